@@ -32,12 +32,7 @@ export async function SharedLimits({ actor, id }: { actor: Actor; id: string }) 
             <Link href={`/dashboard/pipes/${pipe.id}`} className="font-medium text-sm hover:underline">
               {pipe.name}
             </Link>
-            <Facts
-              facts={[
-                ['Largest file', largestInWords(set)],
-                ['Parts', partsInWords(set)],
-              ]}
-            />
+            <Facts facts={{ 'Largest file': largestInWords(set), Parts: partsInWords(set) }} />
           </li>
         ))}
       </ul>

@@ -1,9 +1,9 @@
-import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { CodeBlock } from '../ui/code-block.tsx'
 import type { Language } from '../ui/highlight.ts'
 import { Notice } from '../ui/notice.tsx'
 import { REACHABLE } from '../ui/reachable.ts'
+import { TextLink } from '../ui/text-link.tsx'
 import {
   type Code,
   codeOf,
@@ -136,14 +136,7 @@ function Inline({ token }: { token: MarkedToken }): ReactNode {
     case 'strong':
       return <strong className="font-semibold text-ink">{inline(token.tokens)}</strong>
     case 'link':
-      return (
-        <Link
-          href={token.href}
-          className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-        >
-          {inline(token.tokens)}
-        </Link>
-      )
+      return <TextLink href={token.href}>{inline(token.tokens)}</TextLink>
     case 'image':
       return <Picture {...token} />
     case 'escape':

@@ -8,15 +8,20 @@ import { DECIDED_BY_IN_WORDS, DECISION_STATES_IN_WORDS } from './decision-words.
 /** What the customer's backend says of a file before there is an object. */
 export function FileDecision({ decision }: { decision: NonNullable<File['decision']> }) {
   const { state, reason, result, decidedBy, decidedAt, deferredUntil } = decision
-  const facts: [string, string][] = [['State', DECISION_STATES_IN_WORDS[state]]]
-  if (decidedBy && decidedAt)
-    facts.push(['Decided', `${formatExact(Date.parse(decidedAt))}, ${DECIDED_BY_IN_WORDS[decidedBy]}`])
-  if (deferredUntil) facts.push(['Rejected unless decided by', formatExact(Date.parse(deferredUntil))])
-  if (reason) facts.push(['Reason', explainRejection(reason)])
-  if (result !== null) facts.push(['Result', JSON.stringify(result)])
   return (
     <Panel title="Decision">
-      <Facts facts={facts} />
+      <Facts
+        facts={{
+          State: DECISION_STATES_IN_WORDS[state],
+          Decided:
+            decidedBy && decidedAt
+              ? `${formatExact(Date.parse(decidedAt))}, ${DECIDED_BY_IN_WORDS[decidedBy]}`
+              : undefined,
+          'Rejected unless decided by': deferredUntil ? formatExact(Date.parse(deferredUntil)) : undefined,
+          Reason: reason ? explainRejection(reason) : undefined,
+          Result: result === null ? undefined : JSON.stringify(result),
+        }}
+      />
     </Panel>
   )
 }

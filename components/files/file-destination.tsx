@@ -35,12 +35,7 @@ export function FileDestination({ file, destination, progress }: Props) {
           <BytesThere value={sentBytes} max={file.size} label={`In ${name}`} />
         )}
         {status === 'failed' && <Failure file={file} destination={destination} progress={progress} />}
-        <Facts
-          facts={[
-            ['Bucket', bucket],
-            ['ETag', etag ?? '–'],
-          ]}
-        />
+        <Facts facts={{ Bucket: bucket, ETag: etag ?? '–' }} />
         <Copyable text={key} what="object key" />
       </div>
     </Panel>

@@ -10,18 +10,19 @@ export function FileObject({ object }: { object: NonNullable<File['object']> }) 
   return (
     <Panel title="Object settings">
       <Facts
-        facts={[
-          ...words.map(([name, value]): [string, string] => [OBJECT_SETTINGS_IN_WORDS[name], value]),
-          ...(encryption
-            ? [[OBJECT_SETTINGS_IN_WORDS.encryption, inWords(encryption)] as [string, string]]
-            : []),
-          ...Object.entries(metadata).map(([name, value]): [string, string] => [`x-amz-meta-${name}`, value]),
-          ...Object.entries(tags).map(([name, value]): [string, string] => [`Tag ${name}`, value]),
-        ]}
+        facts={{
+          ...Object.fromEntries(words.map(([name, value]) => [OBJECT_SETTINGS_IN_WORDS[name], value])),
+          [OBJECT_SETTINGS_IN_WORDS.encryption]: encryption && inWords(encryption),
+          ...named('x-amz-meta-', metadata),
+          ...named('Tag ', tags),
+        }}
       />
     </Panel>
   )
 }
+
+const named = (prefix: string, pairs: Record<string, string>) =>
+  Object.fromEntries(Object.entries(pairs).map(([name, value]) => [prefix + name, value]))
 
 const inWords = (encryption: NonNullable<NonNullable<File['object']>['encryption']>) =>
   encryption.type === 'SSE-KMS' ? `SSE-KMS with ${encryption.keyId}` : encryption.type

@@ -8,6 +8,7 @@ import { useLive } from '../live/use-live.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Status } from '../ui/status.tsx'
+import { TextLink } from '../ui/text-link.tsx'
 
 const SHOWN = 8
 
@@ -52,12 +53,7 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
           ))}
           {uploads.length > SHOWN && (
             <li className="px-4 py-2.5 text-sm">
-              <Link
-                href="/dashboard/files?status=uploading"
-                className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-              >
-                All of them
-              </Link>
+              <TextLink href="/dashboard/files?status=uploading">All of them</TextLink>
             </li>
           )}
         </ul>

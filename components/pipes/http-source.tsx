@@ -1,9 +1,9 @@
-import Link from 'next/link'
 import { switchSource } from '#app/dashboard/pipes/actions.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { Copyable } from '../ui/copyable.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
+import { TextLink } from '../ui/text-link.tsx'
 
 export function HttpSource({ pipe }: { pipe: Pipe }) {
   return (
@@ -21,20 +21,9 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
           <Copyable text={pipe.uploadUrl} what="endpoint" />
           <p className="mt-2 text-ink-faint text-sm">
             Put an uploader on your page with the code under{' '}
-            <Link
-              href={`/dashboard/pipes/${pipe.id}/embed`}
-              className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-            >
-              Embed
-            </Link>
+            <TextLink href={`/dashboard/pipes/${pipe.id}/embed`}>Embed</TextLink>
             <IfMay right="operate">
-              , or{' '}
-              <Link
-                href={`/dashboard/pipes/${pipe.id}/try`}
-                className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-              >
-                try it here
-              </Link>
+              , or <TextLink href={`/dashboard/pipes/${pipe.id}/try`}>try it here</TextLink>
             </IfMay>
             .
           </p>

@@ -105,11 +105,15 @@ function costOf({ members, requestsFor }: DestinationSet): string {
 
 function InCommon({ set }: { set: DestinationSet }) {
   const isBestEffort = set.members.some(({ required }) => !required)
-  const facts: [string, string][] = [
-    ['Largest file', largestInWords(set)],
-    ['Parts', partsInWords(set)],
-  ]
-  return <Facts facts={isBestEffort ? [...facts, ['Repair', repairInWords(set)]] : facts} />
+  return (
+    <Facts
+      facts={{
+        'Largest file': largestInWords(set),
+        Parts: partsInWords(set),
+        Repair: isBestEffort ? repairInWords(set) : undefined,
+      }}
+    />
+  )
 }
 
 function Add({ pipeId, others }: Omit<Props, 'set'>) {

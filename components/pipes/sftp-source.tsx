@@ -1,4 +1,3 @@
-import Link from 'next/link'
 import { switchSftpSource } from '#app/dashboard/pipes/actions.ts'
 import type { HostKey } from '#lib/sftp/read-host-key.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
@@ -6,6 +5,7 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import { CodeTabs } from '../ui/code-tabs.tsx'
 import { Copyable } from '../ui/copyable.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
+import { TextLink } from '../ui/text-link.tsx'
 
 type Props = {
   pipe: Pipe
@@ -14,8 +14,6 @@ type Props = {
   /** Undefined before the first node has made it. */
   hostKey: HostKey | undefined
 }
-
-const link = 'text-water underline decoration-water-line underline-offset-3 hover:decoration-current'
 
 export function SftpSource({ pipe, address, hostKey }: Props) {
   return (
@@ -31,10 +29,7 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
         {!address && (
           <p>
             This installation takes no SFTP. Its operator can{' '}
-            <Link href="/docs/self-hosting" className={link}>
-              set SFTP_PORT
-            </Link>
-            .
+            <TextLink href="/docs/self-hosting">set SFTP_PORT</TextLink>.
           </p>
         )}
         {address && !pipe.source.sftp && <p>Switch it on to get the commands for the common clients.</p>}
@@ -49,14 +44,8 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
             <CodeTabs label="Commands" tabs={commands(pipe.id, { ...address, hostKey })} />
             <p>
               The user is the Pipe, and the password is a temporary token from the{' '}
-              <Link href="/docs/token-api" className={link}>
-                Token API
-              </Link>
-              . How clients resume, and what they see, is in{' '}
-              <Link href="/docs/sftp" className={link}>
-                the guide
-              </Link>
-              .
+              <TextLink href="/docs/token-api">Token API</TextLink>. How clients resume, and what they see, is
+              in <TextLink href="/docs/sftp">the guide</TextLink>.
             </p>
           </>
         )}

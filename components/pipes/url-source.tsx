@@ -1,10 +1,8 @@
-import Link from 'next/link'
 import { switchUrlSource } from '#app/dashboard/pipes/actions.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { IfMay } from '../ui/rights.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
-
-const link = 'text-water underline decoration-water-line underline-offset-3 hover:decoration-current'
+import { TextLink } from '../ui/text-link.tsx'
 
 export function UrlSource({ pipe }: { pipe: Pipe }) {
   return (
@@ -19,15 +17,9 @@ export function UrlSource({ pipe }: { pipe: Pipe }) {
       <p className="mt-4 border-t pt-4 text-ink-faint text-sm">
         {pipe.source.url ? (
           <>
-            Backends create imports through the{' '}
-            <Link href="/docs/import" className={link}>
-              API
-            </Link>
+            Backends create imports through the <TextLink href="/docs/import">API</TextLink>
             <IfMay right="operate">
-              , and you can{' '}
-              <Link href={`/dashboard/pipes/${pipe.id}/import`} className={link}>
-                paste URLs here
-              </Link>
+              , and you can <TextLink href={`/dashboard/pipes/${pipe.id}/import`}>paste URLs here</TextLink>
             </IfMay>
             .
           </>

@@ -1,4 +1,5 @@
 import { REACHABLE } from '../ui/reachable.ts'
+import { LINK } from '../ui/text-link.tsx'
 
 /** Without the full stop of its sentence. */
 const ADDRESS = /(https?:\/\/\S*[^\s.,;:!?)])/
@@ -14,11 +15,7 @@ export function MailText({ text }: { text: string }) {
         // Every second part is what the pattern took.
         if (index % 2 === 0) return part
         return (
-          <a
-            key={key}
-            href={part}
-            className="break-all text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-          >
+          <a key={key} href={part} className={`break-all ${LINK}`}>
             {part}
           </a>
         )

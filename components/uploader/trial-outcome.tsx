@@ -1,12 +1,12 @@
 'use client'
 
-import Link from 'next/link'
 import { useState } from 'react'
 import { lookAtTrial, type TrialResult } from '#app/actions/look-at-trial.ts'
 import { useLive } from '../live/use-live.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Status } from '../ui/status.tsx'
+import { TextLink } from '../ui/text-link.tsx'
 
 /** What became of it on the other side, as it happens: the object's key, the webhook, and what resuming saved. */
 export function useTrial(fileId: string | undefined): TrialResult | undefined {
@@ -25,33 +25,22 @@ export function TrialOutcome({ fileId, result }: { fileId: string; result: Trial
   return (
     <Panel title="Delivered">
       <Facts
-        facts={[
-          ['File', <Status key="s" state={status} />],
-          [
-            'Object',
-            <span key="k" className="break-all font-mono text-xs">
-              {key}
-            </span>,
-          ],
-          [
-            'Webhook',
-            delivery ? (
-              <span key="w" className="flex flex-wrap items-center gap-2">
-                <Status state={delivery.state} />
-                {delivery.lastStatus && <span className="font-mono text-xs">{delivery.lastStatus}</span>}
-              </span>
-            ) : (
-              '–'
-            ),
-          ],
-        ]}
+        facts={{
+          File: <Status state={status} />,
+          Object: <span className="break-all font-mono text-xs">{key}</span>,
+          Webhook: delivery ? (
+            <span className="flex flex-wrap items-center gap-2">
+              <Status state={delivery.state} />
+              {delivery.lastStatus && <span className="font-mono text-xs">{delivery.lastStatus}</span>}
+            </span>
+          ) : (
+            '–'
+          ),
+        }}
       />
-      <Link
-        href={`/dashboard/files/${fileId}`}
-        className="mt-3 inline-block text-sm text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-      >
+      <TextLink href={`/dashboard/files/${fileId}`} className="mt-3 inline-block text-sm">
         Its whole timeline
-      </Link>
+      </TextLink>
     </Panel>
   )
 }

@@ -12,6 +12,7 @@ import { Facts } from '../ui/facts.tsx'
 import { JsonView } from '../ui/json-view.tsx'
 import { REACHABLE } from '../ui/reachable.ts'
 import { Status } from '../ui/status.tsx'
+import { LINK } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { AttemptView } from './attempt-view.tsx'
 import { ResendOne } from './resend-one.tsx'
@@ -56,38 +57,23 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
           </span>
         </div>
         <Facts
-          facts={[
-            [
-              'To',
-              <span key="u" className="break-all">
-                {delivery.url}
-              </span>,
-            ],
-            [
-              'Event',
-              <span key="e" className="flex flex-wrap items-center gap-2">
+          facts={{
+            To: <span className="break-all">{delivery.url}</span>,
+            Event: (
+              <span className="flex flex-wrap items-center gap-2">
                 <code className="font-mono text-xs">{delivery.event}</code>
                 <CopyableId id={delivery.eventId} what="event id" />
                 <JsonView kind="event" id={delivery.eventId} size="sm" />
-              </span>,
-            ],
-            ['Delivery', <CopyableId key="d" id={delivery.id} what="delivery id" />],
-            ['Created', <Time key="c" at={delivery.createdAt} />],
-            ...(delivery.fileId
-              ? [
-                  [
-                    'File',
-                    <a
-                      key="f"
-                      href={`/dashboard/files/${delivery.fileId}`}
-                      className="font-mono text-water text-xs underline decoration-water-line underline-offset-3 hover:decoration-current"
-                    >
-                      {delivery.fileId}
-                    </a>,
-                  ] as [string, React.ReactNode],
-                ]
-              : []),
-          ]}
+              </span>
+            ),
+            Delivery: <CopyableId id={delivery.id} what="delivery id" />,
+            Created: <Time at={delivery.createdAt} />,
+            File: delivery.fileId ? (
+              <a href={`/dashboard/files/${delivery.fileId}`} className={`font-mono text-xs ${LINK}`}>
+                {delivery.fileId}
+              </a>
+            ) : undefined,
+          }}
         />
         <section>
           <h3 id="attempts" className="mb-2 font-semibold text-sm">

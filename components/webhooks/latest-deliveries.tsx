@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import type { Delivery } from '#lib/webhooks/log/delivery.ts'
 import { type State, Status } from '../ui/status.tsx'
+import { TextLink } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
 
 /** The last events of an output and what came of them. */
@@ -10,12 +11,9 @@ export function LatestDeliveries({ outputId, latest }: { outputId: string; lates
       <p className="mb-1.5 flex items-baseline justify-between gap-3 font-medium text-sm">
         Last events
         {latest.length > 0 && (
-          <Link
-            href={`/dashboard/webhooks?outputId=${outputId}`}
-            className="font-normal text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-          >
+          <TextLink href={`/dashboard/webhooks?outputId=${outputId}`} className="font-normal">
             Its log
-          </Link>
+          </TextLink>
         )}
       </p>
       {latest.length === 0 ? (

@@ -8,6 +8,7 @@ import { ActionForm } from '../ui/action-form.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
+import { LINK } from '../ui/text-link.tsx'
 import { FurtherFields, NameField } from './further-fields.tsx'
 
 const ENDS = [
@@ -79,11 +80,7 @@ function Address({ value, inboxUrl }: { value: string; inboxUrl: string }) {
         ) : (
           <>
             No receiver yet?{' '}
-            <button
-              type="button"
-              className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-              onClick={() => setAddress(inboxUrl)}
-            >
+            <button type="button" className={LINK} onClick={() => setAddress(inboxUrl)}>
               Use your inbox
             </button>
           </>

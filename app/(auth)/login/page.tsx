@@ -1,8 +1,8 @@
-import Link from 'next/link'
 import { redirect } from 'next/navigation'
 import { ProviderButtons, refusalText } from '#components/auth/provider-buttons.tsx'
 import { SignInForm } from '#components/auth/sign-in-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { readSearch, type Search } from '../../dashboard/page-query.ts'
 import { sessionIfKnown } from '../../session.ts'
@@ -29,12 +29,9 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
       {signUp === 'open' && (
         <p className="mt-6 text-ink-soft text-sm">
           New here?{' '}
-          <Link
-            href="/sign-up"
-            className="font-medium text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-          >
+          <TextLink href="/sign-up" className="font-medium">
             Create an account
-          </Link>
+          </TextLink>
         </p>
       )}
       {demo && !databaseUrl && (

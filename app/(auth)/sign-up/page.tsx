@@ -1,8 +1,8 @@
-import Link from 'next/link'
 import { redirect } from 'next/navigation'
 import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
 import { SignUpForm } from '#components/auth/sign-up-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { sessionIfKnown } from '../../session.ts'
 
@@ -27,12 +27,9 @@ export default async function SignUp() {
       )}
       <p className="mt-6 text-ink-soft text-sm">
         Already have an account?{' '}
-        <Link
-          href="/login"
-          className="font-medium text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-        >
+        <TextLink href="/login" className="font-medium">
           Sign in
-        </Link>
+        </TextLink>
       </p>
     </>
   )

@@ -1,5 +1,6 @@
 import { OperationView } from '#components/docs/operation-view.tsx'
 import { CodeBlock } from '#components/ui/code-block.tsx'
+import { LINK } from '#components/ui/text-link.tsx'
 import { OPERATIONS } from '#lib/api/operations.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
@@ -29,10 +30,7 @@ export default function ApiReference() {
       />
       <p className="mt-4 text-ink-soft text-sm">
         The same as{' '}
-        <a
-          href="/api/v1/openapi.json"
-          className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-        >
+        <a href="/api/v1/openapi.json" className={LINK}>
           OpenAPI 3.1
         </a>
         .

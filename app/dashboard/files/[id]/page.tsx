@@ -1,4 +1,3 @@
-import Link from 'next/link'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { FileActions } from '#components/files/file-actions.tsx'
 import { FileDecision } from '#components/files/file-decision.tsx'
@@ -17,6 +16,7 @@ import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import {
   type DestinationProgress,
@@ -111,89 +111,51 @@ function FileFacts({
   pipeName: string | undefined
   progress: ReadonlyMap<string, DestinationProgress>
 }) {
-  const pairs = Object.entries({ ...file.uploadMetadata, ...file.metadata })
+  const metadata = { ...file.uploadMetadata, ...file.metadata }
   return (
     <>
       <Panel title="File">
         <Facts
-          facts={[
-            [
-              'Size',
+          facts={{
+            Size:
               file.size === null ? (
                 'not declared yet'
               ) : (
-                <span key="s" title={`${file.size} bytes`}>
-                  {formatBytes(file.size)}
-                </span>
+                <span title={`${file.size} bytes`}>{formatBytes(file.size)}</span>
               ),
-            ],
-            ['Type', file.filetype ?? '–'],
-            ...(file.foundType ? [['Content', file.foundType] as [string, string]] : []),
-            ...(file.folder
-              ? [
-                  [
-                    'Folder',
-                    <Link
-                      key="f"
-                      href={`/dashboard/files?${new URLSearchParams({ folder: file.folder })}`}
-                      className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-                    >
-                      {file.folder}
-                    </Link>,
-                  ] as [string, React.ReactNode],
-                ]
-              : []),
-            [
-              'Pipe',
-              pipeName ? (
-                <Link
-                  key="p"
-                  href={`/dashboard/pipes/${file.pipeId}`}
-                  className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-                >
-                  {pipeName}
-                </Link>
-              ) : (
-                <span key="p" title={file.pipeId}>
-                  deleted
-                </span>
-              ),
-            ],
-            [
-              'Sender',
-              file.senderId ? (
-                <Link
-                  key="r"
-                  href={`/dashboard/senders/${file.senderId}`}
-                  className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-                >
-                  {file.sender}
-                </Link>
-              ) : (
-                file.sender
-              ),
-            ],
-            ['Subject', file.subject ?? '–'],
-            ['Protocol', PROTOCOL_NAMES[file.protocol]],
-            [
-              'Checksum',
-              file.checksum ? (
-                <span key="c">
-                  <code className="font-mono text-xs">{file.checksum}</code>
-                  {file.checksum === file.declaredChecksum && (
-                    <span className="block text-good">Verified end to end</span>
-                  )}
-                </span>
-              ) : (
-                '–'
-              ),
-            ],
-            ['Resumes', `${file.resumeCount}, ${formatBytes(file.savedBytes)} saved`],
-            ['Created', <Time key="t" at={file.createdAt} />],
-            ...(file.status === 'uploading'
-              ? [['Expires', <Time key="e" at={file.expiresAt} />] as [string, React.ReactNode]]
-              : []),
-          ]}
+            Type: file.filetype ?? '–',
+            Content: file.foundType ?? undefined,
+            Folder: file.folder ? (
+              <TextLink href={`/dashboard/files?${new URLSearchParams({ folder: file.folder })}`}>
+                {file.folder}
+              </TextLink>
+            ) : undefined,
+            Pipe: pipeName ? (
+              <TextLink href={`/dashboard/pipes/${file.pipeId}`}>{pipeName}</TextLink>
+            ) : (
+              <span title={file.pipeId}>deleted</span>
+            ),
+            Sender: file.senderId ? (
+              <TextLink href={`/dashboard/senders/${file.senderId}`}>{file.sender}</TextLink>
+            ) : (
+              file.sender
+            ),
+            Subject: file.subject ?? '–',
+            Protocol: PROTOCOL_NAMES[file.protocol],
+            Checksum: file.checksum ? (
+              <span>
+                <code className="font-mono text-xs">{file.checksum}</code>
+                {file.checksum === file.declaredChecksum && (
+                  <span className="block text-good">Verified end to end</span>
+                )}
+              </span>
+            ) : (
+              '–'
+            ),
+            Resumes: `${file.resumeCount}, ${formatBytes(file.savedBytes)} saved`,
+            Created: <Time at={file.createdAt} />,
+            Expires: file.status === 'uploading' ? <Time at={file.expiresAt} /> : undefined,
+          }}
         />
       </Panel>
       <Panel title="Id">
@@ -209,9 +171,9 @@ function FileFacts({
       ))}
       {file.decision && <FileDecision decision={file.decision} />}
       {file.object && <FileObject object={file.object} />}
-      {pairs.length > 0 && (
+      {Object.keys(metadata).length > 0 && (
         <Panel title="Metadata">
-          <Facts facts={pairs} />
+          <Facts facts={metadata} />
         </Panel>
       )}
     </>

@@ -34,6 +34,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
   const query = await readSearch(searchParams)
   const actor = await currentActor('see')
   const sender = await orNotFound(showSender(getRuntime(), actor, id))
+  const previousUntil = sender.previousTokenUntil
   const tokens = await orNotFound(listTokens(getRuntime(), actor, { ...pageOf(query, 20), senderId: id }))
   return (
     <>
@@ -62,30 +63,19 @@ export default async function SenderPage({ params, searchParams }: Props) {
           }
         >
           <Facts
-            facts={[
-              [
-                'Token',
-                <code key="t" className="font-mono text-xs">
-                  sk_…{sender.tokenLast4}
-                </code>,
-              ],
-              ['Requests', formatCount(sender.requestCount)],
-              ['Last used', sender.lastUsedAt ? <Time key="l" at={sender.lastUsedAt} /> : 'never'],
-              ['Created', <Time key="c" at={sender.createdAt} />],
-              ...(sender.previousTokenUntil && new Date(sender.previousTokenUntil) > new Date()
-                ? [
-                    [
-                      'Old token',
-                      <span key="o">
-                        still good, ends <Time at={sender.previousTokenUntil} />
-                      </span>,
-                    ] as [string, React.ReactNode],
-                  ]
-                : []),
-              ...(sender.revokedAt
-                ? [['Revoked', <Time key="r" at={sender.revokedAt} />] as [string, React.ReactNode]]
-                : []),
-            ]}
+            facts={{
+              Token: <code className="font-mono text-xs">sk_…{sender.tokenLast4}</code>,
+              Requests: formatCount(sender.requestCount),
+              'Last used': sender.lastUsedAt ? <Time at={sender.lastUsedAt} /> : 'never',
+              Created: <Time at={sender.createdAt} />,
+              'Old token':
+                previousUntil && new Date(previousUntil) > new Date() ? (
+                  <span>
+                    still good, ends <Time at={previousUntil} />
+                  </span>
+                ) : undefined,
+              Revoked: sender.revokedAt ? <Time at={sender.revokedAt} /> : undefined,
+            }}
           />
         </Panel>
         <IssuedTokens page={tokens} path={`/dashboard/senders/${id}`} query={query} />

@@ -1,8 +1,8 @@
 import { Power } from 'lucide-react'
-import Link from 'next/link'
 import { SwitchOn } from '#components/settings/switch-on.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { TURNED_OFF_NAMES } from '#lib/identity/accounts/mails.ts'
 import { listTurnedOff } from '#lib/identity/accounts/turned-off.ts'
@@ -26,13 +26,8 @@ export default async function TurnedOff() {
         Somebody had been in this account before you proved that its address is yours. In case it was not you,
         everything that could act or listen was turned off, and uploads under way were canceled. Switch on
         what you know, and leave the rest off. The{' '}
-        <Link
-          href="/dashboard/settings/audit"
-          className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-        >
-          audit log
-        </Link>{' '}
-        shows when each was made, and from which address.
+        <TextLink href="/dashboard/settings/audit">audit log</TextLink> shows when each was made, and from
+        which address.
       </p>
       <Table
         caption="Turned off"

@@ -1,6 +1,6 @@
-import Link from 'next/link'
 import { DecisionLog } from '#components/hooks/decision-log.tsx'
 import { HookPanel } from '#components/hooks/hook-panel.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { HOOKS } from '#lib/hooks/hook.ts'
 import { listDecisions } from '#lib/hooks/list-decisions.ts'
 import { listHooks } from '#lib/hooks/pipe-hooks.ts'
@@ -31,12 +31,7 @@ export default async function Decisions({ params }: { params: Promise<{ id: stri
         </h2>
         <p className="text-ink-soft text-sm">
           Your backend can decide about each upload, and answer the person who uploads.{' '}
-          <Link
-            href="/docs/decision-hooks"
-            className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-          >
-            How they work
-          </Link>
+          <TextLink href="/docs/decision-hooks">How they work</TextLink>
         </p>
         {HOOKS.map((kind) => (
           <HookPanel key={kind} pipeId={id} kind={kind} hook={hooks.find(({ hook }) => hook === kind)} />

@@ -1,4 +1,4 @@
-import Link from 'next/link'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -9,8 +9,6 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor, requireSession } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'
-
-const LINK = 'text-water underline decoration-water-line underline-offset-3 hover:decoration-current'
 
 type Props = { params: Promise<{ id: string }> }
 
@@ -38,19 +36,11 @@ export default async function OutputPage({ params }: Props) {
       <p className="text-ink-soft text-sm">
         {pipe ? (
           <>
-            Gets the events of the Pipe{' '}
-            <Link href={`/dashboard/pipes/${pipe.id}`} className={LINK}>
-              {pipe.name}
-            </Link>
-            .
+            Gets the events of the Pipe <TextLink href={`/dashboard/pipes/${pipe.id}`}>{pipe.name}</TextLink>.
           </>
         ) : (
           <>
-            Gets the events of{' '}
-            <Link href="/dashboard/settings/outputs" className={LINK}>
-              all Pipes
-            </Link>
-            .
+            Gets the events of <TextLink href="/dashboard/settings/outputs">all Pipes</TextLink>.
           </>
         )}
       </p>
