@@ -1,4 +1,5 @@
 import { notFound } from 'next/navigation'
+import type { TurnedPage } from '#lib/platform/db/page.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 
 /** What a verb shows, or the 404 page: also for an address that nobody here has written, as one with a wrong cursor. */
@@ -8,5 +9,23 @@ export async function orNotFound<Thing>(thing: Promise<Thing>): Promise<Thing> {
   } catch (error) {
     if (isSluiceError(error) && (error.status === 404 || error.code === 'invalid_request')) notFound()
     throw error
+  }
+}
+
+/** To catch with, where that a thing is not there is nothing unusual. */
+export function orNothing(error: unknown): undefined {
+  if (isSluiceError(error) && error.status === 404) return undefined
+  throw error
+}
+
+/** A list as the filters ask for it. Filters are typed by people: one that cannot be gets no file, and the reason. */
+export async function orProblem<Item>(
+  list: () => Promise<TurnedPage<Item>>,
+): Promise<TurnedPage<Item> & { problem?: string }> {
+  try {
+    return await list()
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'invalid_request') throw error
+    return { data: [], nextCursor: null, previousCursor: null, problem: error.message }
   }
 }

@@ -1,5 +1,5 @@
 import { FileUp } from 'lucide-react'
-import { listOrProblem } from '#app/dashboard/list-or-problem.ts'
+import { orProblem } from '#app/dashboard/or-not-found.ts'
 import { fileAnswer } from '#lib/dashboard/files/file.ts'
 import { fileQuery } from '#lib/dashboard/files/file-query.ts'
 import { countFiles, type FileTotals, listFiles } from '#lib/dashboard/files/list-files.ts'
@@ -32,7 +32,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'files')
   const wanted = wantedFiles(query, pipeId, runtime.clock.now())
   const [page, totals, pipes, senders] = await Promise.all([
-    listOrProblem(async () => listFiles(runtime, actor, parseInput(fileQuery, wanted))),
+    orProblem(async () => listFiles(runtime, actor, parseInput(fileQuery, wanted))),
     readTotals(actor, wanted),
     listPipes(runtime, actor, { limit: 100 }),
     listSenders(runtime, actor, { limit: 100 }),

@@ -22,8 +22,7 @@ import { showDelivery } from '#lib/webhooks/log/show-delivery.ts'
 import { fullName, nameOutputs } from '#lib/webhooks/outputs/find-output.ts'
 import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../session.ts'
-import { listOrProblem } from '../list-or-problem.ts'
-import { orNothing } from '../or-nothing.ts'
+import { orNothing, orProblem } from '../or-not-found.ts'
 import { readSearch, type Search } from '../page-query.ts'
 import { wantedDeliveries } from './wanted-deliveries.ts'
 
@@ -39,7 +38,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   const filters = wantedDeliveries(query, runtime.clock.now())
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
   const [page, pipes, outputs, undelivered, chosen] = await Promise.all([
-    listOrProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
+    orProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
     listPipes(runtime, actor, { limit: 100 }),
     nameOutputs(runtime, actor),
     countUndelivered(runtime, actor, of),

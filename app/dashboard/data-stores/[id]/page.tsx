@@ -12,16 +12,10 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
-import { titleOf } from '../../title-of.ts'
+import { titledBy } from '../../title-of.ts'
 import { update } from '../actions.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showDataStore(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Data Stores',
-  )
-}
+export const generateMetadata = titledBy('Data Stores', showDataStore)
 
 export default async function DataStorePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

@@ -29,17 +29,12 @@ import { readImport } from '#lib/imports/read-imports.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
-import { orNotFound } from '../../or-not-found.ts'
-import { orNothing } from '../../or-nothing.ts'
-import { titleOf } from '../../title-of.ts'
+import { orNotFound, orNothing } from '../../or-not-found.ts'
+import { titledBy } from '../../title-of.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showFile(getRuntime(), await currentActor('see'), id).then(({ filename }) => filename),
-    'Files',
-  )
-}
+export const generateMetadata = titledBy('Files', async (...of) => ({
+  name: (await showFile(...of)).filename,
+}))
 
 export default async function FilePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

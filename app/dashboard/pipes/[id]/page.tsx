@@ -13,17 +13,11 @@ import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
 import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
-import { currentActor, requireSession } from '../../../session.ts'
+import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
-import { titleOf } from '../../title-of.ts'
+import { titledByPipe } from '../../title-of.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Pipes',
-  )
-}
+export const generateMetadata = titledByPipe('Pipes')
 
 export default async function PipePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

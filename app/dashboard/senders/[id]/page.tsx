@@ -17,17 +17,11 @@ import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
-import { titleOf } from '../../title-of.ts'
+import { titledBy } from '../../title-of.ts'
 
 type Props = { params: Promise<{ id: string }>; searchParams: Search }
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showSender(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Senders',
-  )
-}
+export const generateMetadata = titledBy('Senders', showSender)
 
 export default async function SenderPage({ params, searchParams }: Props) {
   const { id } = await params

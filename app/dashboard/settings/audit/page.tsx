@@ -12,7 +12,7 @@ import { AUDIT_KINDS } from '#lib/identity/audit/record-audit.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
-import { listOrProblem } from '../../list-or-problem.ts'
+import { orProblem } from '../../or-not-found.ts'
 import { readSearch, type Search } from '../../page-query.ts'
 import { wantedAudit } from './wanted-audit.ts'
 
@@ -39,7 +39,7 @@ const FILTERS: Filter[] = [
 export default async function Audit({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
   const actor = await currentActor('see')
-  const { data, nextCursor, problem } = await listOrProblem(async () => ({
+  const { data, nextCursor, problem } = await orProblem(async () => ({
     previousCursor: null,
     ...(await listAudit(getRuntime(), actor, parseInput(auditQuery, wantedAudit(query)))),
   }))

@@ -5,18 +5,11 @@ import { HOOKS } from '#lib/hooks/hook.ts'
 import { listDecisions } from '#lib/hooks/list-decisions.ts'
 import { listHooks } from '#lib/hooks/pipe-hooks.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
-import { titleOf } from '../../../title-of.ts'
+import { titledByPipe } from '../../../title-of.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Decisions',
-  )
-}
+export const generateMetadata = titledByPipe('Decisions')
 
 export default async function Decisions({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

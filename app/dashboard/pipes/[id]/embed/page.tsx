@@ -23,7 +23,7 @@ import { verificationSnippets } from '#lib/webhooks/signature/verification-snipp
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
-import { titleOf } from '../../../title-of.ts'
+import { titledByPipe } from '../../../title-of.ts'
 
 const HIGHLIGHT: Record<string, Language> = {
   Node: 'js',
@@ -33,13 +33,7 @@ const HIGHLIGHT: Record<string, Language> = {
   Ruby: 'ruby',
 }
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Embed',
-  )
-}
+export const generateMetadata = titledByPipe('Embed')
 
 export default async function Embed({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

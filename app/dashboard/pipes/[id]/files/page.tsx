@@ -4,15 +4,9 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { readSearch, type Search } from '../../../page-query.ts'
-import { titleOf } from '../../../title-of.ts'
+import { titledByPipe } from '../../../title-of.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Files',
-  )
-}
+export const generateMetadata = titledByPipe('Files')
 
 type Props = { params: Promise<{ id: string }>; searchParams: Search }
 

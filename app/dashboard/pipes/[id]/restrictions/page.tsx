@@ -5,15 +5,9 @@ import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
-import { titleOf } from '../../../title-of.ts'
+import { titledByPipe } from '../../../title-of.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Restrictions',
-  )
-}
+export const generateMetadata = titledByPipe('Restrictions')
 
 export default async function Restrictions({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

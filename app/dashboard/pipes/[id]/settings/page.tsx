@@ -6,15 +6,9 @@ import { previewPipeDeletion } from '#lib/workspace/pipes/delete-pipe.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
-import { titleOf } from '../../../title-of.ts'
+import { titledByPipe } from '../../../title-of.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
-    'Settings',
-  )
-}
+export const generateMetadata = titledByPipe('Settings')
 
 export default async function Settings({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

@@ -5,15 +5,9 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
-import { titleOf } from '../../../title-of.ts'
+import { titledByPipe } from '../../../title-of.ts'
 
-export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
-  const { id } = await params
-  return titleOf(
-    showPipe(getRuntime(), await currentActor('operate'), id).then(({ name }) => name),
-    'Try it',
-  )
-}
+export const generateMetadata = titledByPipe('Try it', 'operate')
 
 export default async function Try({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

@@ -6,19 +6,15 @@ import { latestOf } from '#lib/webhooks/log/latest-deliveries.ts'
 import { showOutput } from '#lib/webhooks/outputs/find-output.ts'
 import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
-import { currentActor, requireSession } from '../../../../session.ts'
+import { requireSession } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
-import { titleOf } from '../../../title-of.ts'
+import { titledBy } from '../../../title-of.ts'
 
 type Props = { params: Promise<{ id: string }> }
 
-export async function generateMetadata({ params }: Props) {
-  const { id } = await params
-  return titleOf(
-    showOutput(getRuntime(), await currentActor('see'), { outputId: id }).then(({ name }) => name),
-    'Webhook outputs',
-  )
-}
+export const generateMetadata = titledBy('Webhook outputs', (runtime, actor, outputId) =>
+  showOutput(runtime, actor, { outputId }),
+)
 
 export default async function OutputPage({ params }: Props) {
   const { id } = await params
