@@ -4,7 +4,7 @@ import { useTransition } from 'react'
 import type { ProviderId } from '#lib/identity/accounts/providers.ts'
 import { Button } from '../ui/button.tsx'
 import { notify } from '../ui/toaster.tsx'
-import { keepLink } from './kept-link.ts'
+import { keepLink } from './with-link.tsx'
 
 type Props = { provider: ProviderId; name: string; next: string }
 

@@ -13,9 +13,8 @@ import { IfMay } from '../ui/rights.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 import { Time } from '../ui/time.tsx'
 import { SecretPanel } from '../webhooks/secret-panel.tsx'
-import { HookForm } from './hook-form.tsx'
+import { HookForm, SendTestQuestion } from './hook-form.tsx'
 import { HOOK_WORDS } from './hook-words.ts'
-import { SendTestQuestion } from './send-test-question.tsx'
 
 type Props = { pipeId: string; kind: HookAnswer['hook']; hook: HookAnswer | undefined }
 

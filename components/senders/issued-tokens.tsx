@@ -8,7 +8,7 @@ import { IfMay } from '../ui/rights.tsx'
 import { Status } from '../ui/status.tsx'
 import { ACTIONS, LONG, NUMBER, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { RevokeToken } from './revoke-token.tsx'
+import { RevokeToken } from './sender-forms.tsx'
 
 type Props = { page: Page<Token>; path: string; query: Record<string, string | undefined> }
 

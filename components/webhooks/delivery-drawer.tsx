@@ -15,7 +15,7 @@ import { Status } from '../ui/status.tsx'
 import { LINK } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { AttemptView } from './attempt-view.tsx'
-import { ResendOne } from './resend-one.tsx'
+import { ResendOne } from './resend-forms.tsx'
 
 /** One delivery beside the list. Its address is the list's, with the delivery in it. */
 export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; seen: string }) {

@@ -8,7 +8,7 @@ import { Status } from '../ui/status.tsx'
 import { LONG, NAME, NUMBER, RowLink, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { stateOf } from './latest-deliveries.tsx'
-import { SelectedDeliveries } from './selected-deliveries.tsx'
+import { SelectedDeliveries } from './resend-forms.tsx'
 
 type Props = {
   deliveries: Delivery[]

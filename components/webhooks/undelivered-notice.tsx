@@ -3,7 +3,7 @@ import { formatCount } from '../format.ts'
 import { Countdown } from '../ui/countdown.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { IfMay } from '../ui/rights.tsx'
-import { ResendUndelivered } from './resend-undelivered.tsx'
+import { ResendUndelivered } from './resend-forms.tsx'
 
 /** That events are being retried is no failure yet, and must not look like peace. */
 export function UndeliveredNotice({

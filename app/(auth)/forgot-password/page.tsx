@@ -1,5 +1,5 @@
 import Link from 'next/link'
-import { ForgotPasswordForm } from '#components/auth/forgot-password-form.tsx'
+import { ForgotPasswordForm } from '#components/auth/forms.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const metadata = { title: 'Set a new password' }

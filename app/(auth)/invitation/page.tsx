@@ -1,4 +1,4 @@
-import { Invitation } from '#components/auth/invitation.tsx'
+import { Invitation } from '#components/auth/forms.tsx'
 import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
 import { WithLink } from '#components/auth/with-link.tsx'
 import { currentPerson } from '../../session.ts'

@@ -1,6 +1,6 @@
 import { redirect } from 'next/navigation'
+import { SignInForm } from '#components/auth/forms.tsx'
 import { ProviderButtons, refusalText } from '#components/auth/provider-buttons.tsx'
-import { SignInForm } from '#components/auth/sign-in-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'

@@ -1,4 +1,4 @@
-import { ResetPasswordForm } from '#components/auth/reset-password-form.tsx'
+import { ResetPasswordForm } from '#components/auth/forms.tsx'
 import { WithLink } from '#components/auth/with-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 

@@ -1,6 +1,6 @@
 import { redirect } from 'next/navigation'
+import { SignUpForm } from '#components/auth/forms.tsx'
 import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
-import { SignUpForm } from '#components/auth/sign-up-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'

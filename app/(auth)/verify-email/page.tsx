@@ -1,4 +1,4 @@
-import { VerifyEmail } from '#components/auth/verify-email.tsx'
+import { VerifyEmail } from '#components/auth/forms.tsx'
 import { WithLink } from '#components/auth/with-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 

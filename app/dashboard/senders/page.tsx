@@ -1,5 +1,5 @@
 import { KeySquare, Plus } from 'lucide-react'
-import { CreateSender } from '#components/senders/create-sender.tsx'
+import { CreateSender } from '#components/senders/sender-forms.tsx'
 import { SenderTable } from '#components/senders/sender-table.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'

@@ -1,6 +1,4 @@
-import { PasswordForm } from '#components/settings/password-form.tsx'
-import { ProfileForm } from '#components/settings/profile-form.tsx'
-import { VerifyNotice } from '#components/settings/verify-notice.tsx'
+import { PasswordForm, ProfileForm, VerifyNotice } from '#components/settings/account-forms.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../session.ts'

@@ -1,7 +1,7 @@
 import { CheckReport } from '#components/data-stores/check-report.tsx'
 import { CheckedForm } from '#components/data-stores/checked-form.tsx'
+import { DeleteDataStore } from '#components/data-stores/data-store-actions.tsx'
 import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
-import { DeleteDataStore } from '#components/data-stores/delete-data-store.tsx'
 import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { SharedLimits } from '#components/data-stores/shared-limits.tsx'

@@ -1,5 +1,5 @@
 import { Database } from 'lucide-react'
-import { CreatePipe } from '#components/pipes/create-pipe.tsx'
+import { CreatePipe } from '#components/pipes/pipe-forms.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'

@@ -1,4 +1,4 @@
-import { DeleteAccount } from '#components/settings/delete-account.tsx'
+import { DeleteAccount } from '#components/settings/account-forms.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { countUnderWay } from '#lib/dashboard/overview/read-overview.ts'

@@ -1,6 +1,5 @@
 import { KeyRound } from 'lucide-react'
-import { CreateKey } from '#components/settings/create-key.tsx'
-import { RevokeKey } from '#components/settings/revoke-key.tsx'
+import { CreateKey, RevokeKey } from '#components/settings/key-forms.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Status } from '#components/ui/status.tsx'

@@ -1,5 +1,5 @@
+import { EndOtherSessions, EndSession } from '#components/settings/account-forms.tsx'
 import { describeAgent } from '#components/settings/describe-agent.ts'
-import { EndOtherSessions, EndSession } from '#components/settings/end-session.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'

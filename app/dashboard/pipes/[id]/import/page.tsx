@@ -1,4 +1,4 @@
-import { ImportForm } from '#components/pipes/import-form.tsx'
+import { ImportForm } from '#components/pipes/pipe-forms.tsx'
 import { SourceOff } from '#components/pipes/source-off.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'

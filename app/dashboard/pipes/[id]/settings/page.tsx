@@ -1,5 +1,4 @@
-import { DeletePipe } from '#components/pipes/delete-pipe.tsx'
-import { PipeSettings } from '#components/pipes/pipe-settings.tsx'
+import { DeletePipe, PipeSettings } from '#components/pipes/pipe-forms.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { previewPipeDeletion } from '#lib/workspace/pipes/delete-pipe.ts'

@@ -1,12 +1,48 @@
 'use client'
 
 import { RotateCw } from 'lucide-react'
-import { resendUndelivered } from '#app/dashboard/webhooks/actions.ts'
+import { resend, resendAll, resendUndelivered } from '#app/dashboard/webhooks/actions.ts'
+import { plural } from '../format.ts'
+import { SelectionBar } from '../lists/selection-bar.tsx'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { useAskedOpen } from '../ui/use-asked-open.ts'
+
+export function ResendOne({ id }: { id: string }) {
+  return (
+    <ActionForm
+      right="operate"
+      action={resend.bind(null, id)}
+      submit="Resend"
+      submitTone="plain"
+      icon={<RotateCw aria-hidden />}
+    />
+  )
+}
+
+export function SelectedDeliveries() {
+  return (
+    <SelectionBar>
+      {(chosen, clear) => (
+        <ConfirmDialog
+          trigger={<Button>Resend…</Button>}
+          title={`Resend ${plural(chosen.length, 'event')}`}
+          confirm="Resend them"
+          action={() => resendAll(chosen)}
+          onDone={clear}
+        >
+          <p>
+            Each is sent at once, with its original id and a new signature, even if it was delivered before: a
+            receiver that checks ids ignores it. Those that fail are retried on the full schedule.
+          </p>
+        </ConfirmDialog>
+      )}
+    </SelectionBar>
+  )
+}
 
 type Props = { of: { pipeId?: string | undefined; outputId?: string | undefined }; asked: boolean }
 

@@ -2,9 +2,10 @@
 
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { createKey } from '#app/dashboard/settings/actions.ts'
+import { createKey, revokeKey } from '#app/dashboard/settings/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
@@ -75,5 +76,22 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
         />
       )}
     </>
+  )
+}
+
+export function RevokeKey({ id, name }: { id: string; name: string }) {
+  return (
+    <ConfirmDialog
+      trigger={
+        <Button tone="quiet" size="sm">
+          Revoke
+        </Button>
+      }
+      title={`Revoke ${name}`}
+      confirm="Revoke"
+      action={revokeKey.bind(null, id)}
+    >
+      <p>Programs that use it get 401 from now on. It cannot be undone.</p>
+    </ConfirmDialog>
   )
 }

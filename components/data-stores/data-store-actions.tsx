@@ -1,10 +1,24 @@
 'use client'
 
-import { remove } from '#app/dashboard/data-stores/actions.ts'
+import { Stethoscope } from 'lucide-react'
+import { check, remove } from '#app/dashboard/data-stores/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
+
+export function CheckNow({ id }: { id: string }) {
+  return (
+    <ActionForm
+      right="operate"
+      action={check.bind(null, id)}
+      submit="Check now"
+      submitTone="plain"
+      icon={<Stethoscope aria-hidden />}
+    />
+  )
+}
 
 export function DeleteDataStore({ id, name }: { id: string; name: string }) {
   return (

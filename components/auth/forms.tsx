@@ -1,0 +1,216 @@
+'use client'
+
+import Link from 'next/link'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { askForReset, enter, join, register, setNewPassword, verify } from '#app/(auth)/actions.ts'
+import { signOut } from '#app/actions/sign-out.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Button } from '../ui/button.tsx'
+import { ButtonLink } from '../ui/button-link.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+export function SignInForm({ next }: { next: string }) {
+  return (
+    <ActionForm
+      action={enter.bind(null, next)}
+      submit="Sign in"
+      aside={
+        <Link
+          href="/forgot-password"
+          className="ml-auto text-ink-soft text-sm hover:text-ink hover:underline"
+        >
+          Forgot your password?
+        </Link>
+      }
+    >
+      <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
+      <TextField name="password" label="Password" type="password" autoComplete="current-password" required />
+    </ActionForm>
+  )
+}
+
+export function SignUpForm() {
+  return (
+    <ActionForm<'check-mail'>
+      action={register}
+      submit="Create account"
+      instead={() => (
+        <Notice tone="good" title="Check your inbox">
+          We have sent you a link. Open it, then sign in.
+        </Notice>
+      )}
+    >
+      <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
+      <TextField
+        name="password"
+        label="Password"
+        type="password"
+        autoComplete="new-password"
+        hint="At least 10 characters. Several words make a good password."
+        required
+      />
+    </ActionForm>
+  )
+}
+
+export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
+  return (
+    <ActionForm<'sent'>
+      action={askForReset}
+      submit="Send the link"
+      instead={() =>
+        sendsMail ? (
+          <Notice tone="good" title="If there is an account, an e-mail is on its way">
+            Check your inbox and your junk folder.
+          </Notice>
+        ) : (
+          <Notice tone="info" title="This installation sends no mail">
+            If there is an account for this address, whoever runs the installation can now give you its link.
+          </Notice>
+        )
+      }
+    >
+      <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
+    </ActionForm>
+  )
+}
+
+export function ResetPasswordForm() {
+  return (
+    <ActionForm<'changed'>
+      action={setNewPassword}
+      submit="Set password"
+      instead={() => (
+        <Notice
+          tone="good"
+          title="Your password was changed"
+          action={
+            <ButtonLink href="/dashboard" tone="primary">
+              Go to the dashboard
+            </ButtonLink>
+          }
+        >
+          You are signed in here, and nowhere else.
+        </Notice>
+      )}
+    >
+      <LinkToken />
+      <TextField
+        name="password"
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        hint="At least 10 characters."
+        autoFocus
+        required
+      />
+    </ActionForm>
+  )
+}
+
+/** By a button, since mail programs open links to look at them. */
+export function VerifyEmail() {
+  return (
+    <ActionForm<string>
+      action={verify}
+      submit="Verify my address"
+      instead={(email) => (
+        <Notice
+          tone="good"
+          title="Verified"
+          action={
+            <ButtonLink href="/dashboard" tone="primary">
+              Go on
+            </ButtonLink>
+          }
+        >
+          {email} is yours.
+        </Notice>
+      )}
+    >
+      <LinkToken />
+      <TextField
+        name="password"
+        label="Password"
+        type="password"
+        autoComplete="current-password"
+        hint="The one you signed up with. Leave it empty if you used GitHub or Google."
+      />
+    </ActionForm>
+  )
+}
+
+/** By a button, since mail programs open links to look at them. */
+export function Invitation({ email, providers }: { email: string | undefined; providers: ReactNode }) {
+  return email === undefined ? <JoinAsGuest providers={providers} /> : <JoinSignedIn email={email} />
+}
+
+function JoinSignedIn({ email }: { email: string }) {
+  return (
+    <>
+      <p className="mb-6 text-ink-soft text-sm">
+        You are signed in as <strong className="font-semibold text-ink">{email}</strong>. The invitation is
+        for the address that it was sent to, and for no other.
+      </p>
+      <ActionForm action={join} submit="Accept the invitation">
+        <LinkToken />
+      </ActionForm>
+      <form action={signOut} className="mt-6">
+        <Button type="submit" tone="quiet" size="sm">
+          Sign out, to accept it as somebody else
+        </Button>
+      </form>
+    </>
+  )
+}
+
+function JoinAsGuest({ providers }: { providers: ReactNode }) {
+  return (
+    <>
+      <p className="mb-6 text-ink-soft text-sm">
+        If the invited address already has an account here, sign in to it. If not, choose a password to create
+        the account.
+      </p>
+      {providers}
+      <ActionForm action={join} submit="Accept the invitation">
+        <LinkToken />
+        <TextField
+          name="password"
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          hint="That of your account, or a new one of at least 10 characters."
+          required
+        />
+        <TextField
+          name="name"
+          label="Your name"
+          autoComplete="name"
+          optional
+          maxLength={100}
+          hint="For a new account."
+        />
+      </ActionForm>
+    </>
+  )
+}
+
+/**
+ * The token of a mail's link. It stands after the #, which no server sees, so that it is in no log: a script reads it,
+ * and without one the person pastes the link.
+ */
+export function LinkToken() {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (input.current) input.current.value = window.location.hash.slice(1)
+  })
+  return (
+    <>
+      <input ref={input} type="hidden" name="link" />
+      <noscript>
+        <TextField name="link" label="The link from the mail" mono autoComplete="off" />
+      </noscript>
+    </>
+  )
+}

@@ -1,0 +1,148 @@
+'use client'
+
+import {
+  endOtherSessions,
+  endSession,
+  removeAccount,
+  savePassword,
+  saveProfile,
+  sendVerification,
+} from '#app/dashboard/settings/actions.ts'
+import { plural } from '../format.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: boolean }) {
+  return (
+    <Notice
+      tone="warn"
+      title="Your e-mail address is not verified yet"
+      action={
+        <ActionForm
+          action={sendVerification}
+          submit={sendsMail ? 'Send the link again' : 'Make a new link'}
+          submitTone="plain"
+          submitSize="sm"
+        />
+      }
+    >
+      {sendsMail
+        ? `We sent a link to ${email}. It is valid for two days.`
+        : `This installation sends no mail. The link for ${email} is kept where it runs: ask whoever runs it.`}
+    </Notice>
+  )
+}
+
+export function ProfileForm({ email, name }: { email: string; name: string }) {
+  return (
+    <ActionForm
+      action={saveProfile}
+      submit="Save"
+      submitTone="plain"
+      className="flex max-w-sm flex-col gap-4"
+    >
+      <TextField name="name" label="Name" defaultValue={name} autoComplete="name" maxLength={100} />
+      <TextField name="email" label="E-mail" value={email} readOnly disabled />
+    </ActionForm>
+  )
+}
+
+export function PasswordForm({ hasPassword, email }: { hasPassword: boolean; email: string }) {
+  return (
+    <ActionForm
+      action={savePassword}
+      submit={hasPassword ? 'Change password' : 'Set a password'}
+      submitTone="plain"
+      resetOnDone
+      className="flex max-w-sm flex-col gap-4"
+    >
+      <input type="hidden" name="username" value={email} autoComplete="username" />
+      {hasPassword && (
+        <TextField name="current" label="Current password" type="password" autoComplete="current-password" />
+      )}
+      <TextField
+        name="password"
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        hint="At least 10 characters."
+      />
+      <label className="flex items-center gap-2 text-sm">
+        <input type="checkbox" name="revokeKeys" className="size-4 accent-(--water)" />
+        Revoke every account key too
+      </label>
+    </ActionForm>
+  )
+}
+
+type Props = { email: string; hasPassword: boolean; underWay: number }
+
+/** What will happen stands above the button, and the button wants the name. */
+export function DeleteAccount({ email, hasPassword, underWay }: Props) {
+  return (
+    <ActionForm action={removeAccount} submit="Delete my account" submitTone="danger">
+      <ul className="list-disc space-y-1 pl-5 text-ink-soft text-sm">
+        <li>
+          {underWay === 0
+            ? 'No upload is under way.'
+            : `${plural(underWay, 'upload')} under way will be canceled.`}
+        </li>
+        <li>Every Pipe closes, and every Sender, token and account key ends at once.</li>
+        <li>Records of files and webhooks are erased. Objects in your buckets are not touched.</li>
+        <li>It cannot be undone.</li>
+      </ul>
+      <TextField
+        name="email"
+        className="max-w-sm"
+        label={
+          <span>
+            Type <strong className="font-semibold">{email}</strong> to confirm
+          </span>
+        }
+        autoComplete="off"
+      />
+      {hasPassword && (
+        <TextField
+          name="password"
+          label="Your password"
+          type="password"
+          className="max-w-sm"
+          autoComplete="current-password"
+        />
+      )}
+    </ActionForm>
+  )
+}
+
+export function EndSession({ id }: { id: string }) {
+  return (
+    <ConfirmDialog
+      trigger={
+        <Button tone="quiet" size="sm">
+          Sign out
+        </Button>
+      }
+      title="Sign this session out"
+      confirm="Sign out"
+      action={endSession.bind(null, id)}
+    >
+      <p>Whoever uses it must sign in again.</p>
+    </ConfirmDialog>
+  )
+}
+
+export function EndOtherSessions() {
+  return (
+    <ConfirmDialog
+      trigger={<Button>Sign all others out…</Button>}
+      title="Sign every other session out"
+      confirm="Sign all others out"
+      action={endOtherSessions}
+    >
+      <p>Only this browser stays signed in.</p>
+    </ConfirmDialog>
+  )
+}
