@@ -41,9 +41,7 @@ export function DeleteDataStore({ id, name }: { id: string; name: string }) {
             <p>A Data Store cannot be deleted while a Pipe uses it.</p>
           </ConfirmDialog>
         }
-      >
-        {null}
-      </Panel>
+      />
     </IfMay>
   )
 }

@@ -158,11 +158,12 @@ function Encryption({ store }: { store: DataStore | undefined }) {
         label="Server-side encryption"
         value={type}
         onChange={(event) => setType(event.target.value)}
-      >
-        <option value="none">The bucket's default</option>
-        <option value="SSE-S3">SSE-S3</option>
-        <option value="SSE-KMS">SSE-KMS</option>
-      </SelectField>
+        options={[
+          ['none', "The bucket's default"],
+          ['SSE-S3', 'SSE-S3'],
+          ['SSE-KMS', 'SSE-KMS'],
+        ]}
+      />
       {type === 'SSE-KMS' && <TextField name="kmsKeyId" label="KMS key" defaultValue={keyId} mono />}
     </>
   )

@@ -83,11 +83,8 @@ function Repair({ file, progress }: Omit<Props, 'destination'>) {
         <ActionForm
           right="operate"
           action={repair.bind(null, file.id, destinationId)}
-          submit={
-            <>
-              Repair now<span className="sr-only">: {name}</span>
-            </>
-          }
+          submit="Repair now"
+          about={`: ${name}`}
           submitTone="plain"
           submitSize="sm"
         />

@@ -47,10 +47,11 @@ export function HookForm({ pipeId, kind, hook }: Props) {
             name="withoutAnswer"
             label="Without an answer"
             defaultValue={hook?.withoutAnswer ?? 'refuse'}
-          >
-            <option value="refuse">{refuse}</option>
-            <option value="allow">{allow}</option>
-          </SelectField>
+            options={[
+              ['refuse', refuse],
+              ['allow', allow],
+            ]}
+          />
         </div>
       </ActionForm>
       {secret && (

@@ -4,7 +4,7 @@ import { beginFactor, disableFactor, enableFactor, giveCode } from '#app/(person
 import { ActionForm } from '../ui/action-form.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { TextField } from '../ui/field.tsx'
+import { PasswordField, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 function CodeField({ hint }: { hint: string }) {
@@ -55,13 +55,7 @@ export function SetUpFactor({ hasPassword }: { hasPassword: boolean }) {
       instead={(setup) => <Confirm setup={setup} />}
     >
       {hasPassword && (
-        <TextField
-          name="password"
-          label="Your password"
-          type="password"
-          autoComplete="current-password"
-          hint="Asked again, so that nobody with your session alone can lock you out."
-        />
+        <PasswordField hint="Asked again, so that nobody with your session alone can lock you out." />
       )}
     </ActionForm>
   )

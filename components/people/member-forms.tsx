@@ -17,13 +17,7 @@ import { SelectField, TextField } from '../ui/field.tsx'
 
 function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
   return (
-    <SelectField name="role" label="Role" defaultValue={chosen}>
-      {roles.map((one) => (
-        <option key={one} value={one}>
-          {one}
-        </option>
-      ))}
-    </SelectField>
+    <SelectField name="role" label="Role" defaultValue={chosen} options={roles.map((one) => [one, one])} />
   )
 }
 
@@ -99,11 +93,8 @@ export function InvitationActions({ id, email }: { id: string; email: string }) 
       <ActionForm
         action={resendInvitation.bind(null, id)}
         className="flex"
-        submit={
-          <>
-            Send again<span className="sr-only"> to {email}</span>
-          </>
-        }
+        submit="Send again"
+        about={` to ${email}`}
         submitTone="plain"
         submitSize="sm"
       />

@@ -7,7 +7,7 @@ import { goToProvider } from '../auth/provider-button.tsx'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { TextField } from '../ui/field.tsx'
+import { PasswordField } from '../ui/field.tsx'
 import { notify } from '../ui/toaster.tsx'
 
 type Props = { providers: ConnectedProvider[]; hasPassword: boolean }
@@ -71,7 +71,7 @@ function ChangeProvider({ provider, hasPassword }: { provider: ConnectedProvider
         onDone={done}
       >
         {hasPassword ? (
-          <TextField name="password" label="Your password" type="password" autoComplete="current-password" />
+          <PasswordField />
         ) : (
           <p className="text-ink-soft text-sm">You must have signed in within the last 10 minutes.</p>
         )}

@@ -11,18 +11,15 @@ import {
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { CheckField, TextField } from '../ui/field.tsx'
+import { CheckField, PasswordField, TextField } from '../ui/field.tsx'
 
 export function OpenWorkspace({ id, name }: { id: string; name: string }) {
   return (
     <ActionForm
       action={open.bind(null, id)}
       className="flex"
-      submit={
-        <>
-          Open <span className="sr-only">{name}</span>
-        </>
-      }
+      submit="Open"
+      about={` ${name}`}
       submitTone="plain"
       submitSize="sm"
     />
@@ -104,15 +101,7 @@ export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
         }
         autoComplete="off"
       />
-      {hasPassword && (
-        <TextField
-          name="password"
-          label="Your password"
-          type="password"
-          className="max-w-sm"
-          autoComplete="current-password"
-        />
-      )}
+      {hasPassword && <PasswordField className="max-w-sm" />}
     </ActionForm>
   )
 }

@@ -45,12 +45,8 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
       {!isNeeded && (
         <ActionForm
           action={requireDestination.bind(null, pipeId, store.id, !required)}
-          submit={
-            <>
-              Make {required ? 'best effort' : 'required'}
-              <span className="sr-only">: {store.name}</span>
-            </>
-          }
+          submit={`Make ${required ? 'best effort' : 'required'}`}
+          about={`: ${store.name}`}
           submitTone="plain"
           submitSize="sm"
         />
@@ -58,11 +54,8 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
       {!isNeeded && (
         <ActionForm
           action={removeDestination.bind(null, pipeId, store.id)}
-          submit={
-            <>
-              Remove<span className="sr-only"> {store.name}</span>
-            </>
-          }
+          submit="Remove"
+          about={` ${store.name}`}
           submitTone="plain"
           submitSize="sm"
         />

@@ -62,11 +62,12 @@ function ObjectFields({ object }: { object: ObjectSettings }) {
           label="Content-Disposition"
           defaultValue={object.contentDisposition ?? ''}
           hint="With the name of the file, whatever the key is."
-        >
-          <option value="">not set</option>
-          <option value="inline">inline: shown in the browser</option>
-          <option value="attachment">attachment: saved as a file</option>
-        </SelectField>
+          options={[
+            ['', 'not set'],
+            ['inline', 'inline: shown in the browser'],
+            ['attachment', 'attachment: saved as a file'],
+          ]}
+        />
       </div>
       <Keeping object={object} />
       <div className="grid gap-5 sm:grid-cols-2">
@@ -107,11 +108,12 @@ function Keeping({ object }: { object: ObjectSettings }) {
         value={type}
         onChange={(event) => setType(event.target.value)}
         hint="By the bucket."
-      >
-        <option value="">as the Data Store says</option>
-        <option value="SSE-S3">SSE-S3 (AES256)</option>
-        <option value="SSE-KMS">SSE-KMS, with a key of yours</option>
-      </SelectField>
+        options={[
+          ['', 'as the Data Store says'],
+          ['SSE-S3', 'SSE-S3 (AES256)'],
+          ['SSE-KMS', 'SSE-KMS, with a key of yours'],
+        ]}
+      />
       {type === 'SSE-KMS' && (
         <TextField
           name="object.encryption"

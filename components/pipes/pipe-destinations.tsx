@@ -1,4 +1,3 @@
-import { ChevronRight } from 'lucide-react'
 import Link from 'next/link'
 import { addDestination } from '#app/dashboard/pipes/destination-actions.ts'
 import type { DestinationSet } from '#lib/dashboard/pipes/destination-set.ts'
@@ -6,6 +5,7 @@ import { PRESETS, unfinishedLimit } from '#lib/workspace/data-stores/presets.ts'
 import { DataStoreState } from '../data-stores/data-store-state.tsx'
 import { formatBytes, formatCount } from '../format.ts'
 import { ActionForm } from '../ui/action-form.tsx'
+import { Chevron } from '../ui/chevron.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { CheckField, SelectField } from '../ui/field.tsx'
 import { IfMay } from '../ui/rights.tsx'
@@ -120,10 +120,7 @@ function Add({ pipeId, others }: Omit<Props, 'set'>) {
   return (
     <details className="group">
       <summary className="flex cursor-pointer items-center gap-1.5 rounded-md text-sm [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
-          aria-hidden
-        />
+        <Chevron />
         Add a destination
       </summary>
       <div className="mt-3">
@@ -133,13 +130,11 @@ function Add({ pipeId, others }: Omit<Props, 'set'>) {
           submitTone="plain"
           className="flex max-w-md flex-col gap-3"
         >
-          <SelectField name="dataStoreId" label="Data Store">
-            {others.map(({ id, label }) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </SelectField>
+          <SelectField
+            name="dataStoreId"
+            label="Data Store"
+            options={others.map(({ id, label }) => [id, label])}
+          />
           <CheckField
             name="required"
             label="Required"

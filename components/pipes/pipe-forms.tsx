@@ -16,13 +16,13 @@ export function CreatePipe({ stores, chosen }: CreateProps) {
   return (
     <ActionForm action={create} submit="Create Pipe">
       <TextField name="name" label="Name" placeholder="Video uploads" maxLength={100} autoFocus />
-      <SelectField name="dataStoreId" label="Data Store" hint="Where its files go." defaultValue={chosen}>
-        {stores.map(({ id, label }) => (
-          <option key={id} value={id}>
-            {label}
-          </option>
-        ))}
-      </SelectField>
+      <SelectField
+        name="dataStoreId"
+        label="Data Store"
+        hint="Where its files go."
+        defaultValue={chosen}
+        options={stores.map(({ id, label }) => [id, label])}
+      />
       <CheckField
         name="sourceHttp"
         label="Switch on its HTTP (TUS) source"
@@ -99,9 +99,7 @@ export function DeletePipe({ id, name, underWay }: DeleteProps) {
             </ul>
           </ConfirmDialog>
         }
-      >
-        {null}
-      </Panel>
+      />
     </IfMay>
   )
 }

@@ -22,9 +22,7 @@ export function IssuedTokens({ page, path, query }: Props) {
         <Panel
           title="None yet"
           description="Each token that your backend asks for is listed here, with what it may do."
-        >
-          {null}
-        </Panel>
+        />
       ) : (
         <Table
           caption="Temporary tokens"

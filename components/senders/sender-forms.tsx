@@ -114,12 +114,17 @@ export function RotateSender({ id }: { id: string }) {
             setToken(data.token)
           }}
         >
-          <SelectField name="overlapDays" label="Overlap" defaultValue="1">
-            <option value="0">None: the old token ends now</option>
-            <option value="1">1 day</option>
-            <option value="3">3 days</option>
-            <option value="7">7 days</option>
-          </SelectField>
+          <SelectField
+            name="overlapDays"
+            label="Overlap"
+            defaultValue="1"
+            options={[
+              ['0', 'None: the old token ends now'],
+              ['1', '1 day'],
+              ['3', '3 days'],
+              ['7', '7 days'],
+            ]}
+          />
         </ActionForm>
       </Dialog>
       {token && (
@@ -155,9 +160,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
             </p>
           </ConfirmDialog>
         }
-      >
-        {null}
-      </Panel>
+      />
     </IfMay>
   )
 }

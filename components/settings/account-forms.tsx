@@ -12,7 +12,7 @@ import { plural } from '../format.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { TextField } from '../ui/field.tsx'
+import { PasswordField, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: boolean }) {
@@ -104,15 +104,7 @@ export function DeleteAccount({ email, hasPassword, underWay }: Props) {
         }
         autoComplete="off"
       />
-      {hasPassword && (
-        <TextField
-          name="password"
-          label="Your password"
-          type="password"
-          className="max-w-sm"
-          autoComplete="current-password"
-        />
-      )}
+      {hasPassword && <PasswordField className="max-w-sm" />}
     </ActionForm>
   )
 }

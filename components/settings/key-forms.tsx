@@ -7,7 +7,7 @@ import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { SelectField, TextField } from '../ui/field.tsx'
+import { PasswordField, SelectField, TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
 import { useAskedOpen } from '../ui/use-asked-open.ts'
@@ -42,29 +42,23 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
           }}
         >
           <TextField name="name" label="Name" placeholder="deploy script" autoFocus maxLength={100} />
-          <SelectField name="scope" label="Scope">
-            {scopes.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </SelectField>
-          <SelectField name="days" label="Expires">
-            <option value="">Never</option>
-            <option value="7">In 7 days</option>
-            <option value="30">In 30 days</option>
-            <option value="90">In 90 days</option>
-            <option value="365">In a year</option>
-          </SelectField>
-          {hasPassword && (
-            <TextField
-              name="password"
-              label="Your password"
-              type="password"
-              autoComplete="current-password"
-              hint="Asked again, since a key outlives this session."
-            />
-          )}
+          <SelectField
+            name="scope"
+            label="Scope"
+            options={scopes.map(({ value, label }) => [value, label])}
+          />
+          <SelectField
+            name="days"
+            label="Expires"
+            options={[
+              ['', 'Never'],
+              ['7', 'In 7 days'],
+              ['30', 'In 30 days'],
+              ['90', 'In 90 days'],
+              ['365', 'In a year'],
+            ]}
+          />
+          {hasPassword && <PasswordField hint="Asked again, since a key outlives this session." />}
         </ActionForm>
       </Dialog>
       {key && (

@@ -28,6 +28,8 @@ type Props<Data> = {
   /** What is told of it to those without script, for whom `onDone` is never called. */
   outcome?: (data: Data) => ReactNode
   submit?: ReactNode
+  /** What the button is about, for people who hear the page. */
+  about?: string
   /** Before the words of the button, where it turns while it works. */
   icon?: ReactNode
   submitTone?: 'primary' | 'plain' | 'danger'
@@ -119,6 +121,7 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
             >
               {!busy && props.icon}
               {submit}
+              {props.about !== undefined && <span className="sr-only">{props.about}</span>}
             </Button>
             {aside}
           </div>

@@ -80,14 +80,32 @@ export function TextArea({ label, hint, optional, className, mono, name, ...rest
   )
 }
 
-type SelectFieldProps = Omit<ComponentProps<'select'>, 'id'> & Extra & { name: string }
+/** Of people who are signed in: what must not be done with a session alone asks for it again. */
+export function PasswordField(props: Partial<TextFieldProps>) {
+  return (
+    <TextField
+      name="password"
+      label="Your password"
+      type="password"
+      autoComplete="current-password"
+      {...props}
+    />
+  )
+}
 
-export function SelectField({ label, hint, optional, className, name, children, ...rest }: SelectFieldProps) {
+type SelectFieldProps = Omit<ComponentProps<'select'>, 'id' | 'children'> &
+  Extra & { name: string; options: readonly (readonly [value: string, label: string])[] }
+
+export function SelectField({ label, hint, optional, className, name, options, ...rest }: SelectFieldProps) {
   const { id, error, props, edge } = useField(name, hint)
   return (
     <Frame {...{ id, label, hint, optional, error, className }}>
       <select {...props} {...rest} className={clsx(box, edge, 'select-arrow h-8 px-2.5 pr-8 text-sm')}>
-        {children}
+        {options.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
       </select>
     </Frame>
   )

@@ -9,7 +9,7 @@ type Props = {
   flush?: boolean
   id?: string
   className?: string
-  children: ReactNode
+  children?: ReactNode
 }
 
 /** One subject of a page. */

@@ -1,6 +1,7 @@
-import { Check, ChevronRight, X } from 'lucide-react'
+import { Check, X } from 'lucide-react'
 import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
 import { formatDuration } from '../format.ts'
+import { Chevron } from '../ui/chevron.tsx'
 import { REACHABLE } from '../ui/reachable.ts'
 import { Time } from '../ui/time.tsx'
 
@@ -14,10 +15,7 @@ export function AttemptView({ attempt, startOpen }: { attempt: Attempt; startOpe
     <li>
       <details open={startOpen} className="group rounded-md border">
         <summary className="flex flex-wrap items-center gap-x-2.5 gap-y-1 px-3 py-2 text-sm [&::-webkit-details-marker]:hidden">
-          <ChevronRight
-            className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
-            aria-hidden
-          />
+          <Chevron />
           <Icon className={`size-4 ${good ? 'text-good' : 'text-bad'}`} aria-hidden />
           <span className="font-medium">{attempt.status ?? attempt.error}</span>
           <span className="text-ink-faint">

@@ -1,5 +1,5 @@
-import { ChevronRight } from 'lucide-react'
 import type { InboxMessage } from '#lib/dashboard/inbox.ts'
+import { Chevron } from '../ui/chevron.tsx'
 import { Code } from '../ui/code-block.tsx'
 import { REACHABLE } from '../ui/reachable.ts'
 import { Status } from '../ui/status.tsx'
@@ -16,10 +16,7 @@ export function InboxMessageView({ message }: { message: InboxMessage }) {
     <li>
       <details className="group rounded-lg border bg-surface">
         <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3.5 py-2.5 text-sm [&::-webkit-details-marker]:hidden">
-          <ChevronRight
-            className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
-            aria-hidden
-          />
+          <Chevron />
           <span className="font-medium">{body.data?.filename ?? body.data?.name ?? body.event}</span>
           <span className="text-ink-soft">{body.data?.status ?? body.event}</span>
           <Status state="verified" label="signature verified" />

@@ -67,12 +67,17 @@ export function ResendUndelivered({ of, asked }: Props) {
       }
     >
       <ActionForm action={resendUndelivered.bind(null, of)} submit="Resend" onDone={() => setOpen(false)}>
-        <SelectField name="hours" label="Events of the last" defaultValue="24">
-          <option value="1">hour</option>
-          <option value="24">day</option>
-          <option value="168">7 days</option>
-          <option value="720">30 days</option>
-        </SelectField>
+        <SelectField
+          name="hours"
+          label="Events of the last"
+          defaultValue="24"
+          options={[
+            ['1', 'hour'],
+            ['24', 'day'],
+            ['168', '7 days'],
+            ['720', '30 days'],
+          ]}
+        />
       </ActionForm>
     </Dialog>
   )

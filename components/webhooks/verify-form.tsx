@@ -26,13 +26,11 @@ export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[
           onDone={setFound}
           outcome={(found) => <Findings found={found} />}
         >
-          <SelectField name="outputId" label="Webhook output">
-            {outputs.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </SelectField>
+          <SelectField
+            name="outputId"
+            label="Webhook output"
+            options={outputs.map(({ id, name }) => [id, name])}
+          />
           <TextArea name="headers" label="Headers" mono rows={5} placeholder={EXAMPLE} spellCheck={false} />
           <TextArea
             name="body"

@@ -1,11 +1,11 @@
 'use client'
 
-import { ChevronRight } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { createWebhook, saveWebhook } from '#app/dashboard/webhooks/actions.ts'
 import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { ActionForm } from '../ui/action-form.tsx'
+import { Chevron } from '../ui/chevron.tsx'
 import { CheckField, TextArea, TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
@@ -149,10 +149,7 @@ function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
   return (
     <details open={open} className="group">
       <summary className="flex cursor-pointer items-center gap-1.5 text-sm [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
-          aria-hidden
-        />
+        <Chevron />
         {open ? 'More events and request headers' : 'Name, more events and request headers'}
       </summary>
       <div className="mt-4 space-y-4">
