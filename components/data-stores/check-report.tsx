@@ -4,9 +4,8 @@ import { Notice } from '../ui/notice.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { Time } from '../ui/time.tsx'
-import { CheckedOperations, isOptional } from './checked-operations.tsx'
+import { CheckedOperations, isOptional, LeastPolicy } from './check-findings.tsx'
 import { CheckNow } from './data-store-actions.tsx'
-import { LeastPolicy } from './least-policy.tsx'
 
 const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
 

@@ -6,9 +6,8 @@ import type { BucketCheck } from '#drizzle/schema/index.ts'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { CheckedOperations } from './checked-operations.tsx'
+import { CheckedOperations, LeastPolicy } from './check-findings.tsx'
 import { DataStoreForm } from './data-store-form.tsx'
-import { LeastPolicy } from './least-policy.tsx'
 import type { FormPreset } from './provider-presets.ts'
 
 type Outcome = { refused?: BucketCheck }

@@ -3,7 +3,7 @@ import { explainRejection } from '#lib/uploads/rules/decision.ts'
 import { formatExact } from '../format.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
-import { DECIDED_BY_IN_WORDS, DECISION_STATES_IN_WORDS } from './decision-words.ts'
+import { DECIDED_BY_IN_WORDS, DECISION_STATES_IN_WORDS } from './words.ts'
 
 /** What the customer's backend says of a file before there is an object. */
 export function FileDecision({ decision }: { decision: NonNullable<File['decision']> }) {

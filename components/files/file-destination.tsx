@@ -10,7 +10,7 @@ import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Status } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
-import { REASONS_IN_WORDS } from './destination-reasons.ts'
+import { REASONS_IN_WORDS } from './words.ts'
 
 type Props = { file: File; destination: File['destinations'][number]; progress: DestinationProgress }
 

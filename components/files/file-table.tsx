@@ -1,13 +1,13 @@
 import { type File, isWaiting } from '#lib/dashboard/files/file.ts'
-import { formatBytes } from '../format.ts'
+import { formatBytes, formatPercent } from '../format.ts'
 import { createdColumn, SortHead, selectColumn } from '../lists/columns.tsx'
 import { Selection } from '../lists/selection.tsx'
-import { RowId } from '../ui/row-id.tsx'
+import { RowId } from '../ui/copyable.tsx'
+import { Progress } from '../ui/progress.tsx'
 import { Status } from '../ui/status.tsx'
 import { LONG, NAME, NUMBER, RowLink, Table } from '../ui/table.tsx'
-import { PROTOCOL_NAMES } from './protocol-names.ts'
 import { SelectedFiles } from './selected-files.tsx'
-import { UploadProgress } from './upload-progress.tsx'
+import { PROTOCOL_NAMES } from './words.ts'
 
 type Props = {
   files: File[]
@@ -67,4 +67,21 @@ function FileStatus({ file, now }: { file: File; now: number }) {
   const { id, offset, size, status } = file
   if (status !== 'uploading') return <Status state={status} />
   return <UploadProgress id={id} offset={offset} size={size} waiting={isWaiting(file, now)} />
+}
+
+type ProgressProps = { id: string; offset: number; size: number | null; waiting: boolean }
+
+export function UploadProgress({ id, offset, size, waiting }: ProgressProps) {
+  return (
+    <span className="inline-flex items-center gap-2.5" data-upload={id}>
+      {waiting ? (
+        <Status state="waiting" />
+      ) : (
+        <Status state="uploading" label={size ? formatPercent(offset, size) : 'uploading'} />
+      )}
+      {size !== null && (
+        <Progress value={offset} max={size} label="Uploaded" className="w-16 @min-[44rem]:@max-4xl:hidden" />
+      )}
+    </span>
+  )
 }

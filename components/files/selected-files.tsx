@@ -2,7 +2,7 @@
 
 import { cancelAll, eraseAll, restoreAll } from '#app/dashboard/files/actions.ts'
 import { plural } from '../format.ts'
-import { SelectionBar } from '../lists/selection-bar.tsx'
+import { SelectionBar } from '../lists/selection.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { IfMay } from '../ui/rights.tsx'

@@ -2,8 +2,7 @@ import type { DestinationReason } from '#drizzle/schema/files.ts'
 import { explainFailure, type TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
 import { formatBytes, formatDuration, formatExact, plural } from '../format.ts'
-import { DECIDED_BY_IN_WORDS } from './decision-words.ts'
-import { REASONS_IN_WORDS } from './destination-reasons.ts'
+import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from './words.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 

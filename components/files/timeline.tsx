@@ -14,7 +14,7 @@ import {
 } from 'lucide-react'
 import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { formatDuration } from '../format.ts'
-import { LocalTime } from '../ui/local-time.tsx'
+import { LocalTime } from '../ui/time.tsx'
 import { foldRequests, tellEntry } from './tell-entry.ts'
 
 const ICONS: Record<string, LucideIcon> = {

@@ -1,6 +1,6 @@
 import type { Decision } from '#lib/hooks/list-decisions.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
-import { DECIDED_BY_IN_WORDS } from '../files/decision-words.ts'
+import { DECIDED_BY_IN_WORDS } from '../files/words.ts'
 import { Status } from '../ui/status.tsx'
 import { LONG, NAME, RowLink, SOFT, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'

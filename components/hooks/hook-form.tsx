@@ -8,8 +8,7 @@ import type { HookTest } from '#lib/hooks/test-hook.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { SecretOnce } from '../ui/secret-once.tsx'
-import { SecretShown } from '../ui/secret-shown.tsx'
+import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
 import { HOOK_WORDS } from './hook-words.ts'
 
 type Props = { pipeId: string; kind: HookAnswer['hook']; hook: HookAnswer | undefined }

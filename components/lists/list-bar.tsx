@@ -1,6 +1,32 @@
+import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { hrefOf } from '../shell/pager.tsx'
+import { buttonLook } from '../ui/button.tsx'
 
 /** Between the filters and the list: what there is of it to the left, what can be done with all of it to the right. */
 export function ListBar({ children }: { children: ReactNode }) {
   return <div className="mb-2 flex min-h-8 flex-wrap items-center justify-end gap-2">{children}</div>
+}
+
+type Props = { path: string; query: Record<string, string | undefined> }
+
+/** Exactly what the filters leave, all pages of it. */
+export function ExportLinks({ path, query }: Props) {
+  const filters = { ...query, cursor: undefined, delivery: undefined }
+  return (
+    <span className="inline-flex gap-2">
+      {(['csv', 'json'] as const).map((format) => (
+        <a
+          key={format}
+          href={hrefOf(path, { ...filters, format })}
+          download
+          className={buttonLook({ tone: 'quiet' })}
+          aria-label={`Export as ${format.toUpperCase()}`}
+        >
+          <Download aria-hidden />
+          {format.toUpperCase()}
+        </a>
+      ))}
+    </span>
+  )
 }

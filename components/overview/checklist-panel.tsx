@@ -1,7 +1,7 @@
 import { Check, ChevronRight } from 'lucide-react'
 import Link from 'next/link'
 import type { Checklist } from '#lib/dashboard/overview/read-overview.ts'
-import { LiveRefresh } from '../live/live-refresh.tsx'
+import { LiveRefresh } from '../live/live.tsx'
 
 type Step = { done: boolean; title: string; text: string; href: string }
 

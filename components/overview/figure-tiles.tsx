@@ -3,7 +3,7 @@ import Link from 'next/link'
 import type { Figures, Range, Totals } from '#lib/dashboard/overview/read-figures.ts'
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../format.ts'
 import { hrefOf } from '../shell/pager.tsx'
-import { RANGE_MINUTES } from './ranges.ts'
+import { RANGE_MINUTES } from './ranges.tsx'
 
 type Tile = { title: string; value: string; text: string; href: string; tone?: 'bad' | 'warn' }
 

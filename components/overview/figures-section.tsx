@@ -1,13 +1,12 @@
-import type { Figures, Range } from '#lib/dashboard/overview/read-figures.ts'
-import { formatBytes, formatCount } from '../format.ts'
+import type { Figures, PipeFigures, Range } from '#lib/dashboard/overview/read-figures.ts'
+import { formatBytes, formatCount, formatDate, formatPercent, formatShortDate } from '../format.ts'
+import { hrefOf } from '../shell/pager.tsx'
 import { BarChart } from '../ui/bar-chart.tsx'
 import { type Filter, FilterBar } from '../ui/filter-bar.tsx'
 import { Panel } from '../ui/panel.tsx'
+import { NAME, NUMBER, RowLink, SOFT_NUMBER, Table } from '../ui/table.tsx'
 import { FigureTiles } from './figure-tiles.tsx'
-import { PipeFiguresTable } from './pipe-figures-table.tsx'
-import { RangePicker } from './range-picker.tsx'
-import { RANGE_NAMES } from './ranges.ts'
-import { slotNames } from './slot-names.ts'
+import { RANGE_NAMES, RangePicker } from './ranges.tsx'
 
 type Props = {
   figures: Figures
@@ -60,4 +59,47 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
       </div>
     </section>
   )
+}
+
+/** The busiest Pipes; each leads to its own figures. */
+export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range: Range }) {
+  return (
+    <Table
+      caption="By Pipe"
+      rows={pipes}
+      rowKey={({ pipeId }) => pipeId}
+      columns={[
+        [
+          'Pipe',
+          ({ pipeId, name }) => (
+            <RowLink href={hrefOf('/dashboard', { range, pipeId })} scroll={false}>
+              {name ?? pipeId}
+            </RowLink>
+          ),
+          NAME,
+        ],
+        ['Files', ({ transferred }) => formatCount(transferred), NUMBER],
+        ['Success', ({ transferred, lost }) => formatPercent(transferred, transferred + lost), SOFT_NUMBER],
+        ['Transfer', ({ bytes }) => formatBytes(bytes), NUMBER],
+      ]}
+    />
+  )
+}
+
+/** How many slots lie between two that are named below the chart. */
+const EVERY: Record<Range, number> = { '24h': 6, '7d': 4, '30d': 7, '90d': 15 }
+
+/** What a slot is called, in full and below the chart: hours by their time, all else by its date, in UTC. */
+export function slotNames(range: Range, slots: { at: string }[]): { name: string; tick?: string }[] {
+  const hourly = range === '24h' || range === '7d'
+  const first = range === '7d' ? slots.findIndex(({ at }) => at.slice(11, 13) === '00') : 0
+  return slots.map(({ at }, n) => {
+    const atMs = Date.parse(at)
+    const named = n >= first && (n - first) % EVERY[range] === 0
+    const tick = range === '24h' ? at.slice(11, 16) : formatShortDate(atMs)
+    return {
+      name: hourly ? `${formatDate(atMs)}, ${at.slice(11, 16)} UTC` : formatDate(atMs),
+      ...(named && { tick }),
+    }
+  })
 }

@@ -1,3 +1,9 @@
+import {
+  curlUploadSnippet,
+  type EmbedTarget,
+  fetchUploadSnippet,
+  swiftUploadSnippet,
+} from '#lib/dashboard/embed/snippets.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 import { CodeTabs } from '../ui/code-tabs.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -40,5 +46,19 @@ export function EmbedStep({
         }))}
       />
     </section>
+  )
+}
+
+export function WithoutTusStep({ target }: { target: EmbedTarget }) {
+  return (
+    <EmbedStep
+      title="Without TUS: scripts, devices, apps"
+      text="The same address accepts a file in one plain request, and resumable uploads from iPhones."
+      snippets={[
+        { name: 'curl', language: 'bash', code: curlUploadSnippet(target) },
+        { name: 'Swift', language: 'swift', code: swiftUploadSnippet(target) },
+        { name: 'fetch', language: 'js', code: fetchUploadSnippet(target) },
+      ]}
+    />
   )
 }

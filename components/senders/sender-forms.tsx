@@ -10,8 +10,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
-import { SecretOnce } from '../ui/secret-once.tsx'
-import { SecretShown } from '../ui/secret-shown.tsx'
+import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
 import { useAskedOpen } from '../ui/use-asked-open.ts'
 
 type Props = { asked: boolean; button: boolean }

@@ -1,8 +1,8 @@
 import type { Sender } from '#lib/workspace/senders/sender.ts'
 import { formatCount } from '../format.ts'
+import { Status } from '../ui/status.tsx'
 import { NAME, NUMBER, RowLink, SOFT_NUMBER, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { SenderState } from './sender-state.tsx'
 
 export function SenderTable({ senders }: { senders: Sender[] }) {
   return (
@@ -19,4 +19,10 @@ export function SenderTable({ senders }: { senders: Sender[] }) {
       ]}
     />
   )
+}
+
+export function SenderState({ sender }: { sender: Sender }) {
+  if (sender.revokedAt) return <Status state="revoked" />
+  if (sender.exposedAt) return <Status state="exposed" label="seen in a browser" />
+  return <Status state="active" />
 }

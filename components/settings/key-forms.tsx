@@ -8,8 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { PasswordField, SelectField, TextField } from '../ui/field.tsx'
-import { SecretOnce } from '../ui/secret-once.tsx'
-import { SecretShown } from '../ui/secret-shown.tsx'
+import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
 import { useAskedOpen } from '../ui/use-asked-open.ts'
 
 type Props = { hasPassword: boolean; asked: boolean; scopes: Scope[] }

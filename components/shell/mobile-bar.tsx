@@ -7,7 +7,7 @@ import { Wordmark } from '../brand/mark.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { NavList } from './nav-list.tsx'
-import { PaletteButton } from './palette-button.tsx'
+import { PaletteButton } from './palette.tsx'
 
 export function MobileBar({ account }: { account: ReactNode }) {
   const [open, setOpen] = useState(false)

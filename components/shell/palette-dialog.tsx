@@ -24,7 +24,7 @@ import { findAnything } from '#app/actions/find-anything.ts'
 import type { SearchHit } from '#lib/dashboard/find-in-workspace.ts'
 import { useReturnFocus } from '../ui/return-focus.ts'
 import { useMay } from '../ui/rights.tsx'
-import { NAV_ITEMS } from './nav-items.ts'
+import { NAV_ITEMS } from './nav-list.tsx'
 
 const KINDS = {
   pipe: { title: 'Pipes', icon: Workflow },

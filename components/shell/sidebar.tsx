@@ -3,7 +3,7 @@ import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Wordmark } from '../brand/mark.tsx'
 import { NavList } from './nav-list.tsx'
-import { PaletteButton } from './palette-button.tsx'
+import { PaletteButton } from './palette.tsx'
 
 /** The rail of a wide screen. */
 export function Sidebar({ meter, account }: { meter: ReactNode; account: ReactNode }) {

@@ -1,4 +1,5 @@
 import { clsx } from 'clsx'
+import type { ReactNode } from 'react'
 import { CopyButton } from './copy-button.tsx'
 
 type Props = { text: string; what: string; className?: string }
@@ -14,6 +15,32 @@ export function Copyable({ text, what, className }: Props) {
     >
       <code className="min-w-0 flex-1 break-all py-1 font-mono text-xs">{text}</code>
       <CopyButton text={text} what={what} />
+    </span>
+  )
+}
+
+/** An id among other text, with its button. */
+export function CopyableId({ id, what }: { id: string; what: string }) {
+  return (
+    <span className="inline-flex max-w-full items-center gap-1 align-middle">
+      <code className="min-w-0 break-all font-mono text-xs">{id}</code>
+      <CopyButton text={id} what={what} />
+    </span>
+  )
+}
+
+type RowIdProps = { id: string; what: string; children: ReactNode }
+
+/** The name that a row goes by, and its id to copy: once it is pointed at, or where nothing points. */
+export function RowId({ id, what, children }: RowIdProps) {
+  return (
+    <span className="flex min-w-0 items-center gap-1">
+      <span className="min-w-0 truncate">{children}</span>
+      <CopyButton
+        text={id}
+        what={what}
+        className="relative z-10 focus-visible:opacity-100 group-hover/row:opacity-100 [@media(hover:hover)]:opacity-0"
+      />
     </span>
   )
 }

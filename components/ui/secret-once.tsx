@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
 import { Copyable } from './copyable.tsx'
 import { Dialog } from './dialog.tsx'
+import { Notice } from './notice.tsx'
 
 type Props = {
   secret: string
@@ -48,5 +49,15 @@ export function SecretOnce({ secret, what, title, revealable = false, children, 
         </div>
       </div>
     </Dialog>
+  )
+}
+
+/** A secret in the page that answers a form, for those without script: it is in no other. */
+export function SecretShown({ title, secret }: { title: string; secret: string }) {
+  return (
+    <Notice tone="good" title={title}>
+      <code className="break-all font-mono text-xs">{secret}</code>
+      <p>Save it now: it is shown only here.</p>
+    </Notice>
   )
 }

@@ -1,7 +1,7 @@
 'use client'
 
 import { useEffect, useState } from 'react'
-import { formatExact, formatLocal, formatRelative } from '../format.ts'
+import { formatDuration, formatExact, formatLocal, formatRelative } from '../format.ts'
 
 type Props = { at: Date | string | number; className?: string }
 
@@ -27,6 +27,38 @@ export function Time({ at, className }: Props) {
       suppressHydrationWarning
     >
       {formatRelative(atMs, now)}
+    </time>
+  )
+}
+
+/** The time where the reader is, with UTC on hover. Until its script is there it is UTC, and says so. */
+export function LocalTime({ at, className }: Props) {
+  const atMs = new Date(at).getTime()
+  const [local, setLocal] = useState<string>()
+  useEffect(() => setLocal(formatLocal(atMs)), [atMs])
+  return (
+    <time
+      dateTime={new Date(atMs).toISOString()}
+      title={formatExact(atMs)}
+      className={className ?? 'whitespace-nowrap tnum'}
+    >
+      {local ?? formatExact(atMs)}
+    </time>
+  )
+}
+
+/** `in 32 s`, to the second; `now` from then on. */
+export function Countdown({ at }: { at: string }) {
+  const atMs = Date.parse(at)
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  const leftMs = Math.round((atMs - now) / 1000) * 1000
+  return (
+    <time dateTime={at} className="tnum" suppressHydrationWarning>
+      {leftMs <= 0 ? 'now' : `in ${leftMs < 60_000 ? `${leftMs / 1000} s` : formatDuration(leftMs)}`}
     </time>
   )
 }

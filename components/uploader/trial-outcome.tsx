@@ -2,7 +2,7 @@
 
 import { useState } from 'react'
 import { lookAtTrial, type TrialResult } from '#app/actions/look-at-trial.ts'
-import { useLive } from '../live/use-live.ts'
+import { useLive } from '../live/live.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Status } from '../ui/status.tsx'

@@ -1,12 +1,15 @@
 'use client'
 
+import { Check, X } from 'lucide-react'
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useState } from 'react'
 import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
-import { LiveRefresh } from '../live/live-refresh.tsx'
+import { formatDuration } from '../format.ts'
+import { LiveRefresh } from '../live/live.tsx'
+import { Chevron } from '../ui/chevron.tsx'
 import { Code } from '../ui/code-block.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { CopyableId } from '../ui/copyable-id.tsx'
+import { CopyableId } from '../ui/copyable.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { JsonView } from '../ui/json-view.tsx'
@@ -14,7 +17,6 @@ import { REACHABLE } from '../ui/reachable.ts'
 import { Status } from '../ui/status.tsx'
 import { LINK } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
-import { AttemptView } from './attempt-view.tsx'
 import { ResendOne } from './resend-forms.tsx'
 
 /** One delivery beside the list. Its address is the list's, with the delivery in it. */
@@ -112,4 +114,60 @@ function pretty(body: string): string {
   } catch {
     return body
   }
+}
+
+type Attempt = WholeDelivery['attempts'][number]
+
+/** One attempt, with all that was said on both sides. */
+export function AttemptView({ attempt, startOpen }: { attempt: Attempt; startOpen: boolean }) {
+  const good = attempt.error === null
+  const Icon = good ? Check : X
+  return (
+    <li>
+      <details open={startOpen} className="group rounded-md border">
+        <summary className="flex flex-wrap items-center gap-x-2.5 gap-y-1 px-3 py-2 text-sm [&::-webkit-details-marker]:hidden">
+          <Chevron />
+          <Icon className={`size-4 ${good ? 'text-good' : 'text-bad'}`} aria-hidden />
+          <span className="font-medium">{attempt.status ?? attempt.error}</span>
+          <span className="text-ink-faint">
+            <Time at={attempt.at} />
+            {attempt.durationMs !== null && `, ${formatDuration(attempt.durationMs)}`}
+            {attempt.trigger !== 'auto' && `, ${attempt.trigger}`}
+          </span>
+        </summary>
+        <div className="space-y-3 border-t px-3 py-3">
+          {attempt.errorDetail && <p className="text-bad text-sm">{attempt.errorDetail}</p>}
+          <Headers title="Request headers" headers={attempt.requestHeaders} />
+          {attempt.responseHeaders && <Headers title="Response headers" headers={attempt.responseHeaders} />}
+          {attempt.responseBody !== null && (
+            <div>
+              <h4 className="mb-1 text-ink-faint text-xs">Response body</h4>
+              <pre
+                {...REACHABLE}
+                className="max-h-56 overflow-auto whitespace-pre-wrap break-all rounded-sm bg-sunken p-2 font-mono text-xs"
+              >
+                {attempt.responseBody || '(empty)'}
+              </pre>
+            </div>
+          )}
+        </div>
+      </details>
+    </li>
+  )
+}
+
+function Headers({ title, headers }: { title: string; headers: Record<string, string> }) {
+  return (
+    <div>
+      <h4 className="mb-1 text-ink-faint text-xs">{title}</h4>
+      <dl className="space-y-0.5 font-mono text-xs">
+        {Object.entries(headers).map(([name, value]) => (
+          <div key={name} className="flex flex-wrap gap-x-2">
+            <dt className="text-ink-faint">{name}:</dt>
+            <dd className="min-w-0 break-all">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
 }

@@ -3,7 +3,7 @@
 import { RotateCw } from 'lucide-react'
 import { resend, resendAll, resendUndelivered } from '#app/dashboard/webhooks/actions.ts'
 import { plural } from '../format.ts'
-import { SelectionBar } from '../lists/selection-bar.tsx'
+import { SelectionBar } from '../lists/selection.tsx'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'

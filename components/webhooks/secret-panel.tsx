@@ -7,7 +7,7 @@ import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Copyable } from '../ui/copyable.tsx'
-import { SecretShown } from '../ui/secret-shown.tsx'
+import { SecretShown } from '../ui/secret-once.tsx'
 import { Time } from '../ui/time.tsx'
 
 type ShowSecret = FormAction<{ secret: string }>

@@ -1,8 +1,8 @@
 import type { Undelivered } from '#lib/webhooks/log/list-deliveries.ts'
 import { formatCount } from '../format.ts'
-import { Countdown } from '../ui/countdown.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { IfMay } from '../ui/rights.tsx'
+import { Countdown } from '../ui/time.tsx'
 import { ResendUndelivered } from './resend-forms.tsx'
 
 /** That events are being retried is no failure yet, and must not look like peace. */

@@ -7,8 +7,7 @@ import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Chevron } from '../ui/chevron.tsx'
 import { CheckField, TextArea, TextField } from '../ui/field.tsx'
-import { SecretOnce } from '../ui/secret-once.tsx'
-import { SecretShown } from '../ui/secret-shown.tsx'
+import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
 import { LINK } from '../ui/text-link.tsx'
 
 const ENDS = [

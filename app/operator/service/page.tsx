@@ -1,6 +1,6 @@
 import Link from 'next/link'
 import { formatBytes } from '#components/format.ts'
-import { PROBLEMS } from '#components/operator/problems.ts'
+import { PROBLEMS } from '#components/operator/workspace-state.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'

@@ -1,6 +1,5 @@
 import { ScrollText } from 'lucide-react'
-import { ExportLinks } from '#components/lists/export-links.tsx'
-import { ListBar } from '#components/lists/list-bar.tsx'
+import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
 import { AuditDetail } from '#components/people/audit-detail.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'

@@ -1,5 +1,5 @@
 import { Inbox as InboxIcon } from 'lucide-react'
-import { LiveTail } from '#components/live/live-tail.tsx'
+import { LiveTail } from '#components/live/live.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { InboxMessageView } from '#components/webhooks/inbox-message-view.tsx'

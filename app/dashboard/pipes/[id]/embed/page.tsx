@@ -1,5 +1,4 @@
-import { EmbedStep } from '#components/pipes/embed-step.tsx'
-import { WithoutTusStep } from '#components/pipes/without-tus-step.tsx'
+import { EmbedStep, WithoutTusStep } from '#components/pipes/embed-step.tsx'
 import type { Language } from '#components/ui/highlight.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import {

@@ -1,5 +1,5 @@
+import { WithoutTusStep } from '#components/pipes/embed-step.tsx'
 import { SourceOff } from '#components/pipes/source-off.tsx'
-import { WithoutTusStep } from '#components/pipes/without-tus-step.tsx'
 import { TryIt } from '#components/uploader/try-it.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'

@@ -1,0 +1,72 @@
+'use client'
+
+import { Pause, Play } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import type { LiveUpload, Topic } from '#lib/dashboard/live.ts'
+import { Button } from '../ui/button.tsx'
+
+type Told = { uploads?: LiveUpload[]; mark?: string }
+
+const POLL_MS = 5000
+
+/** Calls back whenever the topic changes; the first call is the state of now. */
+export function useLive(topic: Topic, paused: boolean, onChange: (told: Told) => void): void {
+  const tell = useEffectEvent(onChange)
+  useEffect(() => {
+    if (paused) return
+    let poll: ReturnType<typeof setInterval> | undefined
+    const source = new EventSource(`/api/live?topic=${encodeURIComponent(topic)}`)
+    source.onmessage = (event) => tell(JSON.parse(event.data))
+    source.onerror = () => {
+      // It reconnects by itself unless the server refused; then the page looks now and then.
+      if (source.readyState === EventSource.CLOSED && !poll) poll = setInterval(() => tell({}), POLL_MS)
+    }
+    return () => {
+      source.close()
+      clearInterval(poll)
+    }
+  }, [topic, paused])
+}
+
+const REST_MS = 1000
+
+/** `seen` is the mark that the server read before what it shows: whatever came after has another one. */
+type Props = { topic: Topic; seen: string; paused?: boolean }
+
+/** Renders the page anew when it shows less than is known, once a second at most. */
+export function LiveRefresh({ topic, seen, paused = false }: Props) {
+  const router = useRouter()
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useLive(topic, paused, ({ mark }) => {
+    if (mark === seen) return
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      router.refresh()
+    }, REST_MS)
+  })
+  // What was about to be shown is not, either, once the list is told to stand still.
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [paused],
+  )
+  return null
+}
+
+/** The list follows what happens until it is told to stand still. */
+export function LiveTail({ topic, seen }: { topic: Topic; seen: string }) {
+  const [paused, setPaused] = useState(false)
+  return (
+    <>
+      <LiveRefresh topic={topic} seen={seen} paused={paused} />
+      <Button tone="quiet" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+        {paused ? <Play aria-hidden /> : <Pause aria-hidden />}
+        {paused ? 'Paused' : 'Live'}
+        {!paused && <span className="size-1.5 animate-pulse rounded-full bg-good" aria-hidden />}
+      </Button>
+    </>
+  )
+}
