@@ -74,7 +74,11 @@ type Typed<
   B extends Schema | undefined,
   A extends Schema | undefined,
   Who,
-> = Omit<Operation, 'auth' | 'right' | 'query' | 'body' | 'answer' | 'run' | 'after'> & {
+> = Partial<
+  Omit<Operation, 'id' | 'summary' | 'auth' | 'right' | 'query' | 'body' | 'answer' | 'run' | 'after'>
+> & {
+  id: string
+  summary: string
   query?: Q
   body?: B
   answer?: A
@@ -82,20 +86,32 @@ type Typed<
   after?(call: TypedCall<Q, B, Who>, answer: TypedAnswer<A>): Promise<TypedAnswer<A>>
 }
 
-/** An operation of the management API. */
-export function operation<
-  Q extends Schema | undefined = undefined,
-  B extends Schema | undefined = undefined,
-  A extends Schema | undefined = undefined,
->(row: Typed<Q, B, A, Actor> & { right: Right }): Operation {
-  return { ...row, auth: 'actor' } as unknown as Operation
-}
+type Address = `${Method} /${string}`
 
-/** The one that a customer's backend calls with a Sender's token. */
-export function senderOperation<
-  Q extends Schema | undefined = undefined,
-  B extends Schema | undefined = undefined,
-  A extends Schema | undefined = undefined,
->(row: Typed<Q, B, A, string>): Operation {
-  return { ...row, auth: 'sender' } as unknown as Operation
+/** What makes the operations of one chapter of the reference: `operation('GET /pipes/{id}', { … })`. Its status is 200 unless it says otherwise. */
+export function operationsOf(tag: string) {
+  const complete = (auth: Operation['auth'], address: Address, row: object) => {
+    const [method, path] = address.split(' ')
+    return { status: 200, ...row, tag, method, path, auth } as unknown as Operation
+  }
+  return {
+    /** Of the management API. */
+    operation: <
+      Q extends Schema | undefined = undefined,
+      B extends Schema | undefined = undefined,
+      A extends Schema | undefined = undefined,
+    >(
+      address: Address,
+      row: Typed<Q, B, A, Actor> & { right: Right },
+    ) => complete('actor', address, row),
+    /** That a customer's backend calls with a Sender's token. */
+    senderOperation: <
+      Q extends Schema | undefined = undefined,
+      B extends Schema | undefined = undefined,
+      A extends Schema | undefined = undefined,
+    >(
+      address: Address,
+      row: Typed<Q, B, A, string>,
+    ) => complete('sender', address, row),
+  }
 }

@@ -5,17 +5,14 @@ import { dataStoreAnswer, dataStoreChanges, dataStoreInput } from '../../workspa
 import { deleteDataStore } from '../../workspace/data-stores/delete-data-store.ts'
 import { listDataStores, showDataStore } from '../../workspace/data-stores/read-data-stores.ts'
 import { updateDataStore } from '../../workspace/data-stores/update-data-store.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 
-const tag = 'Data Stores'
+const { operation } = operationsOf('Data Stores')
 
 export const dataStoreOperations = [
-  operation({
+  operation('POST /data-stores', {
     id: 'createDataStore',
     right: 'administer',
-    method: 'POST',
-    path: '/data-stores',
-    tag,
     summary: 'Connect a bucket, and check it.',
     body: dataStoreInput,
     status: 201,
@@ -24,64 +21,45 @@ export const dataStoreOperations = [
     run: ({ runtime, who, body }) => createDataStore(runtime, who, body),
     after: ({ runtime, who }, made) => checkSavedDataStore(runtime, who, made),
   }),
-  operation({
+  operation('GET /data-stores', {
     id: 'listDataStores',
     right: 'see',
-    method: 'GET',
-    path: '/data-stores',
-    tag,
     summary: 'List Data Stores, newest first.',
     query: pageQuery,
-    status: 200,
     answer: pageAnswer(dataStoreAnswer),
     run: ({ runtime, who, query }) => listDataStores(runtime, who, query),
   }),
-  operation({
+  operation('GET /data-stores/{id}', {
     id: 'showDataStore',
     right: 'see',
-    method: 'GET',
-    path: '/data-stores/{id}',
-    tag,
     summary: 'Show a Data Store.',
-    status: 200,
     answer: dataStoreAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showDataStore(runtime, who, params.id!),
   }),
-  operation({
+  operation('PATCH /data-stores/{id}', {
     id: 'updateDataStore',
     right: 'administer',
-    method: 'PATCH',
-    path: '/data-stores/{id}',
-    tag,
     summary: 'Change a Data Store, and check it. Its place cannot change while uploads to it are under way.',
     body: dataStoreChanges,
-    status: 200,
     answer: dataStoreAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params, body }) => updateDataStore(runtime, who, params.id!, body),
     after: ({ runtime, who }, changed) =>
       changed.check ? Promise.resolve(changed) : checkSavedDataStore(runtime, who, changed),
   }),
-  operation({
+  operation('POST /data-stores/{id}/check', {
     id: 'checkDataStore',
     right: 'operate',
-    method: 'POST',
-    path: '/data-stores/{id}/check',
-    tag,
     summary: 'Try each operation on the bucket, and say what to change.',
-    status: 200,
     answer: dataStoreAnswer,
     problems: ['not_found', 'conflict', 'rate_limited'],
     network: true,
     run: ({ runtime, who, params }) => checkDataStore(runtime, who, params.id!),
   }),
-  operation({
+  operation('DELETE /data-stores/{id}', {
     id: 'deleteDataStore',
     right: 'administer',
-    method: 'DELETE',
-    path: '/data-stores/{id}',
-    tag,
     summary: 'Delete a Data Store that no Pipe uses. The bucket and its objects stay.',
     status: 204,
     problems: ['not_found', 'conflict'],

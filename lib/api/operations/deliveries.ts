@@ -8,56 +8,42 @@ import {
   resendFailedInput,
 } from '../../webhooks/log/resend.ts'
 import { showDelivery } from '../../webhooks/log/show-delivery.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 
-const deliveries = { tag: 'Deliveries' }
+const { operation } = operationsOf('Deliveries')
 
 export const deliveryOperations = [
-  operation({
+  operation('GET /deliveries', {
     id: 'listDeliveries',
     right: 'see',
-    method: 'GET',
-    path: '/deliveries',
-    tag: deliveries.tag,
     summary: 'List deliveries, newest first, each with its latest attempts.',
     query: deliveryQuery,
-    status: 200,
     answer: pageAnswer(deliveryAnswer),
     run: async ({ runtime, who, query }) => {
       const { data, nextCursor } = await listDeliveries(runtime, who, query)
       return { data, nextCursor }
     },
   }),
-  operation({
+  operation('GET /deliveries/{id}', {
     id: 'showDelivery',
     right: 'see',
-    method: 'GET',
-    path: '/deliveries/{id}',
-    tag: deliveries.tag,
     summary: 'Show a delivery with what was sent and answered in each attempt.',
-    status: 200,
     answer: wholeDeliveryAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showDelivery(runtime, who, params.id!),
   }),
-  operation({
+  operation('POST /deliveries/{id}/resend', {
     id: 'resendDelivery',
     right: 'operate',
-    method: 'POST',
-    path: '/deliveries/{id}/resend',
-    tag: deliveries.tag,
     summary: 'Send an event again, at once and then on the schedule from its start.',
     status: 202,
     answer: wholeDeliveryAnswer,
     problems: ['not_found', 'conflict', 'rate_limited'],
     run: ({ runtime, who, params }) => resendDelivery(runtime, who, params.id!),
   }),
-  operation({
+  operation('POST /deliveries/resend-failed', {
     id: 'resendFailed',
     right: 'operate',
-    method: 'POST',
-    path: '/deliveries/resend-failed',
-    tag: deliveries.tag,
     summary: 'Send all events again that were given up since a time, up to 10,000 in one call.',
     body: resendFailedInput,
     status: 202,

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { EVENT_KINDS } from '#drizzle/schema/pipes.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 import { streamEvents } from '../stream-events.ts'
+
+const { operation } = operationsOf('Events')
 
 const kindsField = z
   .string()
@@ -11,16 +13,12 @@ const kindsField = z
   .pipe(z.array(z.enum(EVENT_KINDS, { message: `must be some of ${EVENT_KINDS.join(', ')}` })))
 
 export const eventOperations = [
-  operation({
+  operation('GET /events/stream', {
     id: 'streamEvents',
     right: 'see',
-    method: 'GET',
-    path: '/events/stream',
-    tag: 'Events',
     summary:
       'Follow events as server-sent events, each with the body of a webhook. With Last-Event-ID you are told what came since, for an hour; an event may come twice. `events` names other kinds than `file.status_changed`, with commas in between; `file.created` is there only where some webhook output asks for it.',
     query: z.strictObject({ pipeId: z.string().optional(), events: kindsField }),
-    status: 200,
     stream: true,
     answer: z.string(),
     problems: ['pipe_not_found', 'rate_limited'],

@@ -8,35 +8,27 @@ import { decisionInput } from '../../hooks/answers.ts'
 import { importAnswer, readImport } from '../../imports/read-imports.ts'
 import { pageAnswer } from '../../platform/db/page.ts'
 import { repairDestination } from '../../uploads/repair/repair-destination.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 
-const tag = 'Files'
+const { operation } = operationsOf('Files')
 
 export const fileOperations = [
-  operation({
+  operation('GET /files', {
     id: 'listFiles',
     right: 'see',
-    method: 'GET',
-    path: '/files',
-    tag,
     summary:
       'List files, newest first unless asked otherwise. With a filter a page may hold less than its limit and still have a next one.',
     query: fileQuery,
-    status: 200,
     answer: pageAnswer(fileAnswer),
     run: async ({ runtime, who, query }) => {
       const { data, nextCursor } = await listFiles(runtime, who, query)
       return { data, nextCursor }
     },
   }),
-  operation({
+  operation('GET /files/{id}', {
     id: 'showFile',
     right: 'see',
-    method: 'GET',
-    path: '/files/{id}',
-    tag,
     summary: 'Show a file with its timeline.',
-    status: 200,
     answer: fileWithTimelineAnswer.extend({ import: importAnswer.nullable() }),
     problems: ['not_found'],
     run: async ({ runtime, who, params }) => {
@@ -44,24 +36,17 @@ export const fileOperations = [
       return { ...file, import: await readImport(runtime, file.id) }
     },
   }),
-  operation({
+  operation('POST /files/{id}/cancel', {
     id: 'cancelFile',
     right: 'operate',
-    method: 'POST',
-    path: '/files/{id}/cancel',
-    tag,
     summary: 'Cancel an upload under way.',
-    status: 200,
     answer: fileAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => cancelFile(runtime, who, params.id!),
   }),
-  operation({
+  operation('POST /files/{id}/destinations/{destinationId}/repair', {
     id: 'repairDestination',
     right: 'operate',
-    method: 'POST',
-    path: '/files/{id}/destinations/{destinationId}/repair',
-    tag,
     summary:
       'Copy the object of a partially transferred file to a destination that lacks it, from one that may be read. It begins within seconds; the file is transferred once every destination has the object.',
     status: 202,
@@ -73,26 +58,19 @@ export const fileOperations = [
       return file!
     },
   }),
-  operation({
+  operation('POST /files/{id}/decision', {
     id: 'decideOnFile',
     right: 'operate',
-    method: 'POST',
-    path: '/files/{id}/decision',
-    tag,
     summary:
       'Allow or reject a file that its `before_complete` hook has deferred. The same decision may be sent again; another one is a conflict.',
     body: decisionInput,
-    status: 200,
     answer: fileAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params, body }) => decideOnFile(runtime, who, params.id!, body),
   }),
-  operation({
+  operation('DELETE /files/{id}', {
     id: 'eraseFile',
     right: 'administer',
-    method: 'DELETE',
-    path: '/files/{id}',
-    tag,
     summary: 'Erase the record of a file. The object stays in the bucket.',
     status: 204,
     problems: ['not_found', 'conflict'],

@@ -5,9 +5,9 @@ import { createImports } from '../../imports/create-imports.ts'
 import { importInput, importsInput } from '../../imports/import.ts'
 import { cancelImport, findImported, importAnswer, readImport } from '../../imports/read-imports.ts'
 import { authenticateSender } from '../../workspace/senders/read-senders.ts'
-import { type Problem, senderOperation } from '../operation.ts'
+import { operationsOf, type Problem } from '../operation.ts'
 
-const tag = 'Imports'
+const { senderOperation } = operationsOf('Imports')
 const problems: Problem[] = [
   'address_not_allowed',
   'pipe_not_found',
@@ -18,11 +18,8 @@ const problems: Problem[] = [
 ]
 
 export const importOperations = [
-  senderOperation({
+  senderOperation('POST /imports', {
     id: 'createImport',
-    method: 'POST',
-    path: '/imports',
-    tag,
     summary: 'Import a file from a URL. It is fetched in the background; its progress is that of the file.',
     body: importInput,
     once: true,
@@ -35,11 +32,8 @@ export const importOperations = [
       return (await readFiles(runtime.db, ids))[0]!
     },
   }),
-  senderOperation({
+  senderOperation('POST /imports/batch', {
     id: 'createImports',
-    method: 'POST',
-    path: '/imports/batch',
-    tag,
     summary: 'Import up to 1,000 files: all of them are taken, in the order of the list, or none.',
     body: importsInput,
     bodyBytes: 4 * 1024 * 1024,
@@ -53,13 +47,9 @@ export const importOperations = [
       return { data: ids.map((id) => made.get(id)!) }
     },
   }),
-  senderOperation({
+  senderOperation('GET /imports/{id}', {
     id: 'showImport',
-    method: 'GET',
-    path: '/imports/{id}',
-    tag,
     summary: 'Show an import of this Sender, by the id of its file.',
-    status: 200,
     answer: fileAnswer.extend({ import: importAnswer }),
     problems: ['not_found'],
     async run({ runtime, who, params }) {
@@ -69,11 +59,8 @@ export const importOperations = [
       return { ...file!, import: from! }
     },
   }),
-  senderOperation({
+  senderOperation('DELETE /imports/{id}', {
     id: 'cancelImport',
-    method: 'DELETE',
-    path: '/imports/{id}',
-    tag,
     summary: 'Cancel an import of this Sender.',
     status: 204,
     problems: ['not_found', 'conflict'],

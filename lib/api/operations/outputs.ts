@@ -19,20 +19,18 @@ import {
   webhookOutputAnswer,
   webhookOutputInput,
 } from '../../webhooks/outputs/webhook-output.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 
-const outputs = { tag: 'Webhook outputs', problems: ['pipe_not_found', 'not_found'] as const }
+const { operation } = operationsOf('Webhook outputs')
+const problems = ['pipe_not_found', 'not_found'] as const
 const withSecret = webhookOutputAnswer.extend({ secret: z.string() })
 const list = z.strictObject({ data: z.array(webhookOutputAnswer) })
 
 /** Of a Pipe, and of the whole workspace; each by its own id. */
 export const outputOperations = [
-  operation({
+  operation('POST /outputs', {
     id: 'createOutput',
     right: 'build',
-    method: 'POST',
-    path: '/outputs',
-    tag: outputs.tag,
     summary:
       'Create a webhook output that gets the events of all Pipes, one of at most five. Its secret is in this answer.',
     body: outputInput,
@@ -41,23 +39,16 @@ export const outputOperations = [
     problems: ['conflict'],
     run: ({ runtime, who, body }) => createOutput(runtime, who, {}, body),
   }),
-  operation({
+  operation('GET /outputs', {
     id: 'listOutputs',
     right: 'see',
-    method: 'GET',
-    path: '/outputs',
-    tag: outputs.tag,
     summary: 'List the webhook outputs that get the events of all Pipes, oldest first.',
-    status: 200,
     answer: list,
     run: async ({ runtime, who }) => ({ data: await listOutputs(runtime, who, {}) }),
   }),
-  operation({
+  operation('POST /pipes/{id}/outputs', {
     id: 'createPipeOutput',
     right: 'build',
-    method: 'POST',
-    path: '/pipes/{id}/outputs',
-    tag: outputs.tag,
     summary: 'Create a webhook output of a Pipe, one of at most five. Its secret is in this answer.',
     body: outputInput,
     status: 201,
@@ -65,75 +56,53 @@ export const outputOperations = [
     problems: ['pipe_not_found', 'conflict'],
     run: ({ runtime, who, params, body }) => createOutput(runtime, who, { pipeId: params.id! }, body),
   }),
-  operation({
+  operation('GET /pipes/{id}/outputs', {
     id: 'listPipeOutputs',
     right: 'see',
-    method: 'GET',
-    path: '/pipes/{id}/outputs',
-    tag: outputs.tag,
     summary:
       'List the webhook outputs of a Pipe, oldest first: the first is the one of `/pipes/{id}/webhook`.',
-    status: 200,
     answer: list,
     problems: ['pipe_not_found'],
     run: async ({ runtime, who, params }) => ({
       data: await listOutputs(runtime, who, { pipeId: params.id! }),
     }),
   }),
-  operation({
+  operation('GET /outputs/{id}', {
     id: 'showOutput',
     right: 'see',
-    method: 'GET',
-    path: '/outputs/{id}',
-    tag: outputs.tag,
     summary: 'Show a webhook output, of a Pipe or of the workspace.',
-    status: 200,
     answer: webhookOutputAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showOutput(runtime, who, { outputId: params.id! }),
   }),
-  operation({
+  operation('PATCH /outputs/{id}', {
     id: 'changeOutput',
     right: 'build',
-    method: 'PATCH',
-    path: '/outputs/{id}',
-    tag: outputs.tag,
     summary: 'Change a webhook output. What is left out stays as it is.',
     body: outputChanges,
-    status: 200,
     answer: webhookOutputAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params, body }) => changeOutput(runtime, who, { outputId: params.id! }, body),
   }),
-  operation({
+  operation('DELETE /outputs/{id}', {
     id: 'deleteOutput',
     right: 'build',
-    method: 'DELETE',
-    path: '/outputs/{id}',
-    tag: outputs.tag,
     summary: 'Delete a webhook output. What it has not been sent yet is given up; its log stays.',
     status: 204,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => deleteOutput(runtime, who, params.id!),
   }),
-  operation({
+  operation('POST /outputs/{id}/rotate', {
     id: 'rotateOutputSecret',
     right: 'build',
-    method: 'POST',
-    path: '/outputs/{id}/rotate',
-    tag: outputs.tag,
     summary: 'Rotate the signing secret. The previous secret keeps signing for 24 hours.',
-    status: 200,
     answer: withSecret,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => rotateSecret(runtime, who, { outputId: params.id! }),
   }),
-  operation({
+  operation('POST /outputs/{id}/test', {
     id: 'testOutput',
     right: 'operate',
-    method: 'POST',
-    path: '/outputs/{id}/test',
-    tag: outputs.tag,
     summary:
       'Send an event of any kind, marked as a test. It goes out even while the output is off, and is tried once.',
     body: testEventInput,
@@ -142,24 +111,17 @@ export const outputOperations = [
     problems: ['not_found', 'rate_limited'],
     run: ({ runtime, who, params, body }) => sendTestEvent(runtime, who, { outputId: params.id! }, body),
   }),
-  operation({
+  operation('GET /outputs/{id}/missed', {
     id: 'showMissedOfOutput',
     right: 'see',
-    method: 'GET',
-    path: '/outputs/{id}/missed',
-    tag: outputs.tag,
     summary: 'Count the events of the last 30 days that this output was not sent because it was off.',
-    status: 200,
     answer: missedAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showMissed(runtime, who, { outputId: params.id! }),
   }),
-  operation({
+  operation('POST /outputs/{id}/missed/send', {
     id: 'sendMissedToOutput',
     right: 'operate',
-    method: 'POST',
-    path: '/outputs/{id}/missed/send',
-    tag: outputs.tag,
     summary: 'Send this output the events that it was not sent, the oldest first, up to 1,000 in one call.',
     body: sendMissedInput,
     status: 202,
@@ -167,12 +129,9 @@ export const outputOperations = [
     problems: ['not_found', 'conflict', 'rate_limited'],
     run: ({ runtime, who, params, body }) => sendMissed(runtime, who, { outputId: params.id! }, body),
   }),
-  operation({
+  operation('DELETE /outputs/{id}/missed', {
     id: 'discardMissedOfOutput',
     right: 'operate',
-    method: 'DELETE',
-    path: '/outputs/{id}/missed',
-    tag: outputs.tag,
     summary: 'Discard the events that this output was not sent. The files stay.',
     status: 204,
     problems: ['not_found'],
@@ -182,88 +141,63 @@ export const outputOperations = [
 
 /** The first output of a Pipe, which was once the only one. */
 export const firstOutputOperations = [
-  operation({
+  operation('PUT /pipes/{id}/webhook', {
     id: 'saveWebhookOutput',
     right: 'build',
-    method: 'PUT',
-    path: '/pipes/{id}/webhook',
-    tag: outputs.tag,
     summary:
       'Create or change the first webhook output of a Pipe. Its secret is in the answer that creates it. `name`, `events` and `headers` stay as they are when left out.',
     body: webhookOutputInput,
-    status: 200,
     answer: webhookOutputAnswer.extend({ secret: z.string().optional() }),
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params, body }) => saveOutput(runtime, who, params.id!, body),
   }),
-  operation({
+  operation('GET /pipes/{id}/webhook', {
     id: 'showWebhookOutput',
     right: 'see',
-    method: 'GET',
-    path: '/pipes/{id}/webhook',
-    tag: outputs.tag,
     summary: 'Show the first webhook output of a Pipe.',
-    status: 200,
     answer: webhookOutputAnswer,
-    problems: [...outputs.problems],
+    problems: [...problems],
     run: ({ runtime, who, params }) => showOutput(runtime, who, { firstOf: params.id! }),
   }),
-  operation({
+  operation('POST /pipes/{id}/webhook/rotate', {
     id: 'rotateWebhookSecret',
     right: 'build',
-    method: 'POST',
-    path: '/pipes/{id}/webhook/rotate',
-    tag: outputs.tag,
     summary: 'Rotate the signing secret. The previous secret keeps signing for 24 hours.',
-    status: 200,
     answer: webhookOutputAnswer.extend({ secret: z.string() }),
-    problems: [...outputs.problems],
+    problems: [...problems],
     run: ({ runtime, who, params }) => rotateSecret(runtime, who, { firstOf: params.id! }),
   }),
-  operation({
+  operation('POST /pipes/{id}/webhook/test', {
     id: 'sendTestEvent',
     right: 'operate',
-    method: 'POST',
-    path: '/pipes/{id}/webhook/test',
-    tag: outputs.tag,
     summary: 'Send an event marked as a test. It goes out even while the output is off, and is tried once.',
     status: 202,
     answer: wholeDeliveryAnswer,
-    problems: [...outputs.problems, 'rate_limited'],
+    problems: [...problems, 'rate_limited'],
     run: ({ runtime, who, params }) => sendTestEvent(runtime, who, { firstOf: params.id! }),
   }),
-  operation({
+  operation('GET /pipes/{id}/webhook/missed', {
     id: 'showMissedEvents',
     right: 'see',
-    method: 'GET',
-    path: '/pipes/{id}/webhook/missed',
-    tag: outputs.tag,
     summary:
       'Count the events of the last 30 days that were not sent because the output was off or did not exist.',
-    status: 200,
     answer: missedAnswer,
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params }) => showMissed(runtime, who, { firstOf: params.id! }),
   }),
-  operation({
+  operation('POST /pipes/{id}/webhook/missed/send', {
     id: 'sendMissedEvents',
     right: 'operate',
-    method: 'POST',
-    path: '/pipes/{id}/webhook/missed/send',
-    tag: outputs.tag,
     summary: 'Send the events that were not sent, the oldest first, up to 1,000 in one call.',
     body: sendMissedInput,
     status: 202,
     answer: sendMissedAnswer,
-    problems: [...outputs.problems, 'conflict', 'rate_limited'],
+    problems: [...problems, 'conflict', 'rate_limited'],
     run: ({ runtime, who, params, body }) => sendMissed(runtime, who, { firstOf: params.id! }, body),
   }),
-  operation({
+  operation('DELETE /pipes/{id}/webhook/missed', {
     id: 'discardMissedEvents',
     right: 'operate',
-    method: 'DELETE',
-    path: '/pipes/{id}/webhook/missed',
-    tag: outputs.tag,
     summary: 'Discard the events that were not sent. They can no longer be sent; the files stay.',
     status: 204,
     problems: ['pipe_not_found'],

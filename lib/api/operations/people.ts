@@ -14,54 +14,40 @@ import {
   roleChange,
 } from '../../identity/workspaces/members.ts'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
-import { operation } from '../operation.ts'
+import { operationsOf } from '../operation.ts'
 
-const tag = 'People'
+const { operation } = operationsOf('People')
 
 /** A key never has the rights of an owner, so owners are invited, changed and removed in the dashboard alone. */
 export const peopleOperations = [
-  operation({
+  operation('GET /members', {
     id: 'listMembers',
     right: 'see',
-    method: 'GET',
-    path: '/members',
-    tag,
     summary: 'List the members of the workspace with their roles.',
     query: pageQuery,
-    status: 200,
     answer: pageAnswer(memberAnswer),
     run: ({ runtime, who, query }) => listMembers(runtime, who, query),
   }),
-  operation({
+  operation('PATCH /members/{id}', {
     id: 'changeRole',
     right: 'administer',
-    method: 'PATCH',
-    path: '/members/{id}',
-    tag,
     summary: 'Change the role of a member, by their user id. It counts from their next request on.',
     body: roleChange,
-    status: 200,
     answer: memberAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params, body }) => changeRole(runtime, who, params.id!, body.role),
   }),
-  operation({
+  operation('DELETE /members/{id}', {
     id: 'removeMember',
     right: 'administer',
-    method: 'DELETE',
-    path: '/members/{id}',
-    tag,
     summary: 'Remove a member, and revoke the account keys that they created here.',
     status: 204,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => removeMember(runtime, who, params.id!),
   }),
-  operation({
+  operation('POST /invitations', {
     id: 'invite',
     right: 'administer',
-    method: 'POST',
-    path: '/invitations',
-    tag,
     summary: 'Invite somebody by email. The link is valid for seven days, once, and for that address alone.',
     body: invitationInput,
     status: 201,
@@ -69,36 +55,25 @@ export const peopleOperations = [
     problems: ['rate_limited'],
     run: ({ runtime, who, body }) => invite(runtime, who, body),
   }),
-  operation({
+  operation('GET /invitations', {
     id: 'listInvitations',
     right: 'see',
-    method: 'GET',
-    path: '/invitations',
-    tag,
     summary: 'List invitations that nobody has accepted, including expired ones.',
     query: pageQuery,
-    status: 200,
     answer: pageAnswer(invitationAnswer),
     run: ({ runtime, who, query }) => listInvitations(runtime, who, query),
   }),
-  operation({
+  operation('POST /invitations/{id}/resend', {
     id: 'resendInvitation',
     right: 'administer',
-    method: 'POST',
-    path: '/invitations/{id}/resend',
-    tag,
     summary: 'Send an invitation again, with a new link; the previous link stops working.',
-    status: 200,
     answer: invitationAnswer,
     problems: ['not_found', 'rate_limited'],
     run: ({ runtime, who, params }) => resendInvitation(runtime, who, params.id!),
   }),
-  operation({
+  operation('DELETE /invitations/{id}', {
     id: 'withdrawInvitation',
     right: 'administer',
-    method: 'DELETE',
-    path: '/invitations/{id}',
-    tag,
     summary: 'Withdraw an invitation. Its link stops working at once.',
     status: 204,
     problems: ['not_found'],
