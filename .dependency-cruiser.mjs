@@ -17,7 +17,7 @@ const LAYERS = [
   ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
-  ['hooks'],
+  ['hooks', 'backend-uploads'],
   ['protocols', 'dashboard', 'imports', 'sftp'],
   ['api'],
 ]

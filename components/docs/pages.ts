@@ -18,6 +18,11 @@ export const PAGES = [
     summary: 'The protocol of the upload address, and its guarantees.',
   },
   {
+    slug: 'backend-uploads',
+    title: 'Uploads your backend creates',
+    summary: 'Your backend fixes name, type and size, and a client sends the bytes.',
+  },
+  {
     slug: 'without-tus',
     title: 'Without TUS',
     summary: 'curl, devices and iPhones: plain requests and Resumable Uploads for HTTP.',

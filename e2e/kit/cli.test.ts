@@ -270,6 +270,29 @@ describe('listen', () => {
 })
 
 describe('upload', () => {
+  it.each([
+    ['of a known length', 3 * MIB, true],
+    ['whose length its backend left open', 3 * MIB, false],
+    ['of no bytes, whose length its backend left open', 0, false],
+  ])('sends a file to an upload %s', async (_, size, isKnown) => {
+    const file = join(home.path, `prepared-${size}.bin`)
+    writeFileSync(file, randomBytes(size))
+    const asked = { pipeId, filename: 'prepared.bin', ...(isKnown && { size }) }
+    const { uploadUrl, token, file: made } = await sluice.createUpload(asked)
+    const sent = await run(['upload', file, '--to', uploadUrl, '--json'], {
+      more: { SLUICE_UPLOAD_TOKEN: token },
+    })
+    expect([sent.code, sent.stderr]).toEqual([0, expect.anything()])
+    expect(JSON.parse(sent.stdout.trim().split('\n').at(-1)!)).toMatchObject({ fileId: made.id, size })
+    expect(await sluice.showFile({ id: made.id })).toMatchObject({
+      status: 'transferred',
+      filename: 'prepared.bin',
+      size,
+    })
+    const without = await run(['upload', file, '--to', uploadUrl])
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('SLUICE_UPLOAD_TOKEN')])
+  })
+
   const hashOf = async (path: string) => {
     const hash = createHash('sha256')
     await pipeline(createReadStream(path), hash)

@@ -63,6 +63,7 @@ const SETS_NOTHING: Record<string, string> = {
   discardMissedOfOutput: ACT,
   resendDelivery: ACT,
   resendFailed: ACT,
+  createUpload: ACT,
   createImport: ACT,
   createImports: ACT,
   cancelImport: ACT,

@@ -1,17 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { imports } from '#drizzle/schema/index.ts'
-import { capabilitiesOf } from '../buckets/providers.ts'
-import { emitFileCreated } from '../events/emit-file-event.ts'
+import { createForBackend, rightOf } from '../backend-uploads/create-for-backend.ts'
 import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { invalidRequest, isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { assertAllowedUrl } from '../platform/net/judge-connection.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import { openUploadRights } from '../uploads/ledger/upload-rights.ts'
-import { createUploads } from '../uploads/opening/create-upload.ts'
-import { largestPartBytes } from '../uploads/rules/part-plan.ts'
-import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
 import { issueToken } from '../workspace/tokens/issue-token.ts'
 import { issueTrialToken } from '../workspace/tokens/issue-trial-token.ts'
 import {
@@ -79,9 +74,8 @@ async function insertImports(
   { token, pipeId }: { token: string; pipeId: string },
   files: readonly ImportedFrom[],
 ): Promise<string[]> {
-  const { db, clock, vault, database } = runtime
-  const isSettling = () => database.recent.isSettling()
-  const right = await openUploadRights({ db, clock, isSettling }).toCreate(token, pipeId)
+  const { db, clock, vault } = runtime
+  const right = await rightOf(runtime, { token, pipeId })
   await assertFewWaiting(db, right.token.workspaceId, files.length)
   const declared = files.map((file) => ({
     filename: filenameOf(file),
@@ -92,7 +86,7 @@ async function insertImports(
     concat: null,
     protocol: 'url' as const,
   }))
-  const ids = await createUploads(creatingOf(runtime), right, declared)
+  const ids = await createForBackend(runtime, right, declared)
   await db.insert(imports).values(
     files.map(({ url, headers = {}, digest }, at) => ({
       fileId: ids[at]!,
@@ -121,17 +115,4 @@ async function assertFewWaiting(db: Db, workspaceId: string, more: number): Prom
     `At most ${MOST_WAITING} imports of a workspace may be unfinished, and ${counted!.waiting} are. Create more once some have ended.`,
     { headers: { 'Retry-After': '60' } },
   )
-}
-
-/** What creating needs of the data plane, which pages and the API do without. */
-function creatingOf({ db, clock, config, queue }: Runtime) {
-  const { uploadMemoryBytes, uploadMemoryShares, freeTierBytes } = config
-  return {
-    db,
-    clock,
-    quota: { limitBytes: freeTierBytes },
-    budget: { maxPartBytes: largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes) },
-    openBucket: ({ provider, found }: SealedDataStore) => ({ capabilities: capabilitiesOf(provider, found) }),
-    emitCreated: (tx: Db, ...fileIds: string[]) => emitFileCreated(tx, { queue, clock }, ...fileIds),
-  }
 }

@@ -107,6 +107,10 @@ export type Recipe = {
 /** How to call each operation with success. Those that end something stand where nothing needs it any more. */
 export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   issueToken: (mine) => ({ body: { pipeId: mine.pipe.id, maxFiles: 2 }, key: mine.sender.token }),
+  createUpload: (mine) => ({
+    body: { pipeId: mine.pipe.id, filename: 'film.mp4', size: 5 },
+    key: mine.sender.token,
+  }),
   createImport: (mine) => ({
     body: { pipeId: mine.pipe.id, url: 'https://files.example.com/film.mp4', headers: { 'X-Key': 'secret' } },
     key: mine.sender.token,

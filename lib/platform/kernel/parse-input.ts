@@ -55,10 +55,12 @@ export const nameField = z
   .max(100, 'must have at most 100 characters')
   .refine(isPlainText, 'must not contain control characters')
 
-export const bytesField = z
-  .int('must be a whole number')
-  .min(1, 'must be at least 1')
-  .max(2 ** 46, 'must be at most 70368744177664')
+const MAX_BYTES = 2 ** 46
+const wholeBytes = z.int('must be a whole number').max(MAX_BYTES, `must be at most ${MAX_BYTES}`)
+/** A limit, or what is left of one. */
+export const bytesField = wholeBytes.min(1, 'must be at least 1')
+/** Of a file, which may be empty. */
+export const lengthField = wholeBytes.min(0, 'must be at least 0')
 
 /** Nothing is older than 1970, and neither an id nor PostgreSQL can name every year before it. */
 export const timeField = z.iso

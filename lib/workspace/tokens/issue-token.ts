@@ -37,7 +37,7 @@ export async function issueToken(
   { db, clock, config, database }: Pick<Runtime, 'db' | 'clock' | 'config' | 'database'>,
   senderToken: string,
   input: TokenInput,
-  source: Source = 'http',
+  source: Source = 'any client',
 ): Promise<IssuedToken> {
   if (!senderToken.startsWith('sk_')) throw notASenderToken(senderToken)
   const token = newSecret('tmp_')
@@ -60,10 +60,11 @@ export async function issueToken(
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
 /** How the files of a token come: it is refused where the Pipe has that source off. */
-export type Source = 'http' | 'url'
+export type Source = 'any client' | 'http' | 'url'
 export const SOURCES = {
   // The same tokens are passwords of SFTP.
-  http: { column: sql`(p.source_http or p.source_sftp)`, name: 'HTTP (TUS)' },
+  'any client': { column: sql`(p.source_http or p.source_sftp)`, name: 'HTTP (TUS)' },
+  http: { column: sql`p.source_http`, name: 'HTTP (TUS)' },
   url: { column: sql`p.source_url`, name: 'URL' },
 }
 

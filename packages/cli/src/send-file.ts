@@ -100,13 +100,19 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
   }
   if (head.status !== 200) return head
   noteResult(head, way)
+  const length = head.headers['upload-length']
+  if (length !== undefined && Number(length) !== file.size)
+    throw new Failure(`The upload is for a file of ${length} bytes, and this one has ${file.size}.`)
   let start = Number(head.headers['upload-offset'])
   // What an earlier run has sent is read while the rest is sent.
   if (start > 0) checksum.field().catch(() => undefined)
-  while (start < file.size) {
+  // Its backend may have left the length open.
+  let isDeclared = length !== undefined
+  while (start < file.size || !isDeclared) {
     const end = checksum.endOfRequest(start)
     const headers = {
       'Upload-Offset': String(start),
+      ...(!isDeclared && { 'Upload-Length': String(file.size) }),
       ...(end === file.size && { 'Repr-Digest': await checksum.field() }),
     }
     const answer = await send(
@@ -117,6 +123,7 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
     if (answer.status === CHECKSUM_MISMATCH) way.journal.forget([way.key])
     if (answer.status !== 204) return answer
     noteResult(answer, way)
+    isDeclared = true
     start = Number(answer.headers['upload-offset'])
   }
   return 'sent'

@@ -2,14 +2,16 @@ import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Command, misused, readArguments } from './command.ts'
 import { EXIT, Failure } from './failure.ts'
-import { openJournal } from './journal.ts'
+import { type Journal, openJournal } from './journal.ts'
 import { openProgress } from './progress.ts'
 import { type LocalFile, sendFile } from './send-file.ts'
 import { choosePipe } from './settings.ts'
 import { result, say } from './tell.ts'
-import { tokensFor } from './upload-token.ts'
+import { type Tokens, tokensFor } from './upload-token.ts'
 
-const usage = 'upload <file or folder…> [--pipe <id>] [--parallel <1 to 16>] [--json]'
+const usage =
+  'upload <file or folder…> [--pipe <id>] [--parallel <1 to 16>] [--json]\n' +
+  '  upload <file> --to <uploadUrl> [--json]   (that your backend created, with its token in SLUICE_UPLOAD_TOKEN)'
 const MAX_AT_ONCE = 16
 
 /** Files, and folders with all that is in them. Run it again after a kill: it goes on at the byte where it was. */
@@ -20,6 +22,7 @@ export const upload: Command = {
     const named = {
       pipe: { type: 'string' },
       parallel: { type: 'string', default: String(MAX_AT_ONCE) },
+      to: { type: 'string' },
     } as const
     const { values, positionals } = readArguments(args, usage, named)
     const parallel = Number(values.parallel)
@@ -27,18 +30,49 @@ export const upload: Command = {
     if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MAX_AT_ONCE))
       throw misused('--parallel is a whole number from 1 to 16.', usage)
     const files = positionals.flatMap(findFiles)
-    const pipeId = await choosePipe(values.pipe)
-    const failed = await sendAll(files, pipeId, parallel, values.json)
+    const way = values.to === undefined ? await anew(values.pipe) : preparedWay(values.to, files)
+    const failed = await sendAll(files, way, parallel, values.json)
     if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed)
   },
 }
 
-async function sendAll(files: LocalFile[], pipeId: string, parallel: number, json = false): Promise<number> {
-  const journal = openJournal()
-  const tokens = tokensFor(pipeId)
+type Way = { tokens: Tokens; journal: Journal; keyOf(file: LocalFile): string }
+
+async function anew(pipe: string | undefined): Promise<Way> {
+  const pipeId = await choosePipe(pipe)
+  return {
+    tokens: tokensFor(pipeId),
+    journal: openJournal(),
+    keyOf: ({ path, size, modifiedMs }) => JSON.stringify([pipeId, resolve(path), size, modifiedMs]),
+  }
+}
+
+/** Nothing is noted of it: the address is given each time, and the server knows how much is there. */
+function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
+  const token = process.env.SLUICE_UPLOAD_TOKEN
+  if (files.length !== 1) throw misused('--to takes one file.', usage)
+  if (!token) throw misused('Put the token of the upload into SLUICE_UPLOAD_TOKEN.', usage)
+  const nothing = () => {}
+  return {
+    tokens: { take: async () => ({ token, uploadUrl, expiresAt: '' }), refuse: nothing },
+    journal: {
+      urlOf: () => uploadUrl,
+      isDone: () => false,
+      begin: nothing,
+      finish: nothing,
+      forget: nothing,
+    },
+    keyOf: ({ path }) => path,
+  }
+}
+
+async function sendAll(
+  files: LocalFile[],
+  { tokens, journal, keyOf }: Way,
+  parallel: number,
+  json = false,
+): Promise<number> {
   const progress = openProgress(files, json)
-  const keyOf = ({ path, size, modifiedMs }: LocalFile) =>
-    JSON.stringify([pipeId, resolve(path), size, modifiedMs])
   const waiting = files.values()
   let failed = 0
   const work = async () => {

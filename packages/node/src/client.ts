@@ -8,9 +8,9 @@ import { setting } from './settings.ts'
 export type SluiceOptions = {
   /** Where Sluice is; SLUICE_URL if left out. */
   baseUrl?: string
-  /** For everything but tokens to upload with and imports; SLUICE_ACCOUNT_KEY if left out. */
+  /** For everything but tokens to upload with, uploads and imports; SLUICE_ACCOUNT_KEY if left out. */
   accountKey?: string
-  /** For `issueToken`, and for imports; SLUICE_SENDER_TOKEN if left out. */
+  /** For `issueToken`, `createUpload`, and for imports; SLUICE_SENDER_TOKEN if left out. */
   senderToken?: string
   /** Attempts after the first one; 2 if left out. */
   maxRetries?: number

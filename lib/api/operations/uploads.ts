@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { backendUploadInput, createBackendUpload } from '../../backend-uploads/create-backend-upload.ts'
+import { fileAnswer } from '../../dashboard/files/file.ts'
+import { readFiles } from '../../dashboard/files/list-files.ts'
+import { operationsOf } from '../operation.ts'
+
+const { senderOperation } = operationsOf('Uploads')
+
+const createdUploadAnswer = z.strictObject({
+  /** Where the client sends the bytes, with PATCH: `uploadUrl` of tus-js-client. */
+  uploadUrl: z.string(),
+  /** Good for this upload alone, until it ends. */
+  token: z.string(),
+  /** When it expires unless bytes come; each one postpones that. */
+  expiresAt: z.iso.datetime(),
+  file: fileAnswer,
+})
+
+export const uploadOperations = [
+  senderOperation('POST /uploads', {
+    id: 'createUpload',
+    summary:
+      'Create one upload whose name, type, length and metadata the client cannot change, and get its address with a token that is good for it alone.',
+    body: backendUploadInput,
+    once: true,
+    status: 201,
+    answer: createdUploadAnswer,
+    problems: [
+      'pipe_not_found',
+      { code: 'pipe_source_off', status: 409 },
+      'data_store_not_ready',
+      'type_not_allowed',
+      'file_too_large',
+      'quota_exceeded',
+      'rate_limited',
+    ],
+    async run({ runtime, who, body }) {
+      const { fileId, token, uploadUrl } = await createBackendUpload(runtime, who, body)
+      const [file] = await readFiles(runtime.db, [fileId])
+      return { uploadUrl, token, expiresAt: file!.expiresAt, file: file! }
+    },
+  }),
+]

@@ -1,0 +1,40 @@
+import { capabilitiesOf } from '../buckets/providers.ts'
+import { emitFileCreated } from '../events/emit-file-event.ts'
+import type { Db } from '../platform/db/database.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import { type CreationRight, openUploadRights } from '../uploads/ledger/upload-rights.ts'
+import { createUploads, type Declared } from '../uploads/opening/create-upload.ts'
+import { largestPartBytes } from '../uploads/rules/part-plan.ts'
+import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
+
+type Issued = { token: string; pipeId: string }
+
+/** What a token that was issued in the same transaction may create. */
+export function rightOf(
+  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
+  { token, pipeId }: Issued,
+): Promise<CreationRight> {
+  const isSettling = () => database.recent.isSettling()
+  return openUploadRights({ db, clock, isSettling }).toCreate(token, pipeId)
+}
+
+/**
+ * Creates uploads that a customer's backend has asked for, with what creating needs of the data plane: the API does without
+ * the rest of it. Call it in a transaction.
+ */
+export function createForBackend(
+  { db, clock, config, queue }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue'>,
+  right: CreationRight,
+  declared: readonly (Declared & { concat: null })[],
+): Promise<string[]> {
+  const { uploadMemoryBytes, uploadMemoryShares, freeTierBytes } = config
+  const context = {
+    db,
+    clock,
+    quota: { limitBytes: freeTierBytes },
+    budget: { maxPartBytes: largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes) },
+    openBucket: ({ provider, found }: SealedDataStore) => ({ capabilities: capabilitiesOf(provider, found) }),
+    emitCreated: (tx: Db, ...fileIds: string[]) => emitFileCreated(tx, { queue, clock }, ...fileIds),
+  }
+  return createUploads(context, right, declared)
+}
