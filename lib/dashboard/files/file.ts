@@ -10,6 +10,7 @@ import {
   type files,
 } from '#drizzle/schema/index.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
+import { toAnswer } from '../../platform/kernel/parse-input.ts'
 import { fileObjectAnswer } from '../../workspace/pipes/object-settings.ts'
 
 const pairs = z.record(z.string(), z.string())
@@ -131,35 +132,16 @@ export function toFile(
   // Of an object that was found in the bucket not all bytes were seen.
   const hasObject = row.status === 'transferred' || row.status === 'partially_transferred'
   const known = hasObject && destinations.every(({ certainty }) => certainty !== 'found')
-  return {
-    id: row.id,
-    pipeId: row.pipeId,
-    filename: row.filename,
-    filetype: row.filetype,
+  return toAnswer(fileAnswer, {
+    ...row,
     size: row.lengthBytes,
     offset: row.offsetBytes,
-    status: row.status,
-    failureReason: row.failureReason,
     decision: row.decision && toDecision(row.decision, decision),
     sender: row.senderName,
-    senderId: row.senderId,
-    subject: row.subject,
-    protocol: row.protocol,
     checksum: known ? checksumOf(row.crc32) : null,
     declaredChecksum: row.declaredCrc32 === null ? null : checksumOf(row.declaredCrc32),
-    metadata: row.metadata,
-    uploadMetadata: row.uploadMetadata,
-    object: row.object,
-    folder: row.folder,
-    foundType: row.foundType,
     destinations: destinations.toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1)).map(toDestination),
-    resumeCount: row.resumeCount,
-    savedBytes: row.savedBytes,
-    createdAt: row.createdAt.toISOString(),
-    lastByteAt: row.lastByteAt?.toISOString() ?? null,
-    expiresAt: row.expiresAt.toISOString(),
-    finishedAt: row.finishedAt?.toISOString() ?? null,
-  }
+  })
 }
 
 const checksumOf = (crc32: number) => `crc32:${crc32.toString(16).padStart(8, '0')}`

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { fileDecisions, fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { type From, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
+import { eachPage, type From, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type File, toFile } from './file.ts'
@@ -100,19 +100,10 @@ export async function readDecisions(
 
 const AT_ONCE = 500
 
-/** All files that fit, page by page, each read when it is asked for; by time, since the order by size ends somewhere. */
-export async function* eachFile(
-  runtime: Pick<Runtime, 'db'>,
-  actor: Actor,
-  query: FileQuery,
-): AsyncGenerator<File[]> {
+/** For an export; by time, since the order by size ends somewhere. */
+export function eachFile(runtime: Pick<Runtime, 'db'>, actor: Actor, query: FileQuery) {
   const order = query.order === 'oldest' ? 'oldest' : 'newest'
-  let cursor: string | undefined
-  do {
-    const page = await listFiles(runtime, actor, { ...query, order, cursor, limit: AT_ONCE })
-    yield page.data
-    cursor = page.nextCursor ?? undefined
-  } while (cursor)
+  return eachPage((cursor) => listFiles(runtime, actor, { ...query, order, cursor, limit: AT_ONCE }))
 }
 
 /** How many files fit and how large they are together; where there are too many to look at, of the newest of them. */

@@ -6,7 +6,7 @@ import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db
 import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
-import { nameField, timeField } from '../../platform/kernel/parse-input.ts'
+import { nameField, timeField, toAnswer } from '../../platform/kernel/parse-input.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { lesserRole, type Role, withArticle } from '../rights.ts'
@@ -42,23 +42,8 @@ export const accountKeyAnswer = z.strictObject({
 })
 export type AccountKey = z.output<typeof accountKeyAnswer>
 
-type Row = Omit<typeof accountKeys.$inferSelect, 'createdBy' | 'keyHash' | 'workspaceId'> & {
-  createdBy: string | null
-}
-
-function toAccountKey(row: Row): AccountKey {
-  return {
-    id: row.id,
-    name: row.name,
-    last4: row.last4,
-    scope: row.scope,
-    createdBy: row.createdBy,
-    expiresAt: row.expiresAt?.toISOString() ?? null,
-    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-    createdAt: row.createdAt.toISOString(),
-  }
-}
+const toAccountKey = (row: Parameters<typeof toAnswer<typeof accountKeyAnswer>>[1]): AccountKey =>
+  toAnswer(accountKeyAnswer, row)
 
 const SHOWN = {
   id: accountKeys.id,

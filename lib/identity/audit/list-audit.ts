@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, lt, or, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { auditLog } from '#drizzle/schema/index.ts'
-import { type Page, pageQuery, readCursor, toPage } from '../../platform/db/page.ts'
+import { eachPage, type Page, pageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
 import { isPlainText, timeField } from '../../platform/kernel/parse-input.ts'
 import type { Runtime } from '../../platform/runtime.ts'
@@ -91,19 +91,9 @@ function mentions(text: string): SQL | undefined {
 
 const AT_ONCE = 100
 
-/** All that fit, page by page, for an export. */
-export async function* eachAuditLine(
-  runtime: Pick<Runtime, 'db'>,
-  actor: Actor,
-  query: AuditQuery,
-): AsyncGenerator<AuditLine[]> {
-  let cursor: string | undefined
-  do {
-    const page = await listAudit(runtime, actor, { ...query, cursor, limit: AT_ONCE })
-    yield page.data
-    cursor = page.nextCursor ?? undefined
-  } while (cursor)
-}
+/** For an export. */
+export const eachAuditLine = (runtime: Pick<Runtime, 'db'>, actor: Actor, query: AuditQuery) =>
+  eachPage((cursor) => listAudit(runtime, actor, { ...query, cursor, limit: AT_ONCE }))
 
 function toLine(row: typeof auditLog.$inferSelect): AuditLine {
   return {

@@ -7,6 +7,7 @@ import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db
 import { days } from '../../platform/kernel/clock.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
+import { toAnswer } from '../../platform/kernel/parse-input.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { CoreRuntime, MailingRuntime, Runtime } from '../../platform/runtime.ts'
@@ -57,17 +58,7 @@ export async function listInvitations(
   return toPage(found, limit, toInvitation, ({ id }) => id)
 }
 
-function toInvitation(row: typeof invitations.$inferSelect): Invitation {
-  const { id, email, role, invitedBy, sentAt, expiresAt } = row
-  return {
-    id,
-    email,
-    role,
-    invitedBy,
-    sentAt: sentAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
-  }
-}
+const toInvitation = (row: typeof invitations.$inferSelect): Invitation => toAnswer(invitationAnswer, row)
 
 /** Inviting an address again replaces the previous invitation, whose link ends. */
 export async function invite(

@@ -34,6 +34,18 @@ export function toPage<Row, Item>(
   return { data: shown.map(toItem), nextCursor: more ? writeCursor(keyOf(shown.at(-1)!)) : null }
 }
 
+/** All that fit a query, page by page. Each is read only when it is asked for. */
+export async function* eachPage<Item>(
+  read: (cursor: string | undefined) => Promise<Page<Item>>,
+): AsyncGenerator<Item[]> {
+  let cursor: string | undefined
+  do {
+    const page = await read(cursor)
+    yield page.data
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
+}
+
 /** A cursor that begins so leads to the page before what it names. */
 const BACK = '-'
 

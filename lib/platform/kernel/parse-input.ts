@@ -44,6 +44,21 @@ function words(issue: Issue): string {
   return issue.message.replace(/^(Invalid|Too)/, (word) => `is ${word.toLowerCase()}`)
 }
 
+/** A row as the answer of a schema: its fields and no others, with instants as text. */
+export function toAnswer<Schema extends z.ZodObject>(
+  schema: Schema,
+  row: Answerable<z.output<Schema>>,
+): z.output<Schema> {
+  const given = row as Record<string, unknown>
+  const fields = Object.keys(schema.shape).map((name) => [name, given[name]])
+  const written = fields.map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
+  return Object.fromEntries(written) as z.output<Schema>
+}
+
+type Answerable<Answer> = {
+  [Name in keyof Answer]: string extends Answer[Name] ? Answer[Name] | Date : Answer[Name]
+}
+
 /** Text that every database and header can hold: whole characters, none of them a control character. */
 export const isPlainText = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text)
 

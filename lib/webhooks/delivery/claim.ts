@@ -68,9 +68,12 @@ export async function claimDeliveries(
       where id = any (array(select id from due))
       returning *
     )
-    select c.id, c.claimed_by, c.next_trigger, c.attempt_count, c.workspace_id, c.pipe_id, c.webhook_output_id,
-      e.id as event_id, e.created_at as event_at, e.payload, e.request_id, e.traceparent, o.id as output_id, o.url, o.enabled, o.failing_since,
-      o.secret_encrypted, o.headers_encrypted, o.previous_secret_encrypted, o.previous_secret_until
+    select c.id as "deliveryId", c.claimed_by as claim, c.next_trigger as trigger, c.attempt_count + 1 as attempt,
+      c.workspace_id as "workspaceId", c.pipe_id as "pipeId", c.webhook_output_id as "outputId",
+      e.id as "eventId", e.created_at as "eventAt", e.payload as body, e.request_id as "requestId", e.traceparent,
+      o.id, o.url, o.enabled, o.failing_since as "failingSince", o.headers_encrypted as "headersEncrypted",
+      o.secret_encrypted as "secretEncrypted", o.previous_secret_encrypted as "previousSecretEncrypted",
+      o.previous_secret_until as "previousSecretUntil"
     from claimed c
     join events e on e.id = c.event_id
     left join webhook_outputs o on o.id = c.webhook_output_id`,
@@ -78,54 +81,22 @@ export async function claimDeliveries(
   return found.map(toClaimed)
 }
 
-type Row = {
-  id: string
-  claimed_by: string
-  next_trigger: AttemptTrigger
-  attempt_count: number
-  workspace_id: string
-  pipe_id: string
-  webhook_output_id: string
-  event_id: string
-  event_at: string | Date
-  payload: string
-  request_id: string | null
-  traceparent: string | null
-  output_id: string | null
-  url: string
-  enabled: boolean
-  failing_since: string | Date | null
-  secret_encrypted: string
-  headers_encrypted: string | null
-  previous_secret_encrypted: string | null
-  previous_secret_until: string | Date | null
-}
+/** Instants come as text. */
+type Row = Omit<Claimed, 'output'> & Omit<NonNullable<Claimed['output']>, 'id'> & { id: string | null }
 
 function toClaimed(row: Row): Claimed {
-  const instant = (value: string | Date | null) => (value === null ? null : new Date(value))
-  const output = row.output_id && {
-    id: row.output_id,
-    url: row.url,
-    enabled: row.enabled,
-    failingSince: instant(row.failing_since),
-    secretEncrypted: row.secret_encrypted,
-    headersEncrypted: row.headers_encrypted,
-    previousSecretEncrypted: row.previous_secret_encrypted,
-    previousSecretUntil: instant(row.previous_secret_until),
+  const { id, url, enabled, failingSince, headersEncrypted, ...rest } = row
+  const { secretEncrypted, previousSecretEncrypted, previousSecretUntil, ...claim } = rest
+  const instant = (value: Date | null) => (value === null ? null : new Date(value))
+  const output = id !== null && {
+    id,
+    url,
+    enabled,
+    failingSince: instant(failingSince),
+    headersEncrypted,
+    secretEncrypted,
+    previousSecretEncrypted,
+    previousSecretUntil: instant(previousSecretUntil),
   }
-  return {
-    deliveryId: row.id,
-    claim: row.claimed_by,
-    trigger: row.next_trigger,
-    attempt: row.attempt_count + 1,
-    workspaceId: row.workspace_id,
-    pipeId: row.pipe_id,
-    eventId: row.event_id,
-    eventAt: new Date(row.event_at),
-    body: row.payload,
-    requestId: row.request_id,
-    traceparent: row.traceparent,
-    output: output || null,
-    outputId: row.webhook_output_id,
-  }
+  return { ...claim, eventAt: new Date(claim.eventAt), output: output || null }
 }

@@ -8,6 +8,7 @@ import {
   EVENT_KINDS,
   type EventKind,
 } from '#drizzle/schema/index.ts'
+import { toAnswer } from '../../platform/kernel/parse-input.ts'
 
 const instantAnswer = z.iso.datetime().nullable()
 const headersAnswer = z.record(z.string(), z.string())
@@ -69,31 +70,15 @@ export type AttemptRow = Pick<
 
 export function toDelivery(row: Row, event: EventKind, made: AttemptRow[], nowMs: number): Delivery {
   const underWay = row.claimedUntil !== null && row.claimedUntil.getTime() > nowMs
-  return {
-    id: row.id,
-    eventId: row.eventId,
+  return toAnswer(deliveryAnswer, {
+    ...row,
     event,
     outputId: row.webhookOutputId,
     pipeId: row.pipeId === row.workspaceId ? '' : row.pipeId,
-    fileId: row.fileId,
-    test: row.test,
-    url: row.url,
-    state: row.state,
-    nextAttemptAt: underWay ? null : (row.nextAttemptAt?.toISOString() ?? null),
+    nextAttemptAt: underWay ? null : row.nextAttemptAt,
     underWay,
-    deliveredAt: row.deliveredAt?.toISOString() ?? null,
-    createdAt: row.createdAt.toISOString(),
     attempts: made.map(toAttempt),
-  }
+  })
 }
 
-export function toAttempt({
-  id,
-  at,
-  durationMs,
-  status,
-  error,
-  trigger,
-}: AttemptRow): Delivery['attempts'][number] {
-  return { id, at: at.toISOString(), durationMs, status, error, trigger }
-}
+export const toAttempt = (row: AttemptRow): Delivery['attempts'][number] => toAnswer(attemptAnswer, row)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { attempts, DELIVERY_STATES, deliveries, type EventKind, events } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { pageQuery, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
+import { eachPage, pageQuery, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
 import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
 import { timeField } from '../../platform/kernel/parse-input.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
@@ -108,19 +108,9 @@ async function latestAttempts(
 
 const AT_ONCE = 500
 
-/** All deliveries that match the query, page by page. Each page is read only when it is requested. */
-export async function* eachDelivery(
-  runtime: CoreRuntime,
-  actor: Actor,
-  query: z.output<typeof deliveryQuery>,
-): AsyncGenerator<Delivery[]> {
-  let cursor: string | undefined
-  do {
-    const page = await listDeliveries(runtime, actor, { ...query, cursor, limit: AT_ONCE })
-    yield page.data
-    cursor = page.nextCursor ?? undefined
-  } while (cursor)
-}
+/** For an export. */
+export const eachDelivery = (runtime: CoreRuntime, actor: Actor, query: Query) =>
+  eachPage((cursor) => listDeliveries(runtime, actor, { ...query, cursor, limit: AT_ONCE }))
 
 /** Deliveries that were attempted without success. The counts are capped at `most`. */
 export type Undelivered = { retrying: number; nextAt: Date | null; failed: number; most: number }

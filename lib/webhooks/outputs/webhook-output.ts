@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { EVENT_KINDS, type webhookOutputs } from '#drizzle/schema/index.ts'
+import { toAnswer } from '../../platform/kernel/parse-input.ts'
 import { staticHeadersField } from './static-headers.ts'
 
 /** Of a Pipe, and of a workspace. */
@@ -84,21 +85,5 @@ export type OutputRow = typeof webhookOutputs.$inferSelect
 
 export const pipeOf = ({ pipeId, furtherPipeId }: OutputRow): string | null => pipeId ?? furtherPipeId
 
-export function toWebhookOutput(row: OutputRow): WebhookOutput {
-  return {
-    id: row.id,
-    pipeId: pipeOf(row),
-    name: row.name,
-    enabled: row.enabled,
-    url: row.url,
-    statuses: row.statuses,
-    events: row.events,
-    headerNames: row.headerNames,
-    turnedOffReason: row.turnedOffReason,
-    turnedOffAt: row.turnedOffAt?.toISOString() ?? null,
-    failingSince: row.failingSince?.toISOString() ?? null,
-    previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-  }
-}
+export const toWebhookOutput = (row: OutputRow): WebhookOutput =>
+  toAnswer(webhookOutputAnswer, { ...row, pipeId: pipeOf(row) })

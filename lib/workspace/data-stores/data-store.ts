@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
-import { nameField } from '../../platform/kernel/parse-input.ts'
+import { nameField, toAnswer } from '../../platform/kernel/parse-input.ts'
 import type { Place, Vault } from '../../platform/vault.ts'
 import { encryptionField, storageClassField } from '../object-fields.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
@@ -89,19 +89,6 @@ export const accessKeyPlace = placeIn('access_key_id_encrypted')
 export const secretKeyPlace = placeIn('secret_access_key_encrypted')
 
 export function toDataStore(row: typeof dataStores.$inferSelect, vault: Vault): DataStore {
-  return {
-    id: row.id,
-    name: row.name,
-    provider: row.provider,
-    endpoint: row.endpoint,
-    region: row.region,
-    bucket: row.bucket,
-    prefix: row.prefix,
-    forcePathStyle: row.forcePathStyle,
-    accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id)),
-    storageClass: row.storageClass,
-    encryption: row.encryption,
-    check: row.check,
-    createdAt: row.createdAt.toISOString(),
-  }
+  const accessKeyId = vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
+  return toAnswer(dataStoreAnswer, { ...row, accessKeyId })
 }

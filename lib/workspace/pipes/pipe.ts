@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { pipes } from '#drizzle/schema/index.ts'
-import { bytesField, nameField } from '../../platform/kernel/parse-input.ts'
+import { bytesField, nameField, toAnswer } from '../../platform/kernel/parse-input.ts'
 import { destinationsField, type PipeDestination } from './destinations.ts'
 import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
 import { pipeObjectField } from './object-settings.ts'
@@ -143,21 +143,11 @@ export function toPipe(
   destinations: PipeDestination[],
   config: { uploadUrl: string },
 ): Pipe {
-  return {
-    id: row.id,
-    name: row.name,
+  return toAnswer(pipeAnswer, {
+    ...row,
     dataStoreId: destinations[0]!.dataStoreId,
     destinations,
     source: { http: row.sourceHttp, url: row.sourceUrl, sftp: row.sourceSftp },
-    keyTemplate: row.keyTemplate,
-    maxFileBytes: row.maxFileBytes,
-    allowedTypes: row.allowedTypes,
-    allowedOrigins: row.allowedOrigins,
-    uploadExpirySeconds: row.uploadExpirySeconds,
-    requireSubject: row.requireSubject,
-    verifyContent: row.verifyContent,
-    object: row.object,
     uploadUrl: uploadUrlOf(config, row.id),
-    createdAt: row.createdAt.toISOString(),
-  }
+  })
 }

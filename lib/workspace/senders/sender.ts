@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { senders } from '#drizzle/schema/index.ts'
-import { nameField } from '../../platform/kernel/parse-input.ts'
+import { nameField, toAnswer } from '../../platform/kernel/parse-input.ts'
 
 export const senderInput = z.strictObject({ name: nameField })
 export type SenderInput = z.output<typeof senderInput>
@@ -23,17 +23,4 @@ export const senderAnswer = z.strictObject({
 })
 export type Sender = z.output<typeof senderAnswer>
 
-export function toSender(row: typeof senders.$inferSelect): Sender {
-  return {
-    id: row.id,
-    name: row.name,
-    tokenLast4: row.tokenLast4,
-    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
-    requestCount: row.requestCount,
-    previousTokenUntil: row.previousTokenUntil?.toISOString() ?? null,
-    exposedAt: row.exposedAt?.toISOString() ?? null,
-    exposedOrigin: row.exposedOrigin,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-    createdAt: row.createdAt.toISOString(),
-  }
-}
+export const toSender = (row: typeof senders.$inferSelect): Sender => toAnswer(senderAnswer, row)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { tokens } from '#drizzle/schema/index.ts'
-import { bytesField, isPlainText } from '../../platform/kernel/parse-input.ts'
+import { bytesField, isPlainText, toAnswer } from '../../platform/kernel/parse-input.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
 import { tokenObjectField } from '../pipes/object-settings.ts'
 import { mediaRangeField } from '../pipes/pipe.ts'
@@ -73,18 +73,5 @@ export const tokenAnswer = z.strictObject({
 })
 export type Token = z.output<typeof tokenAnswer>
 
-export function toToken(row: typeof tokens.$inferSelect, sender: string): Token {
-  return {
-    id: row.id,
-    pipeId: row.pipeId,
-    sender,
-    senderId: row.senderId,
-    subject: row.subject,
-    expiresAt: row.expiresAt.toISOString(),
-    maxBytes: row.maxBytes,
-    maxFiles: row.maxFiles,
-    filesCreated: row.filesCreated,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-    createdAt: row.createdAt.toISOString(),
-  }
-}
+export const toToken = (row: typeof tokens.$inferSelect, sender: string): Token =>
+  toAnswer(tokenAnswer, { ...row, sender })
