@@ -2,10 +2,15 @@ import type { NextAuthOptions, User } from 'next-auth'
 import Credentials from 'next-auth/providers/credentials'
 import GitHub from 'next-auth/providers/github'
 import Google from 'next-auth/providers/google'
-import { connectProvider } from '#lib/identity/accounts/identities.ts'
-import { type ProviderId, type ProviderProfile, toProviderProfile } from '#lib/identity/accounts/providers.ts'
+import {
+  connectProvider,
+  type ProviderId,
+  type ProviderProfile,
+  type ProviderRefused,
+  signInWithProvider,
+  toProviderProfile,
+} from '#lib/identity/accounts/providers.ts'
 import { signIn, signInInput } from '#lib/identity/accounts/sign-in.ts'
-import { type ProviderRefused, signInWithProvider } from '#lib/identity/accounts/sign-in-with-provider.ts'
 import { readSession } from '#lib/identity/sessions/read-session.ts'
 import { ownCookie, sessionCookie } from '#lib/identity/sessions/session-cookie.ts'
 import { createSession, revokeSession, SESSION_MS } from '#lib/identity/sessions/sessions.ts'

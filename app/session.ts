@@ -2,7 +2,7 @@ import { cookies, headers } from 'next/headers'
 import { forbidden, notFound, redirect } from 'next/navigation'
 import { decode, encode } from 'next-auth/jwt'
 import { cache } from 'react'
-import { type Operator, operatorOf } from '#lib/dashboard/operators/operator.ts'
+import { type Operator, operatorOf } from '#lib/dashboard/operators/steer-workspace.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { may, type Right } from '#lib/identity/rights.ts'
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { fileQuery } from '#lib/dashboard/files/file-query.ts'
 import { listFiles } from '#lib/dashboard/files/list-files.ts'
-import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { type Db, rows } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'

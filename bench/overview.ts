@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { RANGES, type Range, readFigures } from '#lib/dashboard/overview/read-figures.ts'
-import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import type { Db } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'

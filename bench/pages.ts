@@ -1,5 +1,5 @@
 import { encode } from 'next-auth/jwt'
-import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { createSession } from '#lib/identity/sessions/sessions.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'

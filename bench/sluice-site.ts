@@ -1,4 +1,4 @@
-import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'

@@ -8,9 +8,8 @@ import {
   listUsers,
   resetUser,
 } from '../lib/identity/accounts/administer.ts'
-import { createAccount } from '../lib/identity/accounts/create-account.ts'
 import { hashPassword } from '../lib/identity/accounts/password.ts'
-import { emailField } from '../lib/identity/accounts/users.ts'
+import { createAccount, emailField } from '../lib/identity/accounts/users.ts'
 import type { Db } from '../lib/platform/db/database.ts'
 import { migrate } from '../lib/platform/db/migrate.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'

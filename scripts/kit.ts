@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { UPPY_BUNDLES } from '../lib/dashboard/embed/uppy.ts'
+import { UPPY_BUNDLES } from '../lib/dashboard/embed/kit.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { assertCanBuild } from './assert-can-build.ts'
 import { readOptions } from './read-options.ts'
@@ -29,7 +29,7 @@ const PACKAGES = [
     commands: [['packages/cli/build.mjs']],
   },
 ]
-const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts', 'lib/dashboard/embed/uppy.ts']
+const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts', 'lib/dashboard/embed/kit.ts']
 const OWN = ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']
 
 /** What the server gives out: a packed file of each package, under a name that has a part of its digest, and Uppy's bundles. */

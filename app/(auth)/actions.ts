@@ -6,7 +6,7 @@ import {
   passwordResetRequest,
   requestPasswordReset,
   resetPassword,
-} from '#lib/identity/accounts/reset-password.ts'
+} from '#lib/identity/accounts/change-password.ts'
 import { signIn, signInInput } from '#lib/identity/accounts/sign-in.ts'
 import { signUp, signUpInput } from '#lib/identity/accounts/sign-up.ts'
 import { verifyEmail } from '#lib/identity/accounts/verify-email.ts'

@@ -1,5 +1,5 @@
 import { revalidatePath } from 'next/cache'
-import type { Operator } from '#lib/dashboard/operators/operator.ts'
+import type { Operator } from '#lib/dashboard/operators/steer-workspace.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { assertMay, type Right } from '#lib/identity/rights.ts'
 import type { Person, Session } from '#lib/identity/sessions/read-session.ts'

@@ -1,5 +1,4 @@
-import { providersOf } from '#lib/identity/accounts/providers.ts'
-import { PROVIDER_REFUSALS } from '#lib/identity/accounts/sign-in-with-provider.ts'
+import { PROVIDER_REFUSALS, providersOf } from '#lib/identity/accounts/providers.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { ProviderButton } from './provider-button.tsx'
 

@@ -1,7 +1,6 @@
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { ALERT_WORDS } from '#lib/workspace/notices/alert.ts'
-import { listOpenAlerts } from '#lib/workspace/notices/alerts.ts'
+import { ALERT_WORDS, listOpenAlerts } from '#lib/workspace/notices/alerts.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'

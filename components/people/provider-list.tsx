@@ -2,7 +2,7 @@
 
 import { useState } from 'react'
 import { connect, disconnect } from '#app/dashboard/settings/security/actions.ts'
-import type { ConnectedProvider } from '#lib/identity/accounts/identities.ts'
+import type { ConnectedProvider } from '#lib/identity/accounts/providers.ts'
 import { goToProvider } from '../auth/provider-button.tsx'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'

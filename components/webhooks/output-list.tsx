@@ -1,6 +1,6 @@
 import { Plus } from 'lucide-react'
 import Link from 'next/link'
-import type { OutputWithLatest } from '#lib/webhooks/log/latest-deliveries.ts'
+import type { OutputWithLatest } from '#lib/webhooks/log/list-deliveries.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { Status } from '../ui/status.tsx'

@@ -87,7 +87,7 @@ export const deliveries = pgTable(
     index('deliveries_by_pipe_state').on(t.pipeId, t.state, t.id),
     index('deliveries_by_file').on(t.fileId),
     index('deliveries_by_event').on(t.eventId),
-    // By output, too: `lib/webhooks/delivery/index-months.ts` builds that beside those who write.
+    // By output, too: `lib/webhooks/delivery/sweeps.ts` builds that beside those who write.
     index('deliveries_due').on(t.webhookOutputId, t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
   ],
 )

@@ -9,6 +9,7 @@ import type { Page } from 'playwright/test'
 import ts from 'typescript'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import { currentUppy } from '#lib/dashboard/embed/kit.ts'
 import {
   type EmbedTarget,
   fetchUploadSnippet,
@@ -18,7 +19,6 @@ import {
   kitRouteSnippet,
   nodeTokenSnippet,
 } from '#lib/dashboard/embed/snippets.ts'
-import { currentUppy } from '#lib/dashboard/embed/uppy.ts'
 import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { dataStores, type ProviderName } from '#drizzle/schema/index.ts'
-import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { systemClock } from '#lib/platform/kernel/clock.ts'

@@ -8,7 +8,7 @@ import { readWorkspace } from '../../packages/cli/src/apply/workspace.ts'
 import { apply, emptyWorkspace, planOf } from '../../test/support/apply-configuration.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
-import { createAccount } from '../identity/accounts/create-account.ts'
+import { createAccount } from '../identity/accounts/users.ts'
 import { OPERATIONS } from './operations.ts'
 
 /**

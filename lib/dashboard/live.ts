@@ -11,11 +11,10 @@ import {
 } from '#drizzle/schema/index.ts'
 import { may } from '../identity/rights.ts'
 import { readSession } from '../identity/sessions/read-session.ts'
-import type { Db } from '../platform/db/database.ts'
+import { type Db, LIVE_CHANNEL } from '../platform/db/database.ts'
 import { minutes, seconds } from '../platform/kernel/clock.ts'
 import { firstUuidAfter, isUuid } from '../platform/kernel/ids.ts'
 import { createBell } from '../platform/kernel/waits.ts'
-import { LIVE_CHANNEL } from '../platform/live-channel.ts'
 import type { Runtime } from '../platform/runtime.ts'
 
 /** What a page can follow. Each is read by an index, so that a look costs the same at any size. */

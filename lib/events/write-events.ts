@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 import type { EventTopic } from '#drizzle/schema/webhooks.ts'
-import { type Db, rows } from '../platform/db/database.ts'
+import { type Db, LIVE_CHANNEL, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
-import { LIVE_CHANNEL } from '../platform/live-channel.ts'
 import type { Queue } from '../platform/queue.ts'
 
 export type NewEvent = {

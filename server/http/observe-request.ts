@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { routeOf } from '../../lib/platform/http/route-of.ts'
+import { routeOf } from '../../lib/platform/http/read-request.ts'
 import type { RequestContext } from '../../lib/platform/kernel/request-context.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'

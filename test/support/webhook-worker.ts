@@ -5,7 +5,7 @@ import { openQueue, type Queue } from '#lib/platform/queue.ts'
 import { loadConfig } from '#lib/platform/settings/config.ts'
 import { startSweeps } from '#lib/platform/sweeps.ts'
 import { createVault } from '#lib/platform/vault.ts'
-import { startWebhookWorker } from '#lib/webhooks/delivery/start-webhook-worker.ts'
+import { startWebhookWorker } from '#lib/webhooks/delivery/dispatcher.ts'
 import { webhookSweeps } from '#lib/webhooks/delivery/sweeps.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { createAccountKey } from '#lib/identity/accounts/account-keys.ts'
-import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'

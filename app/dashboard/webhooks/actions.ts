@@ -11,7 +11,7 @@ import {
   resendFailedInput,
 } from '#lib/webhooks/log/resend.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
-import { deleteOutput } from '#lib/webhooks/outputs/delete-output.ts'
+import { deleteOutput } from '#lib/webhooks/outputs/end-output.ts'
 import { discardMissed, sendMissed } from '#lib/webhooks/outputs/missed-events.ts'
 import { changeOutput, createOutput } from '#lib/webhooks/outputs/save-output.ts'
 import { revealSecret, rotateSecret } from '#lib/webhooks/outputs/signing-secrets.ts'

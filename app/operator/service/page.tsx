@@ -4,7 +4,7 @@ import { PROBLEMS } from '#components/operator/workspace-state.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { seeBacklogs, seeFailures, seeNodes } from '#lib/dashboard/operators/see-service.ts'
+import { seeBacklogs, seeFailures, seeNodes } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireOperator } from '../../session.ts'
 

@@ -1,5 +1,4 @@
-import { cancelFile, eraseFile } from '../../dashboard/files/act-on-files.ts'
-import { decideOnFile } from '../../dashboard/files/decide-on-file.ts'
+import { cancelFile, decideOnFile, eraseFile } from '../../dashboard/files/act-on-files.ts'
 import { fileAnswer, fileWithTimelineAnswer } from '../../dashboard/files/file.ts'
 import { fileQuery } from '../../dashboard/files/file-query.ts'
 import { listFiles, readFiles } from '../../dashboard/files/list-files.ts'

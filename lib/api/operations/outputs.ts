@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { wholeDeliveryAnswer } from '../../webhooks/log/delivery.ts'
 import { sendTestEvent, testEventInput } from '../../webhooks/log/send-test-event.ts'
-import { deleteOutput } from '../../webhooks/outputs/delete-output.ts'
+import { deleteOutput } from '../../webhooks/outputs/end-output.ts'
 import { listOutputs, showOutput } from '../../webhooks/outputs/find-output.ts'
 import {
   discardMissed,

@@ -1,5 +1,5 @@
+import { currentUppy } from './kit.ts'
 import type { EmbedTarget } from './snippets.ts'
-import { currentUppy } from './uppy.ts'
 
 /**
  * The uploader for a page. Each takes its token from the page's own backend and renews it before it expires and after

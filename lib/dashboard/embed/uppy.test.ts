@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { currentUppy, serveUppy, UPPY_BUNDLES, type UppyFile } from './uppy.ts'
+import { currentUppy, serveUppy, UPPY_BUNDLES, type UppyFile } from './kit.ts'
 
 const hash = (bytes: Uint8Array) => `sha384-${createHash('sha384').update(bytes).digest('base64')}`
 

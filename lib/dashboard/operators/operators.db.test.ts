@@ -17,8 +17,7 @@ import { MemoryBudget } from '../../uploads/memory/memory-budget.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 import { reportUsage } from '../../workspace/usage/report-usage.ts'
-import { seeBacklogs, seeNodes } from './see-service.ts'
-import { seeWorkspace, seeWorkspaces } from './see-workspaces.ts'
+import { seeBacklogs, seeNodes, seeWorkspace, seeWorkspaces } from './see.ts'
 import { liftSuspension, limitWorkspace, suspendWorkspace } from './steer-workspace.ts'
 
 const operator = { userId: '019ad000-0000-7000-8000-000000000000', email: 'ops@example.com' }

@@ -1,16 +1,26 @@
 import { eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { workspaces } from '#drizzle/schema/index.ts'
+import { suspensionMail } from '../../identity/accounts/mails.ts'
 import { memberAddresses } from '../../identity/accounts/users.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
-import { suspensionMail } from '../../identity/workspaces/workspace-mails.ts'
-import type { Db } from '../../platform/db/database.ts'
+import type { Person } from '../../identity/sessions/read-session.ts'
+import { type Db, LIVE_CHANNEL } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
-import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import type { Operator } from './operator.ts'
+import type { Config } from '../../platform/settings/config.ts'
+
+/** Somebody who runs the service: an account of OPERATORS whose address is verified. */
+export type Operator = { userId: string; email: string }
+
+export function operatorOf(
+  { operators }: Pick<Config, 'operators'>,
+  { userId, email, emailVerified }: Pick<Person, 'userId' | 'email' | 'emailVerified'>,
+): Operator | undefined {
+  return emailVerified && operators.has(email.toLowerCase()) ? { userId, email } : undefined
+}
 
 /**
  * What an operator does to a workspace: limits and suspension. Nodes read both with each request, and with each renewal of a

@@ -19,11 +19,11 @@ import {
   resetUser,
 } from './administer.ts'
 import { authenticateAccountKey } from './authenticate-account-key.ts'
-import { createAccount, insertUser } from './create-account.ts'
 import { hashPassword } from './password.ts'
+import { signInWithProvider } from './providers.ts'
 import { beginSecondFactor, enableSecondFactor } from './second-factor.ts'
 import { signIn } from './sign-in.ts'
-import { signInWithProvider } from './sign-in-with-provider.ts'
+import { createAccount, insertUser } from './users.ts'
 
 const PASSWORD = 'a few words in a row'
 

@@ -4,8 +4,8 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import type { ConfiguredRuntime, CoreRuntime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
-import { notOfDemo } from '../not-of-demo.ts'
 import { lesserRole, type Role } from '../rights.ts'
+import { notOfDemo } from '../suspension.ts'
 import { type KeyScope, ROLE_OF_SCOPE } from './account-keys.ts'
 
 type Known = {

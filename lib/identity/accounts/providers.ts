@@ -1,4 +1,16 @@
+import { and, eq, isNull, notExists } from 'drizzle-orm'
+import { emailLinks, identities, sessions, users } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
+import type { ConfiguredRuntime, MailingRuntime } from '../../platform/runtime.ts'
 import type { Config } from '../../platform/settings/config.ts'
+import { recordForPerson } from '../audit/record-audit.ts'
+import type { Person } from '../sessions/read-session.ts'
+import { isInvited } from '../workspaces/invitations.ts'
+import { providerMail } from './mails.ts'
+import { turnOutStrangers } from './turned-off.ts'
+import { createAccount, findUser, findUserByEmail, insertUser } from './users.ts'
 
 /** Who else can say who somebody is: GitHub, Google, and the OpenID Connect provider of OIDC_ISSUER. */
 export type ProviderId = 'github' | 'google' | 'oidc'
@@ -42,4 +54,218 @@ export function toProviderProfile({ email, name, ...given }: Given, profile: unk
     emailVerified: given.provider !== 'github' && claimed,
     name: name ?? undefined,
   }
+}
+
+/** Why a provider's word does not let somebody in: what the page that they come back to says. */
+export const PROVIDER_REFUSALS = {
+  no_email: 'That account has no email address that Sluice may see.',
+  not_verified:
+    'Your provider does not confirm that the email address is yours. Verify it there, then try again.',
+  address_taken:
+    'There already is an account with this email address. Sign in to it the way you did before, then connect this provider under Settings, Security.',
+  not_proven:
+    'There is an account with this email address that is not proven to be yours. Sign in with its password, or set a new one: the link for that proves it.',
+  sign_up_closed: 'Sign-up is closed here. Ask whoever runs this installation for an account.',
+  disabled: 'This account is disabled. Ask whoever runs this installation.',
+  other_address:
+    'That account has another email address than yours here. Only the same address can be connected.',
+  connected_elsewhere: 'That account is connected to another account here.',
+} as const
+export type ProviderRefusal = keyof typeof PROVIDER_REFUSALS
+
+export class ProviderRefused extends SluiceError {
+  readonly reason: ProviderRefusal
+
+  constructor(reason: ProviderRefusal) {
+    super('forbidden', PROVIDER_REFUSALS[reason])
+    this.reason = reason
+  }
+}
+
+/**
+ * Lets in whoever a provider vouches for. GitHub and Google join an existing account of the same address where both sides have
+ * proven it. An OpenID Connect provider joins none unasked, as whoever runs it decides which addresses it vouches for: the
+ * person connects it themselves, while signed in. Either takes an account that nobody has ever been in.
+ */
+export async function signInWithProvider(
+  runtime: ConfiguredRuntime,
+  profile: ProviderProfile,
+): Promise<{ userId: string }> {
+  const { provider, providerAccountId, email } = profile
+  const user = await runtime.db.transaction(async (tx) => {
+    const known = await findIdentity(tx, profile)
+    if (known) return known
+    const userId = await joinOrCreate({ ...runtime, db: tx }, profile)
+    const createdAt = new Date(runtime.clock.now())
+    await tx.insert(identities).values({ provider, providerAccountId, userId, email, createdAt })
+    return { userId }
+  })
+  if ((await findUser(runtime.db, user.userId))?.disabledAt) throw new ProviderRefused('disabled')
+  return user
+}
+
+export async function findIdentity(
+  tx: Db,
+  { provider, providerAccountId }: Pick<ProviderProfile, 'provider' | 'providerAccountId'>,
+): Promise<{ userId: string } | undefined> {
+  const [known] = await tx
+    .select({ userId: identities.userId })
+    .from(identities)
+    .where(and(eq(identities.provider, provider), eq(identities.providerAccountId, providerAccountId)))
+  return known
+}
+
+async function joinOrCreate(
+  runtime: ConfiguredRuntime & { db: Db },
+  profile: ProviderProfile,
+): Promise<string> {
+  const { provider, email, emailVerified, name } = profile
+  if (!email) throw new ProviderRefused('no_email')
+  if (provider === 'oidc' && !emailVerified) throw new ProviderRefused('not_verified')
+  const existing = await findUserByEmail(runtime.db, email)
+  if (existing) {
+    const proven = emailVerified && existing.emailVerifiedAt
+    if (proven && provider !== 'oidc') return existing.id
+    const now = new Date(runtime.clock.now())
+    if (emailVerified && (await takeOverUnproven(runtime.db, existing.id, now))) {
+      await turnOutStrangers(runtime, existing.id)
+      return existing.id
+    }
+    throw new ProviderRefused(proven ? 'address_taken' : 'not_proven')
+  }
+  const account = { email, name, passwordHash: null, emailVerified }
+  if (runtime.config.signUp === 'open') return (await createAccount(runtime, account)).userId
+  if (emailVerified && (await isInvited(runtime, email))) return insertUser(runtime, account)
+  throw new ProviderRefused('sign_up_closed')
+}
+
+/**
+ * Gives an account to whoever proved its address in another way, and drops what was set before: the password and the links
+ * of somebody who proved nothing. False where anybody has ever been in it, since what is in there may be theirs. Sessions tell
+ * of those whom a node of an older version let in; they alone do not, as they go when they are over.
+ */
+async function takeOverUnproven(tx: Db, userId: string, at: Date): Promise<boolean> {
+  const entered = tx.select().from(sessions).where(eq(sessions.userId, users.id))
+  const joined = tx.select().from(identities).where(eq(identities.userId, users.id))
+  const taken = await tx
+    .update(users)
+    .set({ passwordHash: null, emailVerifiedAt: at })
+    .where(
+      and(
+        eq(users.id, userId),
+        isNull(users.emailVerifiedAt),
+        isNull(users.enteredAt),
+        notExists(entered),
+        notExists(joined),
+      ),
+    )
+    .returning({ id: users.id })
+  if (taken.length === 0) return false
+  await tx.delete(emailLinks).where(eq(emailLinks.userId, userId))
+  return true
+}
+
+type Owner = Pick<Person, 'id' | 'userId' | 'email'>
+
+/** The accounts at providers by which a person signs in, connected and disconnected while they are signed in. */
+export type ConnectedProvider = {
+  id: ProviderId
+  name: string
+  connected: boolean
+  /** GitHub does not say whether an address is proven, so it connects to no account that exists. */
+  connectable: boolean
+}
+
+export async function listProviders(
+  { db, config }: Pick<MailingRuntime, 'db' | 'config'>,
+  userId: string,
+): Promise<ConnectedProvider[]> {
+  const found = await db
+    .select({ provider: identities.provider })
+    .from(identities)
+    .where(eq(identities.userId, userId))
+  const connected = new Set(found.map(({ provider }) => provider))
+  return providersOf(config).map(({ id, name }) => ({
+    id,
+    name,
+    connected: connected.has(id),
+    connectable: id !== 'github',
+  }))
+}
+
+/** The provider vouches for the very address of this account, so it counts as verified here as well. */
+export async function connectProvider(
+  runtime: MailingRuntime,
+  person: Owner,
+  profile: ProviderProfile,
+): Promise<void> {
+  const { provider, providerAccountId, email } = profile
+  if (!email) throw new ProviderRefused('no_email')
+  if (!profile.emailVerified) throw new ProviderRefused('not_verified')
+  if (email.toLowerCase() !== person.email.toLowerCase()) throw new ProviderRefused('other_address')
+  const { userId } = person
+  const createdAt = new Date(runtime.clock.now())
+  await runtime.db.transaction(async (tx) => {
+    const inTx = { ...runtime, db: tx }
+    const made = await tx
+      .insert(identities)
+      .values({ provider, providerAccountId, userId, email, createdAt })
+      .onConflictDoNothing()
+      .returning({ userId: identities.userId })
+    if (made.length === 0) {
+      const holder = await findIdentity(tx, profile)
+      if (holder?.userId !== userId) throw new ProviderRefused('connected_elsewhere')
+      return
+    }
+    await verify(tx, userId, createdAt)
+    await note(inTx, person, { action: 'sign_in.connected', provider })
+  })
+}
+
+async function verify(tx: Db, userId: string, emailVerifiedAt: Date): Promise<void> {
+  const [user] = await tx.select({ at: users.emailVerifiedAt }).from(users).where(eq(users.id, userId))
+  if (!user?.at) await tx.update(users).set({ emailVerifiedAt }).where(eq(users.id, userId))
+}
+
+/** There must be another way in: a password, or another provider. */
+export async function disconnectProvider(
+  runtime: MailingRuntime,
+  person: Owner,
+  provider: ProviderId,
+): Promise<void> {
+  const { userId } = person
+  await runtime.db.transaction(async (tx) => {
+    const [user] = await tx
+      .select({ passwordHash: users.passwordHash })
+      .from(users)
+      .where(eq(users.id, userId))
+      .for('update')
+    const all = await tx.select().from(identities).where(eq(identities.userId, userId))
+    if (!all.some((one) => one.provider === provider))
+      throw new SluiceError('not_found', 'This provider is not connected to your account.')
+    if (!user?.passwordHash && all.every((one) => one.provider === provider))
+      throw new SluiceError(
+        'conflict',
+        'You could not sign in any more. Set a password first, under Profile.',
+      )
+    await tx.delete(identities).where(and(eq(identities.userId, userId), eq(identities.provider, provider)))
+    await note({ ...runtime, db: tx }, person, { action: 'sign_in.disconnected', provider })
+  })
+}
+
+type Change = { action: 'sign_in.connected' | 'sign_in.disconnected'; provider: ProviderId }
+
+async function note(
+  inTx: MailingRuntime & { db: Db },
+  person: Owner,
+  { action, provider }: Change,
+): Promise<void> {
+  const name = providersOf(inTx.config).find(({ id }) => id === provider)?.name ?? provider
+  await recordForPerson(inTx, person, { action, detail: { provider } })
+  const mail = providerMail(
+    person.email,
+    { name, connected: action === 'sign_in.connected' },
+    inTx.config.baseUrl,
+  )
+  await enqueueMail(inTx, inTx.db, { kind: 'mail', mail })
 }

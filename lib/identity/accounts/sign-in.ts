@@ -5,7 +5,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { networkOf, takeForAddress, takeFromLimit } from '../../platform/rate-limits.ts'
 import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
-import { notOfDemo } from '../not-of-demo.ts'
+import { notOfDemo } from '../suspension.ts'
 import { verifyPassword } from './password.ts'
 import { findUserByEmail } from './users.ts'
 

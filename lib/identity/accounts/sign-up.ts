@@ -5,12 +5,11 @@ import { nameField } from '../../platform/kernel/parse-input.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeForAddress, takeFromLimit } from '../../platform/rate-limits.ts'
 import type { MailingRuntime } from '../../platform/runtime.ts'
-import { createAccount } from './create-account.ts'
 import { createEmailLink } from './email-link.ts'
 import { alreadyMail, verifyMail } from './mails.ts'
 import { hashPassword } from './password.ts'
 import { mustVerify } from './sign-in.ts'
-import { emailField, newPasswordField } from './users.ts'
+import { createAccount, emailField, newPasswordField } from './users.ts'
 
 export const signUpInput = z.strictObject({
   email: emailField,

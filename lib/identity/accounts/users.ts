@@ -2,6 +2,13 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { members, users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { nameField } from '../../platform/kernel/parse-input.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import type { Session } from '../sessions/read-session.ts'
+import { insertWorkspace } from '../workspaces/workspaces.ts'
 
 export const emailField = z
   .string()
@@ -34,4 +41,64 @@ export async function memberAddresses(db: Db, workspaceId: string): Promise<stri
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(eq(members.workspaceId, workspaceId), isNotNull(users.emailVerifiedAt)))
   return found.map(({ email }) => email)
+}
+
+export type NewAccount = {
+  email: string
+  /** From `hashPassword`; null for those who only sign in by a provider. */
+  passwordHash: string | null
+  name?: string | undefined
+  emailVerified: boolean
+  demo?: boolean
+}
+
+/** A user with a workspace of their own. */
+export async function createAccount(
+  { db, clock }: CoreRuntime,
+  account: NewAccount,
+): Promise<{ userId: string; workspaceId: string }> {
+  return db.transaction(async (tx) => {
+    const inTx = { db: tx, clock }
+    const userId = await insertUser(inTx, account)
+    const { email, name = email, demo } = account
+    const workspaceId = await insertWorkspace(inTx, { id: userId }, { name, demo })
+    const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email, role: 'owner' }
+    await recordAudit(inTx, actor, { action: 'account.created', subjectId: userId })
+    return { userId, workspaceId }
+  })
+}
+
+export async function insertUser(
+  { db, clock }: { db: Db; clock: Runtime['clock'] },
+  { email, name, passwordHash, emailVerified }: NewAccount,
+): Promise<string> {
+  const now = new Date(clock.now())
+  const id = uuidv7(clock.now())
+  const made = await db
+    .insert(users)
+    .values({
+      id,
+      email,
+      name: name ?? null,
+      passwordHash,
+      emailVerifiedAt: emailVerified ? now : null,
+      createdAt: now,
+    })
+    .onConflictDoNothing()
+    .returning({ id: users.id })
+  if (made.length === 0) throw new SluiceError('conflict', `There is an account for ${email} already.`)
+  return id
+}
+
+export const profileChanges = z.strictObject({ name: nameField })
+
+export async function updateProfile(
+  { db, clock }: CoreRuntime,
+  session: Session,
+  { name }: z.output<typeof profileChanges>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.update(users).set({ name }).where(eq(users.id, session.userId))
+    await recordAudit({ db: tx, clock }, session.actor, { action: 'profile.updated' })
+  })
 }

@@ -4,8 +4,8 @@ import { minutes } from '../../platform/kernel/clock.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { ConfiguredRuntime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
-import { notOfDemo } from '../not-of-demo.ts'
 import type { Role } from '../rights.ts'
+import { notOfDemo } from '../suspension.ts'
 
 /** Whoever is signed in, with or without a workspace. */
 export type Person = {

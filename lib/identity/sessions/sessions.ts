@@ -1,11 +1,10 @@
 import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { sessions, users } from '#drizzle/schema/index.ts'
-import type { Db } from '../../platform/db/database.ts'
+import { type Db, LIVE_CHANNEL } from '../../platform/db/database.ts'
 import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
-import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import type { Session } from './read-session.ts'
 

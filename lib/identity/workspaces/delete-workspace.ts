@@ -14,10 +14,10 @@ import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { CoreRuntime, MailingRuntime } from '../../platform/runtime.ts'
 import { assertOwner } from '../accounts/assert-owner.ts'
+import { deletionMail } from '../accounts/mails.ts'
 import { memberAddresses } from '../accounts/users.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
-import { deletionMail } from './workspace-mails.ts'
 
 /**
  * The end of a workspace. For seven days it is as a suspended one, which takes no bytes and keeps everything, and any owner

@@ -11,11 +11,11 @@ import { toAnswer } from '../../platform/kernel/parse-input.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { CoreRuntime, MailingRuntime, Runtime } from '../../platform/runtime.ts'
+import { invitationMail } from '../accounts/mails.ts'
 import { emailField } from '../accounts/users.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import type { Role } from '../rights.ts'
 import { asOfNow, assertMayManage, lockWorkspace, roleField } from './members.ts'
-import { invitationMail } from './workspace-mails.ts'
 
 /**
  * How people become members: by a link to their address, which is good once, for seven days, and for that address alone. Its

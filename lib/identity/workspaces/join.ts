@@ -5,10 +5,9 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { nameField, parseInput } from '../../platform/kernel/parse-input.ts'
 import { takeForAddress } from '../../platform/rate-limits.ts'
 import type { ConfiguredRuntime } from '../../platform/runtime.ts'
-import { createAccount, insertUser } from '../accounts/create-account.ts'
 import { hashPassword } from '../accounts/password.ts'
 import { signIn } from '../accounts/sign-in.ts'
-import { findUserByEmail, newPasswordField } from '../accounts/users.ts'
+import { createAccount, findUserByEmail, insertUser, newPasswordField } from '../accounts/users.ts'
 import { acceptInvitation, findInvitation } from './invitations.ts'
 
 type Given = { token: string; password: string; name: string | undefined }

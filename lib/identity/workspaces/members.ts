@@ -1,18 +1,17 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { members, users, workspaces } from '#drizzle/schema/index.ts'
-import { type Db, rows } from '../../platform/db/database.ts'
+import { type Db, LIVE_CHANNEL, rows } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
-import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { revokeKeys } from '../accounts/account-keys.ts'
 import { roleOfKey } from '../accounts/authenticate-account-key.ts'
+import { removedMail, roleChangedMail } from '../accounts/mails.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { assertMay, may, ROLES, type Role } from '../rights.ts'
-import { removedMail, roleChangedMail } from './workspace-mails.ts'
 
 /**
  * Who belongs to a workspace, and in which role. Every change holds the workspace's row, and looks again at what the one who

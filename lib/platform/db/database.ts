@@ -82,3 +82,6 @@ export function compile(statement: SQL): { sql: string; params: unknown[] } | un
     })
   return add(statement.queryChunks) ? { sql: text, params } : undefined
 }
+
+/** NOTIFY on it, with a workspace's id, when something changed that its open pages show. */
+export const LIVE_CHANNEL = 'sluice_live'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { routeOf } from './route-of.ts'
+import { routeOf } from './read-request.ts'
 
 it.each([
   ['/pipes/pipe_x1/files/', '/pipes/:id/files/'],

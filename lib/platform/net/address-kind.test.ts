@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AddressKind, addressKind } from './address-kind.ts'
+import { type AddressKind, addressKind } from './judge-connection.ts'
 
 const KINDS: Record<AddressKind, string[]> = {
   public: [

@@ -1,6 +1,5 @@
-import { isIP } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { SluiceError } from '../kernel/errors.ts'
-import { addressKind } from './address-kind.ts'
 
 /** ALLOWED_PRIVATE_HOSTS, read: `host:port` names, and whether `*` opens all loopback and private addresses. */
 export type AllowedHosts = { all: boolean; named: ReadonlySet<string> }
@@ -69,4 +68,66 @@ export function assertAllowedUrl(text: string, entries: string[]): void {
   if (literal) judgeConnection(target, literal, allowed)
   if (secure || literal || allowed.all || isNamed(target, allowed)) return
   throw refused(`${url.host} must be reached by https, not plain http.`)
+}
+
+/**
+ * What an IP address is to the guard. `local` may be opened by name or by `*`; `shared` (carrier-grade NAT) by
+ * name only; `never` by nothing: metadata services and all of link-local, where clouds put them, multicast, unspecified,
+ * reserved and documentation ranges, and every IPv6 form that carries an IPv4 address (mapped, compatible,
+ * NAT64, 6to4, Teredo), since it would be a second spelling of one judged elsewhere.
+ */
+export type AddressKind = 'public' | 'local' | 'shared' | 'never'
+
+const metadata = list([
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  'fd00:ec2::/32',
+  'fd20:ce::/32',
+  'fd00:c1::/32',
+])
+const local = list(['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7'])
+const shared = list(['100.64.0.0/10'])
+/** RFC 6890 and its successors: everything that is neither above nor unicast to the whole world. */
+const reservedIPv4 = list([
+  '0.0.0.0/8',
+  '169.254.0.0/16',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+])
+/** RFC 4291: of IPv6 only 2000::/3 is given out for use, less the ranges after it. */
+const globalIPv6 = list(['2000::/3'])
+const reservedIPv6 = list(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
+
+export function addressKind(address: string): AddressKind {
+  const plain = address.split('%', 1)[0]!
+  if (isIPv4(plain)) return kindOf(plain, 'ipv4')
+  if (isIPv6(plain)) return kindOf(plain, 'ipv6')
+  return 'never'
+}
+
+function kindOf(address: string, family: 'ipv4' | 'ipv6'): AddressKind {
+  const within = (ranges: BlockLists) => ranges[family].check(address, family)
+  if (within(metadata)) return 'never'
+  if (within(local)) return 'local'
+  if (within(shared)) return 'shared'
+  if (family === 'ipv4') return within(reservedIPv4) ? 'never' : 'public'
+  return within(globalIPv6) && !within(reservedIPv6) ? 'public' : 'never'
+}
+
+type BlockLists = { ipv4: BlockList; ipv6: BlockList }
+
+/** One list for each family: a mixed BlockList also matches IPv4 ranges against mapped IPv6 addresses. */
+function list(ranges: string[]): BlockLists {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const range of ranges) {
+    const [network, bits] = range.split('/') as [string, string]
+    const family = isIPv4(network) ? 'ipv4' : 'ipv6'
+    lists[family].addSubnet(network, Number(bits), family)
+  }
+  return lists
 }

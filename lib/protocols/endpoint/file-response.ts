@@ -1,8 +1,9 @@
-import { notNow, type SluiceError } from '../../platform/kernel/errors.ts'
+import { parse } from 'content-disposition'
+import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { Progress } from '../../uploads/opening/upload.ts'
 import { resultHeader } from './decision.ts'
-import type { UploadResponse } from './upload-request.ts'
+import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /** The response once all bytes are durable: 201 if the object is in the bucket, 202 if the bucket or a decision takes longer. */
 export function describeFile(
@@ -31,4 +32,36 @@ export function describeFile(
 /** For an upload that cannot be resumed and was cut because its node is stopping. */
 export function stoppedForGood(): SluiceError {
   return notNow('This node is stopping. Send the file again.')
+}
+
+/** The name of a new file: the last segment of its address, or else the one in Content-Disposition (RFC 6266). */
+export function readName({ name, headers }: Pick<UploadRequest, 'name' | 'headers'>): string {
+  const disposition = headers['content-disposition']
+  return lastSegment(readPath({ name }) ?? '') || (disposition && ofDisposition(disposition)) || 'file'
+}
+
+/** The whole address of a new file, after that of the Pipe: its folder and its name. */
+export function readPath({ name }: Pick<UploadRequest, 'name'>): string | null {
+  if (name === undefined) return null
+  try {
+    return decodeURIComponent(name)
+  } catch (cause) {
+    throw new SluiceError('invalid_request', 'The name in the address is not percent-encoded UTF-8.', {
+      cause,
+    })
+  }
+}
+
+/** Node reads headers as Latin-1, but many clients send UTF-8. */
+function ofDisposition(header: string): string | undefined {
+  const bytes = Buffer.from(header, 'latin1')
+  const utf8 = bytes.toString('utf8')
+  const { filename } = parse(utf8.includes('\ufffd') ? header : utf8).parameters
+  return filename && lastSegment(filename)
+}
+
+/** A name is not a path: whatever precedes the last segment is dropped. PostgreSQL cannot store NUL in text. */
+function lastSegment(path: string): string | undefined {
+  const segments = path.replaceAll('\0', '').split(/[/\\]/)
+  return segments.findLast((segment) => !['', '.', '..'].includes(segment))
 }

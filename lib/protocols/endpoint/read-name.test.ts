@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { isSluiceError } from '../../platform/kernel/errors.ts'
-import { readName } from './read-name.ts'
+import { readName } from './file-response.ts'
 
 const named = (name: string | undefined, disposition?: string) =>
   readName({ name, headers: { 'content-disposition': disposition } })

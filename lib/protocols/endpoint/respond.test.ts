@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
-import { respond } from './respond.ts'
+import { respond } from '../create-upload-handler.ts'
 
 const MiB = 1024 * 1024
 /** More than the buffers of a connection hold. */

@@ -6,8 +6,7 @@ import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { declaredCrc32, wholeFileCheck } from '../endpoint/body-check.ts'
-import { describeFile, stoppedForGood } from '../endpoint/file-response.ts'
-import { readName, readPath } from '../endpoint/read-name.ts'
+import { describeFile, readName, readPath, stoppedForGood } from '../endpoint/file-response.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
   bodyBytes,

@@ -10,8 +10,7 @@ import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { contentCheck, declaredCrc32, wholeFileCheck } from '../endpoint/body-check.ts'
-import { stoppedForGood } from '../endpoint/file-response.ts'
-import { readName, readPath } from '../endpoint/read-name.ts'
+import { readName, readPath, stoppedForGood } from '../endpoint/file-response.ts'
 import { type Body, receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
   bodyBytes,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide } from './decide.ts'
+import { decide } from './deliver.ts'
 
 const NOW = Date.parse('2026-11-05T10:00:00Z')
 const DAY = 86_400_000

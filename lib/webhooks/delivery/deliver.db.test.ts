@@ -14,8 +14,7 @@ import { openMailJob } from '../../platform/mail/mail.ts'
 import { sweepAlerts } from '../../workspace/notices/sweep-alerts.ts'
 import { previousSecretPlace } from '../outputs/signing-secrets.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
-import { decide } from './decide.ts'
-import type { Attempt } from './deliver.ts'
+import { type Attempt, decide } from './deliver.ts'
 import { recordAttempts } from './record.ts'
 
 const HOUR = 3_600_000

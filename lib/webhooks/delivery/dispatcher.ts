@@ -1,9 +1,37 @@
+import { createGuardedAgents } from '../../platform/net/guarded-agents.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { span } from '../../platform/tracing/span.ts'
+import { webhookHosts } from '../outputs/save-output.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
-import { type Attempt, type Delivering, deliver } from './deliver.ts'
-import { dropDeliveries } from './record.ts'
-import { type Pace, PROMPT_MS, type Shares } from './shares.ts'
+import { type Attempt, type Checkpoint, type Delivering, deliver, KEPT_MS, POST_LIMITS } from './deliver.ts'
+import { createRecorder, dropDeliveries, recordAttempts } from './record.ts'
+import { type Pace, PROMPT_MS, Shares } from './shares.ts'
+
+/** How many jobs are fetched from the queue at once. */
+const WAKES_AT_ONCE = 200
+
+/** Sends webhooks as their jobs become due, until it is stopped. */
+export async function startWebhookWorker(
+  runtime: Runtime,
+  checkpoint: Checkpoint = () => {},
+): Promise<{ stop(): Promise<void> }> {
+  const { config, queue } = runtime
+  const agents = createGuardedAgents(webhookHosts(config), { agent: { timeout: KEPT_MS } })
+  const record = createRecorder((made: Attempt[]) => {
+    checkpoint('recording')
+    return recordAttempts(runtime, made)
+  })
+  const parts = { ...runtime, agents, limits: POST_LIMITS, random: Math.random, record, checkpoint }
+  const dispatcher = new Dispatcher(parts, new Shares())
+  await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, (wakes) => dispatcher.wake(wakes))
+  return {
+    async stop() {
+      await dispatcher.stop()
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}
 
 /** A hint that an output may have deliveries due. Only the database knows whether it has, and which. */
 export type Wake = { outputId: string; workspaceId: string }

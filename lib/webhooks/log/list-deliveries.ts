@@ -7,6 +7,8 @@ import { eachPage, pageQuery, readTurn, type TurnedPage, turnPage } from '../../
 import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
 import { timeField } from '../../platform/kernel/parse-input.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
+import { listOutputs, type OutputScope } from '../outputs/find-output.ts'
+import type { WebhookOutput } from '../outputs/webhook-output.ts'
 import { type AttemptRow, type Delivery, toDelivery } from './delivery.ts'
 
 export const deliveryQuery = pageQuery.extend({
@@ -137,4 +139,24 @@ export async function countUndelivered(
   )
   const { retrying, nextAtMs, failed } = row!
   return { retrying, failed, nextAt: nextAtMs === null ? null : new Date(Number(nextAtMs)), most: MOST }
+}
+
+export type OutputWithLatest = { output: WebhookOutput; latest: Delivery[] }
+
+const LATEST = 5
+
+/** The outputs of a Pipe or of the workspace, each with its last deliveries. */
+export async function listWithLatest(
+  runtime: CoreRuntime,
+  actor: Actor,
+  scope: OutputScope,
+): Promise<OutputWithLatest[]> {
+  const outputs = await listOutputs(runtime, actor, scope)
+  return Promise.all(
+    outputs.map(async (output) => ({ output, latest: await latestOf(runtime, actor, output.id) })),
+  )
+}
+
+export async function latestOf(runtime: CoreRuntime, actor: Actor, outputId: string): Promise<Delivery[]> {
+  return (await listDeliveries(runtime, actor, { outputId, limit: LATEST })).data
 }

@@ -1,12 +1,15 @@
-import { and, eq } from 'drizzle-orm'
-import { type BucketCheck, dataStores } from '#drizzle/schema/index.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { type BucketCheck, dataStores, type PipeObject } from '#drizzle/schema/index.ts'
 import { type ObjectUse, type Probe, type ProbedOperation, probeBucket } from '../../buckets/probe-bucket.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import { capabilitiesOf } from '../../buckets/providers.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
+import { objectOf } from '../pipes/object-settings.ts'
 import {
   accessKeyPlace,
   type DataStore,
@@ -15,7 +18,6 @@ import {
   secretKeyPlace,
   toDataStore,
 } from './data-store.ts'
-import { readObjectUses } from './object-uses.ts'
 import { leastPolicy, lifecycleRules } from './policy.ts'
 import { findDataStore } from './read-data-stores.ts'
 import { resolvePlace } from './resolve-place.ts'
@@ -177,4 +179,32 @@ function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   if (name === 'CompleteMultipartUpload' && found.fullObjectCrc32 === false)
     return ' The bucket checks each part, and not the whole object.'
   return ''
+}
+
+/** How the check names what it tried. */
+export const useNameOf = (pipeName: string) => `Object settings of ${pipeName}`
+
+/** A check has nine seconds for everything. */
+const AT_MOST = 10
+
+/** What the Pipes of a Data Store set on their objects, as the check of the Data Store tries it. */
+export async function readObjectUses(db: Db, dataStoreId: string, nowMs: number): Promise<ObjectUse[]> {
+  const found = await rows<{ id: string; name: string; object: PipeObject }>(
+    db,
+    sql`select p.id, p.name, p.object from ${PIPE_DESTINATIONS} d join pipes p on p.id = d.pipe_id
+      where d.data_store_id = ${dataStoreId}::uuid and p.deleted_at is null and p.object is not null
+      order by p.created_at, p.id limit ${AT_MOST}::int`,
+  )
+  return found.flatMap(({ id, name, object: set }) => {
+    const facts = {
+      fileId: id,
+      filename: 'check.txt',
+      folder: '',
+      sender: 'check',
+      pipeId: id,
+      at: new Date(nowMs),
+    }
+    const object = objectOf(set, null, facts)
+    return object ? [{ name: useNameOf(name), object }] : []
+  })
 }

@@ -1,9 +1,99 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import { ALERT_KINDS, type AlertKind } from '#drizzle/schema/alerts.ts'
 import { alerts, workspaces } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { isPipeId } from '../../platform/kernel/ids.ts'
+import type { Mail } from '../../platform/mail/mail.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
-import { ALERT_KINDS, type Alert, type AlertKind } from './alert.ts'
+
+/** Pages reach the schema by lib alone. */
+export { ALERT_KINDS }
+
+export type Alert = { kind: AlertKind; subjectId: string; subject: string; detail: string | null }
+
+type Words = {
+  /** Of the settings. */
+  name: string
+  raised: (alert: Alert) => string
+  advice: string
+  cleared: (alert: Alert) => string
+  path: (alert: Alert) => string
+}
+
+/** What each alert says, when it comes and when it is over. */
+export const ALERT_WORDS: Record<AlertKind, Words> = {
+  quota_80: {
+    name: '80 % of the transfer of a month is used',
+    raised: ({ subject }) => `80 % of the transfer of ${subject} is used`,
+    advice: 'When it is used up, new uploads are refused until the month (UTC) is over.',
+    cleared: ({ subject }) => `The transfer of ${subject} is no longer at 80 %`,
+    path: () => '/dashboard/usage',
+  },
+  quota_100: {
+    name: 'The transfer of a month is used up',
+    raised: ({ subject }) => `100 % of the transfer of ${subject} is used`,
+    advice: 'New uploads are refused until the month (UTC) is over; those under way may finish.',
+    cleared: ({ subject }) => `The transfer of ${subject} is no longer used up`,
+    path: () => '/dashboard/usage',
+  },
+  bucket_rejects: {
+    name: 'A Data Store rejects uploads',
+    raised: ({ subject }) => `The Data Store “${subject}” rejects uploads`,
+    advice: 'Uploads wait and keep what arrived. Fix the bucket or its keys, then run the check.',
+    cleared: ({ subject }) => `The Data Store “${subject}” takes uploads again`,
+    path: ({ subjectId }) => `/dashboard/data-stores/${subjectId}`,
+  },
+  output_off: {
+    name: 'Sluice turned off a webhook output',
+    raised: ({ subject }) => `The webhook of “${subject}” is off`,
+    advice:
+      'Uploads go on as before, but nobody is told of them; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend what failed and send what was missed.',
+    cleared: ({ subject }) => `The webhook of “${subject}” is on again`,
+    path: ({ subjectId }) =>
+      isPipeId(subjectId) ? `/dashboard/pipes/${subjectId}` : `/dashboard/webhooks/outputs/${subjectId}`,
+  },
+  output_failing: {
+    name: 'A webhook output fails for an hour',
+    raised: ({ subject }) => `The webhook of “${subject}” has failed for an hour`,
+    advice: 'Events are tried again for three days. The log shows what the receiver answers.',
+    cleared: ({ subject }) => `The webhook of “${subject}” is delivered again`,
+    path: ({ subjectId }) =>
+      `/dashboard/webhooks?${isPipeId(subjectId) ? 'pipeId' : 'outputId'}=${subjectId}`,
+  },
+  hook_failing: {
+    name: 'A decision hook does not answer for five minutes',
+    raised: ({ subject }) => `A decision hook of “${subject}” has not answered for five minutes`,
+    advice:
+      'Uploads are refused, or allowed without it, as its settings say. Fix the receiver, then send a test.',
+    cleared: ({ subject }) => `The decision hooks of “${subject}” answer again`,
+    path: ({ subjectId }) => `/dashboard/pipes/${subjectId}/decisions`,
+  },
+  token_unused: {
+    name: 'A Sender token is unused for 90 days',
+    raised: ({ subject }) => `The token of the Sender “${subject}” is unused for 90 days`,
+    advice: 'Revoke it, if no backend needs it any more: a token that nobody uses can only be stolen.',
+    cleared: ({ subject }) => `The Sender “${subject}” is in use again, or gone`,
+    path: ({ subjectId }) => `/dashboard/senders/${subjectId}`,
+  },
+}
+
+const SIGNATURE = '--\nSluice\n'
+
+export function raisedMail(alert: Alert, baseUrl: string): Omit<Mail, 'to'> {
+  const { raised, advice, path } = ALERT_WORDS[alert.kind]
+  const settings = `Which alerts you get: ${baseUrl}/dashboard/settings/alerts`
+  const text = [`${raised(alert)}.`, alert.detail, advice, baseUrl + path(alert), settings, SIGNATURE]
+  return { subject: raised(alert), text: text.filter(Boolean).join('\n\n') }
+}
+
+export function clearedMail(alert: Alert, baseUrl: string): Omit<Mail, 'to'> {
+  const { cleared, path } = ALERT_WORDS[alert.kind]
+  return {
+    subject: `All clear: ${cleared(alert)}`,
+    text: [`${cleared(alert)}.`, baseUrl + path(alert), SIGNATURE].join('\n\n'),
+  }
+}
 
 type ShownAlert = Alert & { id: string; raisedAt: Date; clearedAt: Date | null }
 

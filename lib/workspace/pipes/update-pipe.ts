@@ -1,7 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
-import type { ConfiguredRuntime } from '../../platform/runtime.ts'
+import { isSluiceError } from '../../platform/kernel/errors.ts'
+import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
+import { checkDataStore, useNameOf } from '../data-stores/check-data-store.ts'
 import { assertKeepsKeys, saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
 import { findPipe } from './read-pipes.ts'
@@ -34,4 +36,23 @@ export async function updatePipe(
     await recordAudit({ db: tx, clock }, actor, entry)
     return toPipe(row!, destinations ?? before.destinations, config)
   })
+}
+
+/** Tries what a Pipe sets on its objects by a check of each of its Data Stores. Returns what the buckets refuse, for people. */
+export async function tryObject(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>,
+  actor: Actor,
+  { name, destinations }: Pipe,
+): Promise<string[]> {
+  const refusals = destinations.map(async ({ dataStoreId }) => {
+    try {
+      const store = await checkDataStore(runtime, actor, dataStoreId)
+      const tried = store.check?.operations.find((operation) => operation.name === useNameOf(name))
+      return tried && !tried.ok ? [`${store.name}: ${tried.message}`] : []
+    } catch (error) {
+      if (isSluiceError(error)) return [error.message]
+      throw error
+    }
+  })
+  return (await Promise.all(refusals)).flat()
 }

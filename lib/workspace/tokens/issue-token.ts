@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { notOfDemo } from '../../identity/not-of-demo.ts'
-import { workspaceSuspended } from '../../identity/suspension.ts'
+import { notOfDemo, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'

@@ -4,8 +4,7 @@ import { Panel } from '#components/ui/panel.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { ALERT_KINDS, ALERT_WORDS } from '#lib/workspace/notices/alert.ts'
-import { listAlerts, readAlertSettings } from '#lib/workspace/notices/alerts.ts'
+import { ALERT_KINDS, ALERT_WORDS, listAlerts, readAlertSettings } from '#lib/workspace/notices/alerts.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Alerts' }

@@ -2,7 +2,7 @@ import { Webhook } from 'lucide-react'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listWithLatest } from '#lib/webhooks/log/latest-deliveries.ts'
+import { listWithLatest } from '#lib/webhooks/log/list-deliveries.ts'
 import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
 import { currentActor } from '../../../session.ts'
 

@@ -2,8 +2,7 @@
 
 import { z } from 'zod'
 import { assertOwner } from '#lib/identity/accounts/assert-owner.ts'
-import { disconnectProvider } from '#lib/identity/accounts/identities.ts'
-import { providersOf } from '#lib/identity/accounts/providers.ts'
+import { disconnectProvider, providersOf } from '#lib/identity/accounts/providers.ts'
 import { SluiceError } from '#lib/platform/kernel/errors.ts'
 import { act } from '../../../actions/act.ts'
 import { wishToConnect } from '../../../connecting.ts'

@@ -6,7 +6,7 @@ import { PROBLEMS, WorkspaceState } from '#components/operator/workspace-state.t
 import { Panel } from '#components/ui/panel.tsx'
 import { NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see-workspaces.ts'
+import { seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { orNotFound } from '../../../dashboard/or-not-found.ts'
 import { requireOperator } from '../../../session.ts'

@@ -1,4 +1,4 @@
-import { serveUppy } from '#lib/dashboard/embed/uppy.ts'
+import { serveUppy } from '#lib/dashboard/embed/kit.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'
