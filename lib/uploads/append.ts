@@ -1,7 +1,6 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
-import { assertChecksum } from './finish/assert-checksum.ts'
-import { type ContentGuard, contentGuard } from './finish/content-guard.ts'
+import { assertChecksum, type ContentGuard, contentGuard } from './finish/content-guard.ts'
 import { finishUpload } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
 import { declareLength } from './opening/open-upload.ts'

@@ -1,5 +1,5 @@
 import { days, minutes } from '../../platform/kernel/clock.ts'
-import { claimLeftovers, type Leftover, markCleared } from '../ledger/leftovers.ts'
+import { claimLeftovers, type Leftover, markCleared } from '../ledger/endings.ts'
 import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 

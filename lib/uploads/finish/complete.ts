@@ -1,9 +1,14 @@
 import { pause } from '../../platform/kernel/waits.ts'
 import type { Bucket, SentPart } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
+import { withLease } from '../lease/leases.ts'
+import { currentOffset } from '../ledger/offsets.ts'
 import { readParts } from '../ledger/parts.ts'
+import { takeForRepair } from '../ledger/repair.ts'
+import type { Destination } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { Stored } from './record-transferred.ts'
+import { recordTransferred, type Stored } from './record-transferred.ts'
+import { foundAtEach, type Look } from './recover-from-fault.ts'
 
 /** A file whose bytes are all in parts, ready to become an object at one destination. */
 export type Assembly = {
@@ -52,3 +57,74 @@ async function acknowledgedParts(
 }
 
 export const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
+
+/** A file whose client knows that all its bytes are there, while its object is still being made. */
+type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: readonly Destination[] }
+
+/** Shorter than the lease of a repair, which nobody renews. */
+const COMPLETE_WITHIN_MS = 20_000
+
+/**
+ * Remembers how to make the object. A database that was promoted without the last commits may have the file as
+ * unfinished, and its client will not come back.
+ */
+export async function rememberUnmade(context: UploadContext, unmade: Unmade): Promise<void> {
+  const { database, ...others } = context
+  const { fileId, bytes: lengthBytes, crc32 } = unmade
+  const places = await Promise.all(
+    unmade.destinations.map(async (destination) => {
+      const parts = await readParts(context.db, fileId, destination.position)
+      return { destination, parts: parts.every(isAcknowledged) ? parts : [] }
+    }),
+  )
+  // Without parts, the object is there by now.
+  if (places.some(({ destination, parts }) => destination.required && parts.length === 0)) return
+  database.recent.note('object', async (db) => {
+    const file = await currentOffset(db, fileId)
+    if (!file) throw new Error(`${fileId} has no record yet.`)
+    if (file.status !== 'uploading') return 'is there'
+    const ledger = { ...others, db }
+    const isMade = await withLease(
+      ledger,
+      fileId,
+      async (lease) => {
+        const signal = AbortSignal.any([lease.signal, AbortSignal.timeout(COMPLETE_WITHIN_MS)])
+        const looks = await Promise.all(places.map((place) => makeAt(unmade, place, signal)))
+        const found = looks.length > 1 ? { etag: null, several: foundAtEach(looks)! } : looks[0]!.found!
+        return recordTransferred(ledger, lease, { found }, { lengthBytes, crc32 })
+      },
+      takeForRepair,
+    )
+    if (!isMade) throw new Error(`${fileId} is being written.`)
+    return 'made again'
+  })
+}
+
+type Place = { destination: Destination; parts: SentPart[] }
+
+/** One of best effort that cannot make it lacks it. */
+async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promise<Look> {
+  const { dataStoreId, required, isOpen } = place.destination
+  const making = async () => ({ etag: await makeOrFind(unmade, place, signal) })
+  if (required) return { dataStoreId, required, found: await making() }
+  const isPossible = isOpen && place.parts.length > 0
+  return { dataStoreId, required, found: isPossible ? await making().catch(() => undefined) : undefined }
+}
+
+/** An attempt from before the failover may have made it. Nothing fails here: what cannot be made is left to its client. */
+async function makeOrFind(
+  { bytes, crc32 }: Unmade,
+  { destination, parts }: Place,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { bucket, key, mayRead, multipartId } = destination
+  try {
+    const upload = { key, multipartId: multipartId! }
+    const object = { parts, bytes, crc32 }
+    return (await bucket.completeMultipart(upload, object, { signal, repeated: true })).etag
+  } catch (fault) {
+    const found = mayRead ? await bucket.headObject(key, { signal }) : undefined
+    if (found?.bytes !== bytes) throw fault
+    return found.etag
+  }
+}

@@ -8,12 +8,11 @@ import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { assemble } from './complete.ts'
-import { rememberUnmade } from './complete-again.ts'
+import { assemble, rememberUnmade } from './complete.ts'
 import { judge } from './judge.ts'
 import { putAtEach } from './put-at-each.ts'
 import { recordTransferred } from './record-transferred.ts'
-import { settleFile } from './settle-file.ts'
+import { settleFile } from './settle.ts'
 
 type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 

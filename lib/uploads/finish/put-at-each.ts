@@ -10,8 +10,7 @@ import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { judge } from './judge.ts'
 import type { Stored } from './record-transferred.ts'
-import type { Outcome } from './settle.ts'
-import { settleSeveral, type Try } from './settle-several.ts'
+import { type Outcome, settleSeveral, type Try } from './settle.ts'
 
 type Put = { destination: Destination; storing: Promise<Extract<Stored, { delivered: unknown }>> }
 

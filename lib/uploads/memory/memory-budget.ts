@@ -1,10 +1,17 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { largestPartBytes } from '../rules/part-plan.ts'
-import { Reservations } from './memory-reservations.ts'
-import { divideMemory, type Held, holdsFraction, isFull, mostBytesOf, type Shares } from './memory-shares.ts'
+import {
+  divideMemory,
+  type Held,
+  holdsFraction,
+  isFull,
+  mostBytesOf,
+  Reservations,
+  type Shares,
+  TrailingMemory,
+} from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
 import { type Spillable, Spiller } from './spill-slow-parts.ts'
-import { TrailingMemory } from './trailing-memory.ts'
 
 type OwnedBucket = { readonly workspaceId: string }
 

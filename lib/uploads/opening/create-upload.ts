@@ -14,7 +14,6 @@ import type { UploadRow } from '../ledger/upload-rows.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { type Admitted, admit } from './admit.ts'
 import { assertMayCreate, limitsOfTargets, type Opening } from './may-create.ts'
 import { openTarget } from './open-target.ts'
 import { adoptUpload, type Incoming, numbersOf } from './open-upload.ts'
@@ -198,4 +197,39 @@ function objectFor(
 function maxAgeMs({ capabilities }: Pick<Bucket, 'capabilities'>): number {
   const { dropsUnfinishedAfterHours: most } = capabilities
   return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))
+}
+
+/** What a new upload begins with, once everybody who has a say has admitted it. */
+export type Admitted<Of extends Declared> = {
+  fileId: string
+  right: CreationRight
+  declared: Of
+  /** The `before_create` hook has allowed it. */
+  isAllowedByHook: boolean
+}
+
+/**
+ * Throws unless the Pipe, the token and the customer's backend allow this upload. The backend may name it otherwise. Its pieces
+ * have no name yet: of those the final upload is asked about.
+ */
+export async function admit<Of extends Declared>(
+  context: UploadContext,
+  right: CreationRight,
+  declared: Of,
+): Promise<Admitted<Of>> {
+  assertMayCreate(context, right, declared)
+  const fileId = uuidv7(context.clock.now())
+  const { token, pipe } = right
+  if (!pipe.hooks.includes('before_create') || declared.concat === 'partial')
+    return { fileId, right, declared, isAllowedByHook: false }
+  const named = await context.hooks.beforeCreate({ token, pipe, fileId, declared })
+  const { keyPrefix = token.keyPrefix, filename = declared.filename } = named
+  const metadata = { ...token.metadata, ...named.metadata }
+  const object = named.object ? { ...token.object, ...named.object } : token.object
+  return {
+    fileId,
+    right: { ...right, token: { ...token, keyPrefix, metadata, object } },
+    declared: { ...declared, filename },
+    isAllowedByHook: true,
+  }
 }

@@ -1,24 +1,23 @@
+import { crc32 } from 'node:zlib'
 import { hours } from '../../platform/kernel/clock.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { concatenate } from '../concat/concatenate.ts'
-import { CHECKSUM_MISMATCH } from '../finish/assert-checksum.ts'
 import { assemble } from '../finish/complete.ts'
-import { mismatch } from '../finish/content-guard.ts'
+import { CHECKSUM_MISMATCH, mismatch } from '../finish/content-guard.ts'
 import { type Judged, judge, judgeAtLast, judgeFault } from '../finish/judge.ts'
 import type { Stored } from '../finish/record-transferred.ts'
-import type { Outcome } from '../finish/settle.ts'
-import { settleFile, type Unsettled } from '../finish/settle-file.ts'
+import { type Outcome, settleFile, type Unsettled } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type Claimed, type ClaimedDestination, claimTransferring } from '../ledger/claim-transferring.ts'
 import { readPartials } from '../ledger/partials.ts'
+import { recordLastPart } from '../ledger/parts.ts'
 import { readTail } from '../ledger/tails.ts'
 import { withMemory } from '../memory/memory-budget.ts'
 import { openTarget } from '../opening/open-target.ts'
-import { HEAD_BYTES, judgeContent } from '../rules/content.ts'
-import { contentTypeOf } from '../rules/content-type.ts'
+import { contentTypeOf, HEAD_BYTES, judgeContent } from '../rules/content.ts'
+import { beginMultipart } from '../stream/begin-multipart.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { sendLastPart } from './send-last-part.ts'
 
 /** A file without an object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)
@@ -209,3 +208,58 @@ async function foundInstead(
 }
 
 const FELL_BEHIND = 'The node died before it had the object.'
+
+type FullPlace = ClaimedDestination & { dataStoreId: string; open(): Bucket }
+
+/**
+ * Sends the last part, whose bytes are in the tail, to each destination, and records it once every required one has it.
+ * Every attempt sends the same bytes under the same number. Returns the faults, by destination.
+ */
+export async function sendLastPart(
+  context: UploadContext,
+  file: Claimed,
+  destinations: readonly FullPlace[],
+  lease: Lease,
+): Promise<ReadonlyMap<string, unknown>> {
+  const { db, checkpoint, terms } = context
+  const chunks = await readTail(context, file.fileId)
+  const number = file.tailPartNumber
+  const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
+  const body = { chunks, bytes: file.tailBytes, crc32: crc }
+  const faults = new Map<string, unknown>()
+  const etags: (string | null)[] = file.destinations.map(() => null)
+  lease.assertHeld()
+  const send = async (place: FullPlace) => {
+    const { key, position, dataStoreId } = place
+    try {
+      place.multipartId ??= await beginLate(context, file, place, lease)
+      const part = { key, multipartId: place.multipartId, number }
+      const { etag } = await place.open().uploadPart(part, body, { signal: lease.signal })
+      etags[position - 1] = etag
+      checkpoint('part sent')
+    } catch (fault) {
+      faults.set(dataStoreId, fault)
+    }
+  }
+  const required = destinations.filter((place) => place.required)
+  const others = destinations.filter((place) => !place.required).map(send)
+  await Promise.all(required.map(send))
+  if (others.length > 0) await within(terms.trailMs, Promise.all(others))
+  if (required.some(({ dataStoreId }) => faults.has(dataStoreId))) return faults
+  const offsetBytes = file.bytes - file.tailBytes
+  const part = { number, offsetBytes, sizeBytes: file.tailBytes, etags: [...etags], crc32: crc }
+  await recordLastPart(db, lease, part)
+  checkpoint('part recorded')
+  return faults
+}
+
+/** The others have begun already: a node died then, or this bucket was down. No part is recorded, so the tail is the file. */
+function beginLate(
+  context: UploadContext,
+  { filetype, object }: Claimed,
+  { key, dataStoreId, open }: FullPlace,
+  lease: Lease,
+): Promise<string> {
+  const target = { key, contentType: contentTypeOf(filetype), object }
+  return beginMultipart(context, { bucket: open(), target, dataStoreId, lease })
+}

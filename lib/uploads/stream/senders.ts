@@ -1,9 +1,12 @@
-import type { Body } from '../bucket-port.ts'
-import type { Upload } from '../opening/upload.ts'
-import type { UploadContext } from '../upload-context.ts'
-import { BestEffort } from './best-effort.ts'
+import { type Body, bucketFault } from '../bucket-port.ts'
+import { recordDestinationFailure } from '../ledger/destinations.ts'
+import { recordLateEtags } from '../ledger/parts.ts'
+import type { Destination, Upload } from '../opening/upload.ts'
+import { failureOf } from '../rules/faults.ts'
+import type { Failure } from '../rules/file-status.ts'
+import { inBackground, type UploadContext } from '../upload-context.ts'
+import { beginMultipart } from './begin-multipart.ts'
 import { Delivery } from './delivery.ts'
-import { Sender } from './sender.ts'
 import { withTail } from './tails.ts'
 
 /** The tail that a part begins with. It is empty if `fromBytes` equals `toBytes`. */
@@ -105,5 +108,144 @@ export class Senders {
     clearTimeout(timer)
     giveBack()
     this.#trailing.delete(delivery)
+  }
+}
+
+/**
+ * Sends parts to a destination that is not required. Its first fault gives it up: it gets no more bytes. Nothing that happens
+ * here reaches the client.
+ */
+export class BestEffort {
+  readonly destination: Destination
+  readonly #context: UploadContext
+  readonly #upload: Upload
+  readonly #sender: Sender
+  readonly #givenUp = new AbortController()
+  #late: { number: number; etag: string }[] = []
+  #recordingLate: Promise<void> | undefined
+
+  constructor(context: UploadContext, upload: Upload, destination: Destination) {
+    this.#context = context
+    this.#upload = upload
+    this.destination = destination
+    this.#sender = new Sender(context, upload, destination)
+  }
+
+  /** Resolves when it no longer needs the bytes: it has them, was given up, or the part does not count. */
+  async offer(part: Outgoing): Promise<void> {
+    const { delivery } = part
+    if (!this.destination.isOpen) return
+    try {
+      const etag = await this.#sender.put(part, AbortSignal.any([delivery.signal, this.#givenUp.signal]))
+      if (!delivery.reached(this.destination, etag)) this.#recordLate(delivery, etag)
+    } catch (fault) {
+      if (delivery.signal.aborted) return
+      if (bucketFault(fault)) return this.giveUp(failureOf(fault))
+      // The request ended before the part was sent here, which matters only if the part counts all the same.
+      void delivery.recorded.then(() => this.giveUp({ reason: 'fell_behind', detail: null }))
+    }
+  }
+
+  giveUp(failure: Failure): void {
+    const { destination } = this
+    if (!destination.isOpen) return
+    destination.close()
+    this.#givenUp.abort()
+    const { db, clock, metrics } = this.#context
+    metrics.destinationsFailed.inc({ reason: failure.reason })
+    const to = { fileId: this.#upload.fileId, dataStoreId: destination.dataStoreId }
+    inBackground(this.#context, recordDestinationFailure(db, to, failure, clock.now()))
+  }
+
+  responded(): Promise<void> {
+    return this.#sender.responded()
+  }
+
+  close(): void {
+    this.#sender.close()
+  }
+
+  /** What arrives while a statement runs goes with the next one. */
+  #recordLate(delivery: Delivery, etag: string): void {
+    const recording = delivery.recorded.then(() => {
+      this.#late.push({ number: delivery.number, etag })
+      this.#recordingLate ??= this.#recordAllLate().finally(() => {
+        this.#recordingLate = undefined
+      })
+      return this.#recordingLate
+    })
+    inBackground(this.#context, recording)
+  }
+
+  async #recordAllLate(): Promise<void> {
+    const { dataStoreId, position, multipartId } = this.destination
+    const to = { fileId: this.#upload.fileId, dataStoreId, position, multipartId: multipartId! }
+    while (this.#late.length > 0) await recordLateEtags(this.#context.db, to, this.#late.splice(0))
+  }
+}
+
+/** A part as it is sent: its bytes, and the promise that its number is bound to their range. */
+export type Outgoing = { delivery: Delivery; body: Body; bound: Promise<void> }
+
+/** Sends parts to one destination concurrently, each as soon as its number is bound to its range. */
+export class Sender {
+  readonly destination: Destination
+  readonly #context: UploadContext
+  readonly #upload: Upload
+  readonly #sending = new Set<Promise<unknown>>()
+  #multipart: Promise<string> | undefined
+  #isClosed = false
+
+  constructor(context: UploadContext, upload: Upload, destination: Destination) {
+    this.#context = context
+    this.#upload = upload
+    this.destination = destination
+  }
+
+  /** Returns the ETag of the part. */
+  put(part: Outgoing, signal: AbortSignal): Promise<string> {
+    const putting = this.#put(part, signal)
+    this.#sending.add(putting)
+    const ended = () => void this.#sending.delete(putting)
+    putting.then(ended, (fault: unknown) => {
+      this.destination.failedWith(fault)
+      ended()
+    })
+    return putting
+  }
+
+  /** Resolves when the bucket has responded to every request. */
+  async responded(): Promise<void> {
+    await Promise.allSettled(this.#sending)
+  }
+
+  /** Parts that are still waiting are not sent, since their numbers may now be bound to other ranges. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #put({ delivery, body, bound }: Outgoing, signal: AbortSignal): Promise<string> {
+    const { number } = delivery
+    const { lease, numbers } = this.#upload
+    const { bucket, key } = this.destination
+    this.#multipart ??= this.#openMultipart()
+    const [multipartId] = await Promise.all([this.#multipart, bound])
+    // Once the part is in the ledger, its number stays bound to these bytes, whoever writes the file by then.
+    if (!delivery.isRecorded) lease.assertHeld()
+    if (this.#isClosed && !delivery.isRecorded) throw new Error('The request ended before the part was sent.')
+    numbers.markSent(number)
+    const { etag } = await bucket.uploadPart({ key, multipartId, number }, body, { signal })
+    this.#context.checkpoint('part sent')
+    return etag
+  }
+
+  async #openMultipart(): Promise<string> {
+    const { destination } = this
+    if (destination.multipartId) return destination.multipartId
+    const { bucket, target, dataStoreId } = destination
+    const { lease } = this.#upload
+    const id = await beginMultipart(this.#context, { bucket, target, dataStoreId, lease })
+    destination.multipartBegun(id)
+    return id
   }
 }
