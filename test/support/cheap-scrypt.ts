@@ -1,9 +1,9 @@
 import { scryptSync } from 'node:crypto'
 import { vi } from 'vitest'
-import type { Stretch } from '#lib/identity/accounts/password.ts'
+import type { Stretch } from '#lib/identity/accounts/scrypt-pool.ts'
 
 /** Of the database ring, which would spend minutes on passwords: their full cost is in `lib/identity/accounts/password.test.ts`. */
-vi.mock('#lib/identity/accounts/password.ts', () => ({
+vi.mock('#lib/identity/accounts/scrypt-pool.ts', () => ({
   deriveKey: async ({ password, salt, bytes }: Stretch) =>
     scryptSync(password, salt, bytes, { N: 16, r: 1, p: 1 }),
 }))

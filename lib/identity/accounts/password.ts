@@ -1,7 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { deriveKey } from './scrypt-pool.ts'
 
 const COST = { logN: 15, r: 8, p: 3 }
 const HASH_BYTES = 32
@@ -33,85 +31,4 @@ function stretch(password: string, salt: Buffer, { logN, r, p }: typeof COST): P
   const N = 2 ** logN
   const cost = { N, r, p, maxmem: 256 * N * r }
   return deriveKey({ password: password.normalize('NFKC'), salt, bytes: HASH_BYTES, cost })
-}
-
-/**
- * Scrypt in threads of its own, and few of them: on libuv's, which files, DNS and zlib share, a crowd that signs in would
- * keep everything else waiting. Whoever finds the queue full is told to come back.
- */
-export type Stretch = { password: string; salt: Uint8Array; bytes: number; cost: object }
-export type ScryptPool = { derive(work: Stretch): Promise<Buffer>; close(): Promise<void> }
-
-type Job = { work: Stretch; resolve(hash: Buffer): void; reject(error: Error): void }
-
-/** As text, since Next bundles this module and would look for a file in vain. */
-const WORKER = `
-  const { parentPort } = require('node:worker_threads')
-  const { scryptSync } = require('node:crypto')
-  parentPort.on('message', ({ password, salt, bytes, cost }) => {
-    parentPort.postMessage(scryptSync(password, salt, bytes, cost))
-  })`
-
-export function createScryptPool({ threads, queued }: { threads: number; queued: number }): ScryptPool {
-  const waiting: Job[] = []
-  const idle: Worker[] = []
-  const all = new Set<Worker>()
-
-  function give(worker: Worker, job: Job): void {
-    const done = (hash: Uint8Array) => {
-      worker.off('error', fail)
-      job.resolve(Buffer.from(hash))
-      const next = waiting.shift()
-      if (next) return give(worker, next)
-      worker.unref()
-      idle.push(worker)
-    }
-    const fail = (error: unknown) => {
-      all.delete(worker)
-      job.reject(error as Error)
-      const next = waiting.shift()
-      if (next) give(start(), next)
-    }
-    worker.ref()
-    worker.once('message', done).once('error', fail)
-    worker.postMessage(job.work)
-  }
-
-  function start(): Worker {
-    const worker = new Worker(WORKER, { eval: true })
-    all.add(worker)
-    return worker
-  }
-
-  return {
-    derive: (work) =>
-      new Promise((resolve, reject) => {
-        const job = { work, resolve, reject }
-        const worker = idle.pop() ?? (all.size < threads ? start() : undefined)
-        if (worker) give(worker, job)
-        else if (waiting.length < queued) waiting.push(job)
-        else reject(tooMany())
-      }),
-    async close() {
-      await Promise.all([...all].map((worker) => worker.terminate()))
-    },
-  }
-}
-
-function tooMany(): SluiceError {
-  return new SluiceError('unavailable', 'Too many people are signing in just now. Try again in a moment.', {
-    headers: { 'Retry-After': '2' },
-  })
-}
-
-/** Half of the cores at most, so that bytes still move; and no more in the queue than are served in a few seconds. */
-const LIMITS = { threads: Math.max(1, Math.floor(availableParallelism() / 2)), queued: 20 }
-
-const KEY = Symbol.for('sluice.scrypt-pool')
-const global = globalThis as { [KEY]?: ScryptPool }
-
-/** One for the process; Next loads its own copy of every module. */
-export function deriveKey(work: Stretch): Promise<Buffer> {
-  global[KEY] ??= createScryptPool(LIMITS)
-  return global[KEY].derive(work)
 }

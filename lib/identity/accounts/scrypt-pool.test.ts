@@ -1,7 +1,7 @@
 import { scryptSync } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { createScryptPool } from './password.ts'
+import { createScryptPool } from './scrypt-pool.ts'
 
 const work = { password: 'a password', salt: Buffer.from('salt'), bytes: 32, cost: { N: 16, r: 1, p: 1 } }
 
