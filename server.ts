@@ -21,6 +21,7 @@ import { uploadSweeps } from './lib/uploads/recovery/upload-sweeps.ts'
 import { drainUploads } from './lib/uploads/upload-context.ts'
 import { startWebhookWorker } from './lib/webhooks/delivery/dispatcher.ts'
 import { webhookSweeps } from './lib/webhooks/delivery/sweeps.ts'
+import { collectWhenIdle } from './server/collect-when-idle.ts'
 import { controlSweeps } from './server/control-sweeps.ts'
 import { frontDoor, type Handlers, type Opened, openDoor } from './server/http/front-door.ts'
 import { openServer } from './server/http/open-server.ts'
@@ -93,6 +94,7 @@ type Start = (
 const serve: Start = async (runtime, { server, opening, parts }) => {
   const handlers = await openRoles(runtime, server, parts)
   releaseMemory()
+  collectWhenIdle()
   watchDescriptors(runtime.log)
   const supervisor = membership && joinSupervisor(runtime)
   opening.resolve(openDoor(runtime, handlers, { dev, readMetrics: supervisor?.readMetrics }))

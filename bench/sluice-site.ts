@@ -12,7 +12,7 @@ import { tokenInput } from '#lib/workspace/tokens/token.ts'
 import { makeReady } from '../test/support/make-ready.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import { testRuntime } from '../test/support/runtime.ts'
-import { NODE_FLAGS } from '../test/support/sluice.ts'
+import { MALLOC, NODE_FLAGS } from '../test/support/sluice.ts'
 import type { Target } from './load.ts'
 import { type Measured, startMeasured } from './processes.ts'
 
@@ -57,6 +57,7 @@ async function startNode(
     HOST: '127.0.0.1',
     BASE_URL: `${place.TLS_CERT_FILE ? 'https' : 'http'}://127.0.0.1:0`,
     ROLES: 'upload',
+    ...MALLOC,
     ...place,
     FREE_TIER_BYTES: '0',
     ALLOWED_PRIVATE_HOSTS: '*',

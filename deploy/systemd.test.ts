@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { NODE_FLAGS } from '../test/support/sluice.ts'
+import { MALLOC, NODE_FLAGS } from '../test/support/sluice.ts'
 
 const ANALYZE = 'systemd-analyze'
 const isMissing = spawnSync(ANALYZE, ['--version']).error !== undefined
@@ -15,6 +15,15 @@ it('the systemd unit starts Node as the image does', () => {
   const started = unit.match(/^ExecStart=(.+)$/m)![1]
   expect(started).toBe(['/opt/sluice/node_modules/.bin/node', ...NODE_FLAGS, 'server.ts'].join(' '))
 })
+
+it.each(['deploy/systemd/sluice@.service', 'Dockerfile', 'packages/server/launch.cjs'])(
+  '%s has malloc give memory back',
+  (file) => {
+    const text = readFileSync(file, 'utf8')
+    const set = [...text.matchAll(/\b(MALLOC_\w+)(?:=|: ')(\d+)/g)].map(([, name, value]) => [name, value])
+    expect(Object.fromEntries(set)).toEqual(MALLOC)
+  },
+)
 
 it.skipIf(isMissing)('systemd takes the unit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-systemd-'))

@@ -12,6 +12,12 @@ const COMMANDS = ['start', 'account', 'backup', 'reconcile', 'restore', 'rotate-
 const USAGE = `Usage: sluice-server [${COMMANDS.join('|')}] [options]. Without a command, it starts the server.`
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const PARENT_POLL_MS = 250
+/** Without these, glibc's malloc keeps most of what a burst took from the system. */
+const MALLOC = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '81920',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+}
 
 const { command, args } = readCommand(process.argv.slice(2))
 const child = spawn(
@@ -20,7 +26,7 @@ const child = spawn(
     '--max-semi-space-size=16',
     join(__dirname, `${command === 'start' ? 'packages/server' : 'scripts'}/${command}.js`),
   ].concat(args),
-  { stdio: 'inherit' },
+  { stdio: 'inherit', env: Object.assign({}, MALLOC, process.env) },
 )
 child.on('error', (error) => fail(`Node could not be started: ${error.message}`))
 child.on('exit', (code, signal) => {

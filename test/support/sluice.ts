@@ -19,6 +19,12 @@ export type Sluice = {
 
 /** As `npm start` and the image have them. */
 export const NODE_FLAGS = ['--max-semi-space-size=16']
+/** As the image, the systemd unit and the package have them. */
+export const MALLOC = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '81920',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+}
 
 /** A copy in an odd place where the setup made one. */
 export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { freeBuffer } from '../../platform/kernel/free-buffer.ts'
 import type { Vault } from '../../platform/vault.ts'
 
 /** A row of `upload_tails`: its bytes, and the key they are encrypted with, wrapped by the vault. */
@@ -36,8 +37,10 @@ export function createTailCipher(vault: Vault): TailCipher {
         // Random, since the same range can be written twice with different bytes.
         const nonce = randomBytes(NONCE_BYTES)
         const cipher = createCipheriv(CIPHER, made.key, nonce, TAG).setAAD(placeOf(fileId, offsetBytes))
-        const sealed = [nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]
-        return { key: made.wrapped, bytes: Buffer.concat(sealed, bytes.length + SEAL_BYTES) }
+        const encrypted = cipher.update(bytes)
+        const sealed = Buffer.concat([nonce, encrypted, cipher.final(), cipher.getAuthTag()])
+        freeBuffer(encrypted)
+        return { key: made.wrapped, bytes: sealed }
       }
     },
     opener(fileId) {

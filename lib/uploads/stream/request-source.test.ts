@@ -93,3 +93,10 @@ it('holds nothing up any more once it is stopped, so that a refusal can be read 
   })
   expect(body.readableEnded).toBe(true)
 })
+
+it('frees the memory of chunks that were taken, small ones too', () => {
+  const { body } = listen()
+  const chunk = Buffer.allocUnsafeSlow(1000)
+  body.emit('data', chunk)
+  expect(chunk.length).toBe(0)
+})

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { freeBuffer } from '../../platform/kernel/free-buffer.ts'
 import { inThisRequest } from '../../platform/kernel/request-context.ts'
 import { isTracing } from '../../platform/tracing/span.ts'
 import type { ByteSource } from './body.ts'
@@ -8,8 +9,6 @@ import type { ByteSource } from './body.ts'
  * off.) This is shorter than the usual timeouts of load balancers, whose error would tell the client nothing.
  */
 export const IDLE_MS = 100_000
-/** Smaller chunks make no difference, and may share their buffer with others. */
-const DISCARDED_BYTES = 16_384
 /** How much is buffered before reading starts: no more than Node itself would buffer. */
 const EARLY_BYTES = 65_536
 
@@ -111,7 +110,7 @@ export class RequestSource implements ByteSource {
       this.#taking = this.#untaken.shift()!
       const taken = this.#state.taker.onChunk(this.#taking)
       if (taken < this.#taking.length) this.#untaken.unshift(this.#taking.subarray(taken))
-      else discard(this.#taking)
+      else freeBuffer(this.#taking)
     }
     this.#taking = undefined
     this.#endIfOver()
@@ -126,16 +125,6 @@ export class RequestSource implements ByteSource {
 }
 
 const bytesOf = (chunks: readonly Buffer[]): number => chunks.reduce((sum, { length }) => sum + length, 0)
-
-/**
- * Frees the memory of a chunk at once. Left to V8, chunks of 64 KiB cause some twenty full garbage collections per GiB,
- * which cost more than everything else that is done with the bytes.
- */
-function discard(chunk: Buffer): void {
-  const { buffer } = chunk
-  const whole = buffer instanceof ArrayBuffer && buffer.byteLength === chunk.byteLength
-  if (whole && chunk.byteLength >= DISCARDED_BYTES) buffer.transfer(0)
-}
 
 /** Calls `see` with all bytes that are taken from the source. */
 export function observed(source: ByteSource, see: (bytes: Buffer) => void): ByteSource {

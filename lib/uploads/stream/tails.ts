@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
+import { freeBuffer } from '../../platform/kernel/free-buffer.ts'
 import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import { readTail, stageTail } from '../ledger/tails.ts'
@@ -49,6 +50,7 @@ export class Tails {
       const tail = this.#seal(upload.progress.offsetBytes, bytes)
       const crc = crc32(bytes, upload.progress.crc32)
       await this.#recorder.write({ toBytes, crc32: crc, tail, ...(toBytes === endOffset && attached) })
+      freeBuffer(tail.bytes)
     })
   }
 
@@ -63,6 +65,7 @@ export class Tails {
     await this.#rowByRow(buffer, { isAwaited: false }, async (bytes) => {
       const tail = this.#seal(offsetBytes, bytes)
       await lease.whileHeld(stageTail(db, lease, { offsetBytes, tail }))
+      freeBuffer(tail.bytes)
       offsetBytes += bytes.length
     })
   }
@@ -87,7 +90,9 @@ export class Tails {
     const rowBytes = !isAwaited && buffer.bytes <= SMALL_TAIL_BYTES ? UNAWAITED_ROW_BYTES : TAIL_ROW_BYTES
     const writeRow = async (from: number) => {
       lease.assertHeld()
-      await write(buffer.joined(from, from + rowBytes))
+      const row = buffer.joined(from, from + rowBytes)
+      await write(row)
+      freeBuffer(row)
     }
     for (let from = 0; from < buffer.bytes; from += rowBytes)
       await lease.whileHeld(this.#context.limitTailWrites(() => writeRow(from)))

@@ -1,0 +1,54 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { releaseMemory } from '../../../server/release-memory.ts'
+import { Lately } from './lately.ts'
+
+const KEPT_MS = 120_000
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+type Item = { name: string }
+
+/** By functions of its own, so that nothing of the test holds the items. */
+function add(lately: Lately<Item>, name: string): WeakRef<Item> {
+  const item = { name }
+  lately.add(item)
+  return new WeakRef(item)
+}
+
+async function isHeld(item: WeakRef<Item>): Promise<boolean> {
+  await turn()
+  releaseMemory()
+  return item.deref() !== undefined
+}
+
+it('has what is younger than two minutes, in order', () => {
+  const lately = new Lately<Item>(() => Date.now())
+  add(lately, 'first')
+  vi.setSystemTime(Date.now() + KEPT_MS / 2)
+  add(lately, 'second')
+  expect(lately.all().map(({ name }) => name)).toEqual(['first', 'second'])
+  vi.setSystemTime(Date.now() + KEPT_MS / 2 + 1)
+  expect(lately.all().map(({ name }) => name)).toEqual(['second'])
+})
+
+it('keeps the newest ten thousand', () => {
+  const lately = new Lately<number>(() => Date.now())
+  for (let n = 0; n < 10_005; n++) lately.add(n)
+  expect(lately.all()).toHaveLength(10_000)
+  expect(lately.all()[0]).toBe(5)
+})
+
+it('holds nothing in memory that is older, though nothing is added or asked', async () => {
+  const lately = new Lately<Item>(() => Date.now())
+  const first = add(lately, 'first')
+  vi.advanceTimersByTime(KEPT_MS - 5000)
+  const second = add(lately, 'second')
+  vi.advanceTimersByTime(5000)
+  expect(await isHeld(first)).toBe(false)
+  expect(await isHeld(second)).toBe(true)
+  vi.advanceTimersByTime(KEPT_MS + 5000)
+  expect(await isHeld(second)).toBe(false)
+  expect(vi.getTimerCount()).toBe(0)
+})
