@@ -78,26 +78,31 @@ export type Exploration = {
   from: number
   seeds: number
   processes: number
-  /** Called with every seed that was run. */
-  onRun?: (seed: number, run: Explored) => void
+  /** Ends the exploration; the seeds that are being run do not count. */
+  signal: AbortSignal
+  /** Called with every seed that was run. All before `next` are done. */
+  onRun?: (seed: number, run: Explored, next: number) => void
 }
 export type Found = { seed: number; failure: string }
 
-/** Runs one seed after another, until one fails: the lowest that does. */
+/** Runs one seed after another, until one fails: the lowest that does. All before `next` are done. */
 export async function explore(
   site: Site,
-  { from, seeds, processes, onRun }: Exploration,
-): Promise<Found | undefined> {
+  { from, seeds, processes, signal, onRun }: Exploration,
+): Promise<{ found: Found | undefined; next: number }> {
+  const done = new DoneSeeds(from)
   let next = from
   let end = from + seeds
   let found: Found | undefined
   const work = async () => {
     const worker = await Worker.start(site)
     try {
-      while (next < end) {
+      while (next < end && !signal.aborted) {
         const seed = next++
         const run = await worker.explore(String(seed))
-        onRun?.(seed, run)
+        if (signal.aborted) break
+        done.add(seed)
+        onRun?.(seed, run, done.next)
         if (run.failure === undefined || seed >= end) continue
         found = { seed, failure: run.failure }
         end = seed
@@ -107,5 +112,21 @@ export async function explore(
     }
   }
   await Promise.all(Array.from({ length: Math.min(processes, seeds) }, work))
-  return found
+  return { found, next: done.next }
+}
+
+/** Several processes are done with their seeds in any order. */
+class DoneSeeds {
+  readonly #beyond = new Set<number>()
+  /** The lowest that is not done. */
+  next: number
+
+  constructor(from: number) {
+    this.next = from
+  }
+
+  add(seed: number): void {
+    this.#beyond.add(seed)
+    while (this.#beyond.delete(this.next)) this.next += 1
+  }
 }

@@ -105,7 +105,7 @@ function drawPlan(
   mayJoin: boolean,
   often: { deferred: number; checksums: number },
 ): UploadPlan {
-  const bytes = choices.pick([18_000, 26_000, 9_000, 700, 8_192, 16_384, 1, 0])
+  const bytes = choices.pick([18_000, 26_000, 18_000, 26_000, 9_000, 16_384, 8_192, 700, 1, 0])
   const protocols = ['tus', 'http', 'resumable-http', 'join'] as const
   return {
     protocol: protocols[choices.weighted([60, 8, 15, mayJoin ? 17 : 0])]!,
@@ -113,7 +113,9 @@ function drawPlan(
     deferred: choices.percent(often.deferred),
     checksums: choices.percent(often.checksums),
     withCreation: choices.percent(40),
-    requestBytes: choices.pick([100_000, 10_000, 6_000, 3_000]),
+    requestBytes: choices.pick([100_000, 10_000, 6_000, 3_000, 'varied', 'varied', 'varied']),
+    twicePercent: choices.pick([0, 0, 30]),
+    latePercent: choices.pick([0, 30]),
     interop: choices.pick(['10', '6', undefined]),
     cuts: choices.pick([[0.5], [0.3, 0.6], [0, 0.4]]).map((share) => Math.floor(share * bytes)),
   }

@@ -1,5 +1,5 @@
 import type { Reply } from './exchange.ts'
-import { SimulatedClient } from './simulated-client.ts'
+import { furthest, SimulatedClient } from './simulated-client.ts'
 
 export const named = (name: string) => ({ 'content-disposition': `attachment; filename="${name}"` })
 
@@ -23,8 +23,7 @@ export class ResumableClient extends SimulatedClient {
   }
 
   async #create(): Promise<void> {
-    const { withCreation, requestBytes } = this.plan
-    const body = this.source.subarray(0, withCreation ? requestBytes : 0)
+    const body = this.plan.withCreation ? this.bodyFrom(0) : Buffer.alloc(0)
     const reply = await this.#request('POST', body, named(this.name))
     if (reply !== 'nothing' && reply.status < 300) this.#told(reply)
   }
@@ -40,13 +39,15 @@ export class ResumableClient extends SimulatedClient {
 
   /** False if the client has to ask for the offset. */
   async #goOn(): Promise<boolean> {
-    if (await this.cancels(() => this.#ask('DELETE'))) return false
     const from = this.confirmedBytes
-    const body = this.source.subarray(from, from + this.plan.requestBytes)
+    const body = this.bodyFrom(from)
     const appended = { 'upload-offset': String(from), 'content-type': 'application/partial-upload' }
-    const reply = await this.#request('PATCH', body, appended)
-    if (reply === 'nothing' || reply.status >= 300) return false
-    this.#told(reply)
+    const sending = this.sendBody(() => this.#request('PATCH', body, appended))
+    // Also while the body is on its way.
+    const isCanceling = await this.cancels(() => this.#ask('DELETE'))
+    const accepted = (await sending).filter(({ status }) => status < 300)
+    if (isCanceling || accepted.length === 0) return false
+    this.#told(furthest(accepted))
     return true
   }
 

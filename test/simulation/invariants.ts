@@ -100,6 +100,16 @@ export class Invariants {
     )
   }
 
+  /** A bucket has done something: a part that comes late must not replace one that is recorded. */
+  arrived(operation: string, { bucket, key, query }: BucketRequest): void {
+    if (operation !== 'UploadPart') return
+    for (const file of this.ledger.files)
+      for (const at of file.destinations.filter((one) => one.bucket === bucket && one.key === key)) {
+        const part = file.parts.find(({ number }) => number === Number(query.get('partNumber')))
+        if (part && at.status.endsWith('ing')) this.#checkPart(file, at, part)
+      }
+  }
+
   /** What the ledger says of each bucket. */
   #checkBuckets(file: LedgerFile): void {
     for (const at of file.destinations) {

@@ -11,6 +11,9 @@ const NOTICES: Record<string, string> = {
   missed: 'is told that it may have missed notifications',
 }
 
+/** How late it may arrive what a node sent before it died: also once others have its leases. */
+const OUTLIVES_MS = [0, 500, 17_000, 40_000]
+
 /** A place for a node: what runs there can die and be started again. */
 export class Node {
   host: Host
@@ -101,7 +104,9 @@ export class Node {
     host.state = 'dead'
     for (const step of scheduler.stepsOf(host)) {
       scheduler.take(step)
-      if (step.mayOutlive && choices.percent(50)) scheduler.park({ ...step, host: undefined })
+      if (!step.mayOutlive || !choices.percent(50)) continue
+      const dueMs = scheduler.nowMs + choices.pick(OUTLIVES_MS)
+      scheduler.park({ ...step, host: undefined, dueMs })
     }
     this.core = undefined
     this.#death.resolve()

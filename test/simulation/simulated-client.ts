@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CoreRequest } from './core.ts'
+import type { CoreReply, CoreRequest } from './core.ts'
 import { Exchange, type Interim, type Reply } from './exchange.ts'
 import type { World } from './world.ts'
 
@@ -13,15 +13,28 @@ export type UploadPlan = {
   checksums: boolean
   /** The first bytes come with the request that creates the upload. */
   withCreation: boolean
-  /** The most that one request brings. */
-  requestBytes: number
+  /** The most that one request brings; `varied` means that each request has another size, many of them small. */
+  requestBytes: number | 'varied'
+  /** How many of a hundred bodies are sent twice at once, over two connections. */
+  twicePercent: number
+  /** How many of a hundred pauses are longer than a lease lasts. */
+  latePercent: number
   /** The version of the draft that a client of Resumable Uploads for HTTP speaks; without one, nobody tells it the address early. */
   interop: string | undefined
   /** Where a joined file is cut into pieces. */
   cuts: number[]
 }
 
+/** Of those that report an offset. */
+export function furthest<Told extends Pick<CoreReply, 'headers'>>(replies: readonly Told[]): Told {
+  const offsetOf = ({ headers }: Told) => Number(headers['Upload-Offset'] ?? 0)
+  return replies.reduce((best, reply) => (offsetOf(reply) > offsetOf(best) ? reply : best))
+}
+
 type Sending = Pick<CoreRequest, 'method'> & { headers: Record<string, string> }
+
+/** Tiny ones, which stay in tails, and some that end next to where a part of 5 to 8 KiB does. */
+const VARIED_BYTES = [1500, 1, 400, 5119, 5120, 5121, 8191, 8192, 8193]
 
 /** One file, sent until it is there or the client gives up. What it sends again is always the same. */
 export abstract class SimulatedClient {
@@ -49,8 +62,14 @@ export abstract class SimulatedClient {
   async run(): Promise<void> {
     while (!this.end) {
       await this.attempt()
-      if (!this.end) await this.world.pause(this.name, this.world.choices.pick([50, 1000, 5000]))
+      if (!this.end) await this.world.pause(this.name, this.#pauseMs())
     }
+  }
+
+  #pauseMs(): number {
+    const { isTroubled, choices } = this.world
+    const isLate = isTroubled && choices.percent(this.plan.latePercent)
+    return choices.pick(isLate ? [16_000, 20_000, 40_000] : [50, 1000, 5000])
   }
 
   protected abstract attempt(): Promise<void>
@@ -65,13 +84,28 @@ export abstract class SimulatedClient {
     return headers.Location?.split('/').at(-1)
   }
 
-  /** True if the client does something else than to go on: now and then one cancels. */
-  protected async cancels(send: () => Promise<Reply>): Promise<boolean> {
+  /** What the next request brings. */
+  protected bodyFrom(from: number): Buffer {
+    const { requestBytes } = this.plan
+    const bytes = requestBytes === 'varied' ? this.world.choices.pick(VARIED_BYTES) : requestBytes
+    return this.source.subarray(from, from + bytes)
+  }
+
+  /** Now and then a client cancels: true if it has tried to. */
+  protected async cancels(cancel: () => Promise<Reply>): Promise<boolean> {
     const { isTroubled, choices, habits } = this.world
     if (!isTroubled || !choices.percent(habits.cancelPercent)) return false
-    const reply = await send()
+    const reply = await cancel()
     if (reply !== 'nothing' && reply.status === 204) this.end = 'canceled'
     return true
+  }
+
+  /** Sends a body, now and then twice at once, as a client does that has lost patience. Returns the responses in turn. */
+  protected async sendBody(send: () => Promise<Reply>): Promise<Exclude<Reply, 'nothing'>[]> {
+    const { isTroubled, choices } = this.world
+    const isTwice = isTroubled && choices.percent(this.plan.twicePercent)
+    const replies = await Promise.all(isTwice ? [send(), send()] : [send()])
+    return replies.filter((reply) => reply !== 'nothing')
   }
 
   /** Whether a request also says how long the file is, or that it is complete. At the latest one without bytes does. */

@@ -10,11 +10,13 @@ const BUSY_FOR_A_MINUTE = 'const end = Date.now() + 60_000; while (Date.now() < 
 
 /** The simulation replaces clock and timers of its process, so it has one of its own. */
 describe('the simulation', () => {
-  const simulate = async (...args: string[]) => {
+  const command = (...args: string[]) => {
     const server = ['--server', inject('postgresUrl'), '--template', inject('migrated')]
+    return ['test/simulation/run.ts', ...server, ...args]
+  }
+  const simulate = async (...args: string[]) => {
     try {
-      const options = ['test/simulation/run.ts', ...server, ...args]
-      return (await run(process.execPath, options, { maxBuffer: 2 ** 26 })).stdout
+      return (await run(process.execPath, command(...args), { maxBuffer: 2 ** 26 })).stdout
     } catch (failed) {
       const { stdout, stderr } = failed as { stdout: string; stderr: string }
       throw new Error(stdout + stderr)
@@ -43,6 +45,23 @@ describe('the simulation', () => {
     const story = found.split('\n').filter((line) => /^ +\d+\.\d{3} s {2}/.test(line))
     expect(story.length).toBeLessThan(60)
     expect(story.join('\n')).toMatch(/the client of file-1 sends POST[\s\S]*ledger: file-1 is transferred/)
+  }, 300_000)
+
+  it('says at Ctrl-C how to go on', async () => {
+    const exploring = spawn(process.execPath, command('--from', '1001', '--seeds', '9000'), {
+      detached: true,
+    })
+    let said = ''
+    for await (const text of exploring.stdout) {
+      // The first line comes before the first seed. A terminal interrupts the whole group of processes.
+      if (said === '') process.kill(-exploring.pid!, 'SIGINT')
+      said += text
+    }
+    const [, reached, next, left] =
+      /after (\d+) seeds in a row, none of which has failed\.\ngo on with: .* --from (\d+) --seeds (\d+)\n/.exec(
+        said,
+      )!
+    expect([Number(next), Number(left)]).toEqual([1001 + Number(reached), 9000 - Number(reached)])
   }, 300_000)
 
   it.each(PLANTED_FAULTS)('can still plant in the core: $name', ({ edits }) => {

@@ -1,5 +1,5 @@
 import type { Reply } from './exchange.ts'
-import { SimulatedClient } from './simulated-client.ts'
+import { furthest, SimulatedClient } from './simulated-client.ts'
 
 /** TUS 1.0.0. */
 export class TusClient extends SimulatedClient {
@@ -17,9 +17,9 @@ export class TusClient extends SimulatedClient {
   }
 
   async #create(): Promise<void> {
-    const { deferred, withCreation, requestBytes } = this.plan
+    const { deferred, withCreation } = this.plan
     const { length } = this.source
-    const body = withCreation ? this.source.subarray(0, requestBytes) : undefined
+    const body = withCreation ? this.bodyFrom(0) : undefined
     this.#isDeclared = !deferred
     const declared: Record<string, string> = deferred
       ? { 'upload-defer-length': '1' }
@@ -46,18 +46,21 @@ export class TusClient extends SimulatedClient {
 
   /** False if the client has to ask for the offset. */
   async #goOn(): Promise<boolean> {
-    if (await this.cancels(() => this.request('DELETE', undefined, {}))) return false
     const from = this.confirmedBytes
-    const body = this.source.subarray(from, from + this.plan.requestBytes)
+    const body = this.bodyFrom(from)
     const isLast = from + body.length === this.source.length
     const declares = !this.#isDeclared && this.endsWith(body, isLast ? 60 : 30)
-    const reply = await this.request('PATCH', body, {
+    const headers = {
       'upload-offset': String(from),
       ...(declares && { 'upload-length': String(this.source.length) }),
-    })
-    if (reply === 'nothing' || reply.status !== 204) return false
+    }
+    const sending = this.sendBody(() => this.request('PATCH', body, headers))
+    // Also while the body is on its way.
+    const isCanceling = await this.cancels(() => this.request('DELETE', undefined, {}))
+    const accepted = (await sending).filter(({ status }) => status === 204)
+    if (isCanceling || accepted.length === 0) return false
     this.#isDeclared ||= declares
-    this.#confirm(reply)
+    this.#confirm(furthest(accepted))
     return true
   }
 

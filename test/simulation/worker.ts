@@ -35,4 +35,6 @@ process.on('message', async ({ seed, tells }: Task) => {
   process.send!(tells ? await stories(seed) : await explore(seed))
 })
 process.on('disconnect', () => process.exit())
+// Ctrl-C reaches every process of the terminal. The parent ends this one, once it has said how far it came.
+process.on('SIGINT', () => {})
 process.send!('ready')

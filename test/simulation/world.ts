@@ -163,16 +163,13 @@ export class World {
     return work
   }
 
-  #arrived(
-    host: Host,
-    operation: string,
-    { bucket, key, query }: BucketRequest,
-    { status }: BucketAnswer,
-  ): void {
+  #arrived(host: Host, operation: string, request: BucketRequest, { status }: BucketAnswer): void {
+    const { bucket, key, query } = request
     const name = key.split('/').at(-1)!
     const number = query.get('partNumber')
     const what = `${operation}${number === null ? '' : ` ${number}`} of ${name} from node ${host.name}`
     this.milestone(bucket, status < 300 ? `accepts ${what}` : `refuses ${what} with ${status}`)
+    this.invariants.arrived(operation, request)
   }
 
   /** `where`: in the ledger or a bucket. */

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hashOfSources } from '../../scripts/source-hash.ts'
+import { explore, type Found, type Site } from './explore.ts'
+import type { PlantedFault } from './planted-faults.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const RESULTS = `${ROOT}.data/simulated-faults.json`
+const TABLE = fileURLToPath(new URL('planted-faults.md', import.meta.url))
+/** What a run depends on, apart from the fault in it. */
+const SOURCES = ['lib', 'drizzle', 'server', 'packages/local-bucket', 'test/support', 'test/simulation']
+const IS_SOURCE = /\.(ts|sql)$/
+const IS_AROUND_RUNS = /simulation\/(planted-|search-|explore|run\.|shrink|story)/
+/** First every fault gets so many seeds, so that the few that are hard to find keep none of the others waiting. */
+const FIRST_SEEDS = 30
+const SAVE_EVERY = 10
+
+/** How many seeds were searched, from 1, and what was found. */
+type Result = { searched: number; found?: Found | undefined }
+type Search = { site: Site; processes: number; signal: AbortSignal; say: (line: string) => void }
+
+/**
+ * Searches for every fault, and goes on where an earlier search of the same source stopped. True if all were found within
+ * their limits. Writes the table once nothing is left to be searched.
+ */
+export async function searchFaults(faults: readonly PlantedFault[], search: Search): Promise<boolean> {
+  const results = new Results(RESULTS)
+  for (const most of [FIRST_SEEDS, Infinity])
+    for (const fault of faults) {
+      if (search.signal.aborted) return false
+      await searchOn(fault, Math.min(most, fault.withinSeeds), results, search)
+    }
+  if (search.signal.aborted) return false
+  const rows = faults.map((fault) => ({ ...fault, ...results.of(fault) }))
+  writeFileSync(TABLE, tableOf(rows))
+  const missing = rows.filter(({ found }) => found === undefined)
+  for (const { name, searched } of missing) search.say(`NOT FOUND within ${searched} seeds: ${name}`)
+  search.say(`${rows.length - missing.length} of ${rows.length} planted faults found`)
+  return missing.length === 0
+}
+
+async function searchOn(
+  fault: PlantedFault,
+  until: number,
+  results: Results,
+  { site, processes, signal, say }: Search,
+): Promise<void> {
+  const { searched, found: known } = results.of(fault)
+  if (known || searched >= until) return
+  const from = searched + 1
+  const { found } = await explore(
+    { ...site, fault: fault.name },
+    {
+      from,
+      seeds: until - searched,
+      processes,
+      signal,
+      onRun: (_, run, next) => {
+        if (run.failure === undefined && next % SAVE_EVERY === 0) results.keep(fault, { searched: next - 1 })
+      },
+    },
+  )
+  if (found) results.keep(fault, { searched: found.seed, found })
+  else if (!signal.aborted) results.keep(fault, { searched: until })
+  if (found) say(`found by seed ${found.seed}: ${fault.name} (${found.failure})`)
+}
+
+/** Of all searches in this folder. Each belongs to the source that was searched, and to the fault as it is planted. */
+export class Results {
+  readonly #path: string
+  readonly #source = hashOfSources(
+    SOURCES.map((path) => ROOT + path),
+    (path) => IS_SOURCE.test(path) && !IS_AROUND_RUNS.test(path),
+  )
+  readonly #all: Record<string, Result>
+
+  constructor(path: string) {
+    this.#path = path
+    this.#all = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
+  }
+
+  of(fault: PlantedFault): Result {
+    return this.#all[this.#keyOf(fault)] ?? { searched: 0 }
+  }
+
+  keep(fault: PlantedFault, result: Result): void {
+    this.#all[this.#keyOf(fault)] = result
+    mkdirSync(dirname(this.#path), { recursive: true })
+    writeFileSync(this.#path, JSON.stringify(this.#all, null, 2))
+  }
+
+  #keyOf({ edits }: PlantedFault): string {
+    return createHash('sha256').update(this.#source).update(JSON.stringify(edits)).digest('hex')
+  }
+}
+
+function tableOf(rows: readonly (PlantedFault & Result)[]): string {
+  const lines = rows.map(({ name, mendedBy = '', found, withinSeeds, searched }) => {
+    const seed = found?.seed ?? `not within ${searched}`
+    return `| ${name} | ${mendedBy} | ${seed} | ${withinSeeds} | ${found?.failure ?? ''} |`
+  })
+  return `# Planted faults
+
+Written by \`npm run simulate -- --faults\`: mistakes in the core, the first seed that shows each, the seeds within which
+it has to show, and the invariant that does not hold then. Some were real until the commit that is named.
+
+| Mistake | Real until | First seed | Limit | Shows as |
+| --- | --- | ---: | ---: | --- |
+${lines.join('\n')}
+`
+}
