@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { within } from '#lib/platform/kernel/waits.ts'
 import type { Fault } from '#packages/local-bucket/faults.ts'
-import type { BucketKey } from '#packages/local-bucket/grants.ts'
+import type { BucketKey } from '#packages/local-bucket/key-ring.ts'
 import { startLocalBucket } from '#packages/local-bucket/start.ts'
 import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
 

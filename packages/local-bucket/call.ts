@@ -1,9 +1,10 @@
 import type { Clock } from '../../lib/platform/kernel/clock.ts'
 import type { Answer } from './answer.ts'
-import type { Action } from './grants.ts'
 import type { IncomingBody } from './incoming-body.ts'
+import type { Action } from './key-ring.ts'
 import type { S3Request } from './request.ts'
 import type { Rule } from './rules.ts'
+import { S3Error } from './s3-error.ts'
 import type { BucketStorage } from './storage.ts'
 
 /** A request that is proven, allowed, and for a bucket that exists: what an operation gets. */
@@ -20,3 +21,10 @@ export interface Call {
 }
 
 export type Perform = (call: Call) => Promise<Answer>
+
+/** Who may not list a bucket must not learn that a key is free: S3 says 403 to them, not 404. */
+export function missingKey({ permits, request }: Call): S3Error {
+  return permits('s3:ListBucket')
+    ? new S3Error('NoSuchKey', undefined, { Key: request.key })
+    : new S3Error('AccessDenied')
+}

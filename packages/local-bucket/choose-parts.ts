@@ -1,9 +1,12 @@
-import { crc32FromBase64 } from '../../lib/platform/kernel/crc32.ts'
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { combineCrc32, crc32FromBase64, crc32ToBase64 } from '../../lib/platform/kernel/crc32.ts'
+import type { Measured } from './checksums.ts'
 import type { ChecksumType } from './object-metadata.ts'
-import type { StoredPart } from './part-file-name.ts'
-import { requirePartNumber } from './part-number.ts'
+import { requirePartNumber } from './request.ts'
 import { S3Error } from './s3-error.ts'
-import { childText, readXml } from './xml-reader.ts'
+import type { StoredPart } from './upload-files.ts'
+import { childText, readXml } from './xml.ts'
 
 const MIN_PART_BYTES = 5 * 2 ** 20
 const MAX_PARTS = 10_000
@@ -74,4 +77,25 @@ function readCrc32(text: string, number: string): number {
   const crc = crc32FromBase64(text)
   if (crc === undefined) throw new S3Error('InvalidPart', undefined, { PartNumber: number })
   return crc
+}
+
+export interface Assembled {
+  size: number
+  etag: string
+  crc32: number
+  checksum: { value: string; type: ChecksumType }
+}
+
+/** What is known of the object that these parts make, without its bytes. */
+export function describeAssembled(parts: readonly Measured[], checksumType: ChecksumType): Assembled {
+  const whole = parts.reduce((crc, part) => combineCrc32(crc, part.crc32, part.size), 0)
+  const digests = Buffer.concat(parts.map(({ md5 }) => Buffer.from(md5, 'hex')))
+  const checksums = Buffer.concat(parts.map((part) => Buffer.from(crc32ToBase64(part.crc32), 'base64')))
+  const composite = `${crc32ToBase64(crc32(checksums))}-${parts.length}`
+  return {
+    size: parts.reduce((total, { size }) => total + size, 0),
+    etag: `"${createHash('md5').update(digests).digest('hex')}-${parts.length}"`,
+    crc32: whole,
+    checksum: { value: checksumType === 'COMPOSITE' ? composite : crc32ToBase64(whole), type: checksumType },
+  }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readJson } from './read-json.ts'
 import type { Staging } from './staging.ts'
 
 /** What S3 keeps about an object beside its bytes. */
@@ -72,4 +71,14 @@ export class MetadataFiles {
 /** A record that a power cut left torn is no record; the object can be described without. */
 function unreadable(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) throw error
+}
+
+/** Undefined if there is no such file. Every other trouble is thrown: it does not mean that nothing is there. */
+export async function readJson<T>(path: string): Promise<T | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }

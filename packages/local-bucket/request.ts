@@ -133,3 +133,49 @@ function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
 }
+
+/** `x-amz-copy-source`: the bucket and key of an object, encoded. */
+export function readCopySource(header: string): { bucket: string; key: string } {
+  const [path, version] = header.split('?')
+  if (version !== undefined) throw new S3Error('NotImplemented', 'This bucket keeps no versions.')
+  const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decode(path!)) ?? []
+  if (!bucket || !key)
+    throw new S3Error('InvalidArgument', 'Copy Source must mention the source bucket and key')
+  return { bucket, key }
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw new S3Error('InvalidURI')
+  }
+}
+
+/** Of a write, this bucket takes `If-None-Match: *` and says so where it is asked for another condition. */
+export function requiresAbsence(headers: Record<string, string>): boolean {
+  if (headers['if-match'] !== undefined)
+    throw new S3Error('NotImplemented', 'If-Match on a write is not implemented.')
+  const condition = headers['if-none-match']
+  if (condition !== undefined && condition !== '*') {
+    throw new S3Error('NotImplemented', 'If-None-Match on a write takes * only.')
+  }
+  return condition === '*'
+}
+
+const MAX_PART_NUMBER = 10_000
+
+export function partNumberOf({ query }: S3Request): number {
+  return requirePartNumber(query.get('partNumber') ?? '')
+}
+
+export function requirePartNumber(text: string): number {
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (number < 1 || number > MAX_PART_NUMBER) {
+    throw new S3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
+      ArgumentName: 'partNumber',
+      ArgumentValue: text,
+    })
+  }
+  return number
+}

@@ -19,7 +19,7 @@ import {
   KEYS,
   openLocalBucket,
 } from '../../test/support/local-bucket.ts'
-import type { Action } from './grants.ts'
+import type { Action } from './key-ring.ts'
 import { startLocalBucket } from './start.ts'
 
 let bucket: BucketInTest

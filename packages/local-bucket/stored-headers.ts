@@ -1,3 +1,4 @@
+import type { ObjectMetadata } from './object-metadata.ts'
 import { S3Error } from './s3-error.ts'
 
 const KEPT = new Set([
@@ -63,4 +64,28 @@ export function encryptionHeaders(kept: Record<string, string>): Record<string, 
 function withoutTransfer(encoding: string | undefined): string | undefined {
   const codings = encoding?.split(',').map((coding) => coding.trim())
   return codings?.filter((coding) => coding && coding !== 'aws-chunked').join(', ')
+}
+
+/** What GetObject and HeadObject tell about an object. The checksum is of the whole, so a range has none. */
+export function objectHeaders(
+  metadata: ObjectMetadata,
+  options: { checksum: boolean },
+): Record<string, string> {
+  const { 'x-amz-tagging': tagging, ...headers } = metadata.headers
+  return {
+    ...headers,
+    ...(tagging && { 'x-amz-tagging-count': String(tagsOf(metadata.headers).length) }),
+    etag: metadata.etag,
+    'last-modified': new Date(metadata.lastModifiedMs).toUTCString(),
+    'accept-ranges': 'bytes',
+    'content-length': String(metadata.size),
+    ...(options.checksum && {
+      'x-amz-checksum-crc32': metadata.checksum.value,
+      'x-amz-checksum-type': metadata.checksum.type,
+    }),
+  }
+}
+
+export function wantsChecksum(headers: Record<string, string>): boolean {
+  return headers['x-amz-checksum-mode']?.toUpperCase() === 'ENABLED'
 }

@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import { type Clock, days } from '../../lib/platform/kernel/clock.ts'
 import type { Measured } from './checksums.ts'
 import { KeyedLock } from './keyed-lock.ts'
-import type { ChecksumType } from './object-metadata.ts'
-import { partFileName, readPartFileName, type StoredPart } from './part-file-name.ts'
-import { readJson } from './read-json.ts'
+import { type ChecksumType, readJson } from './object-metadata.ts'
 import { S3Error } from './s3-error.ts'
 import type { StagedFile, Staging } from './staging.ts'
 
@@ -181,4 +179,27 @@ const isUploadId = (id: string): boolean => /^[\w-]{43}$/.test(id)
 
 function goneMeanwhile(error: unknown): never {
   throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new S3Error('NoSuchUpload') : error
+}
+
+/** A part of an open upload. */
+export interface StoredPart extends Measured {
+  number: number
+  path: string
+  lastModifiedMs: number
+}
+
+/** The name tells all there is to know about a part, so storing one is a single rename. */
+export function partFileName(number: number, { size, crc32, md5 }: Measured): string {
+  return `part-${String(number).padStart(5, '0')}-${size}-${crc32.toString(16).padStart(8, '0')}-${md5}`
+}
+
+export function readPartFileName(name: string): (Measured & { number: number }) | undefined {
+  const fields = /^part-(\d{5})-(\d+)-([0-9a-f]{8})-([0-9a-f]{32})$/.exec(name)
+  if (!fields) return undefined
+  return {
+    number: Number(fields[1]),
+    size: Number(fields[2]),
+    crc32: Number.parseInt(fields[3]!, 16),
+    md5: fields[4]!,
+  }
 }

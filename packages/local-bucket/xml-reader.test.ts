@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { childText, readXml } from './xml-reader.ts'
+import { childText, readXml } from './xml.ts'
 
 describe('readXml', () => {
   it('reads elements, text and the entities that XML has', () => {

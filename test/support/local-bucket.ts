@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
-import { ALL_ACTIONS } from '#packages/local-bucket/grants.ts'
+import { ALL_ACTIONS } from '#packages/local-bucket/key-ring.ts'
 import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#packages/local-bucket/start.ts'
 
 export const BUCKET = 'demo'

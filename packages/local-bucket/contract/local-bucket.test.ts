@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bucketContract } from '../../../e2e/bucket-contract/bucket-contract.ts'
-import { ALL_ACTIONS } from '../grants.ts'
+import { ALL_ACTIONS } from '../key-ring.ts'
 import { startLocalBucket } from '../start.ts'
 
 const keys = { accessKeyId: 'READER', secretAccessKey: 'reader-secret' }
