@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,6 @@ import { keepRunning, type Running } from '../../lib/platform/keep-running.ts'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import { DRAIN_MS } from '../stop-on-signal.ts'
-import { closeUntaken } from './close-untaken.ts'
 import { openLine } from './line.ts'
 import { type Membership, membershipsOf, writeMembership } from './membership.ts'
 import { createSummedMetrics, type SummedMetrics } from './summed-metrics.ts'
@@ -71,4 +71,30 @@ async function stop(worker: Worker, ended: Promise<string>): Promise<void> {
   const timer = setTimeout(() => worker.process.kill('SIGKILL'), DRAIN_MS + LATE_MS)
   await ended
   clearTimeout(timer)
+}
+
+/** What `node:cluster` sends with a connection, and what it hears when the process has taken or refused that. */
+type SentConnection = { act?: string; seq: number }
+type Heard = { ack?: number }
+type Connection = { close(): void }
+
+/**
+ * Closes the connection that a process was being handed when it ended. `node:cluster` forgets it, but keeps it open, and its
+ * client would wait for ever: nodejs/node#21746.
+ */
+export function closeUntaken(child: ChildProcess): void {
+  const untaken = new Map<number, Connection>()
+  const send = child.send.bind(child) as (...sent: unknown[]) => boolean
+  child.send = (...sent: unknown[]) => {
+    const [{ act, seq }, connection] = sent as [SentConnection, Connection]
+    if (act === 'newconn') untaken.set(seq, connection)
+    return send(...sent)
+  }
+  child.on('internalMessage', ({ ack }: Heard) => {
+    if (ack !== undefined) untaken.delete(ack)
+  })
+  // By then it has ended, and all that it said has been heard.
+  child.once('close', () => {
+    for (const connection of untaken.values()) connection.close()
+  })
 }

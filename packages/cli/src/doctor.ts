@@ -1,6 +1,5 @@
 import { SluiceError } from '../../node/src/sluice-error.ts'
-import { type Command, readArguments } from './command.ts'
-import { EXIT, Failure } from './failure.ts'
+import { type Command, EXIT, Failure, readArguments } from './command.ts'
 import { connect, readSettings, settingsFolder } from './settings.ts'
 import { result } from './tell.ts'
 

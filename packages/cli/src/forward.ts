@@ -1,5 +1,5 @@
+import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signedHeaders } from './sign.ts'
 
 const TIMEOUT_MS = 15_000
 const FIRST_DELAY_MS = 250
@@ -46,4 +46,19 @@ async function post(url: string, headers: Record<string, string>, body: string, 
 function reasonOf(error: unknown): string {
   const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException }
   return cause?.code ?? message
+}
+
+/** As Sluice signs a webhook: for this machine alone, so the secret is another one. */
+export function signedHeaders(secret: string, id: string, body: string): Record<string, string> {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const t = Math.floor(Date.now() / 1000)
+  const hmac = (text: string) => createHmac('sha256', key).update(text)
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Sluice-Webhooks/1.0',
+    'X-Service-Signature': `t=${t},v1=${hmac(`${t}.${body}`).digest('hex')}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(t),
+    'webhook-signature': `v1,${hmac(`${id}.${t}.${body}`).digest('base64')}`,
+  }
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createSluice, type Sluice } from '../../node/src/client.ts'
-import { EXIT, Failure } from './failure.ts'
+import { EXIT, Failure } from './command.ts'
 
 /** What `login` keeps, in a file that only its owner can read. The environment goes before it. */
 export type Settings = {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FileStatusChanged } from '../../node/src/generated/types.ts'
-import { type Command, misused, readArguments } from './command.ts'
-import { EXIT, Failure } from './failure.ts'
+import { type Command, EXIT, Failure, misused, readArguments } from './command.ts'
 import { forward } from './forward.ts'
 import { listenSecret } from './listen.ts'
 import { result, say } from './tell.ts'

@@ -1,5 +1,5 @@
 import { createSluice, type Sluice } from '../../node/src/client.ts'
-import { EXIT, Failure } from './failure.ts'
+import { EXIT, Failure } from './command.ts'
 import { connect, keepSettings, readSettings } from './settings.ts'
 
 const RENEW_BEFORE_MS = 60_000

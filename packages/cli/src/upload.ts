@@ -1,12 +1,10 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { type Command, misused, readArguments } from './command.ts'
-import { EXIT, Failure } from './failure.ts'
+import { type Command, EXIT, Failure, misused, readArguments } from './command.ts'
 import { type Journal, openJournal } from './journal.ts'
-import { openProgress } from './progress.ts'
 import { type LocalFile, sendFile } from './send-file.ts'
 import { choosePipe } from './settings.ts'
-import { result, say } from './tell.ts'
+import { result, say, shown } from './tell.ts'
 import { type Tokens, tokensFor } from './upload-token.ts'
 
 const usage =
@@ -137,3 +135,54 @@ function localFile(path: string): LocalFile {
   const { size, mtimeMs } = statSync(path)
   return { path, name: basename(path), size, modifiedMs: mtimeMs }
 }
+
+const WIDTH = 30
+const EVERY_MS = 100
+
+export type Progress = {
+  set(file: LocalFile, bytes: number): void
+  wait(reason: string): void
+  clear(): void
+  end(): void
+}
+
+/** One bar for all files, on a terminal; elsewhere one line at the end. */
+export function openProgress(files: LocalFile[], silent: boolean): Progress {
+  const total = files.reduce((sum, { size }) => sum + size, 0)
+  const there = new Map<LocalFile, number>()
+  const terminal = process.stderr.isTTY && !silent
+  let sum = 0
+  let reason = ''
+  let drawnMs = 0
+  const clear = () => void (terminal && process.stderr.write('\r\x1b[K'))
+  const draw = (nowMs = performance.now()) => {
+    if (!terminal || nowMs - drawnMs < EVERY_MS) return
+    drawnMs = nowMs
+    process.stderr.write(`\r\x1b[K${bar(sum, total)}${reason && `  ${reason}`}`)
+  }
+  return {
+    set(file, bytes) {
+      sum += bytes - (there.get(file) ?? 0)
+      there.set(file, bytes)
+      reason = ''
+      draw()
+    },
+    wait(why) {
+      reason = `waiting: ${shown(why)}`
+      draw()
+    },
+    clear,
+    end() {
+      clear()
+      if (!silent) process.stderr.write(`${files.length} files, ${bar(sum, total)}\n`)
+    },
+  }
+}
+
+function bar(sum: number, total: number): string {
+  const share = total === 0 ? 1 : Math.min(sum / total, 1)
+  const full = Math.round(share * WIDTH)
+  return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${Math.floor(share * 100)} %  ${megabytes(sum)} of ${megabytes(total)}`
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`

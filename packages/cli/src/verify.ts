@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { unwrap, WebhookVerificationError } from '../../node/src/webhooks.ts'
-import { type Command, misused, readArguments } from './command.ts'
-import { EXIT, Failure } from './failure.ts'
+import { type Command, EXIT, Failure, misused, readArguments } from './command.ts'
 import { listenSecret } from './listen.ts'
 import { result } from './tell.ts'
 

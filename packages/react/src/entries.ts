@@ -74,3 +74,48 @@ function newId(): string {
     .map((byte) => byte.toString(16).padStart(2, '0'))
     .join('')
 }
+
+export type Known = { upload: FileUpload; lastModified: number }
+
+/**
+ * What waits for this file to be picked again. Folders hold files of one name, size and time, so their paths count, unless it was picked
+ * without its folder and only one is meant.
+ */
+export function findMissing<Entry extends Known>(entries: readonly Entry[], file: File): Entry | undefined {
+  const alike = entries.filter(
+    ({ upload: { state, name, size }, lastModified }) =>
+      state === 'missing' && name === file.name && size === file.size && lastModified === file.lastModified,
+  )
+  const path = file.webkitRelativePath || undefined
+  const same = alike.find(({ upload }) => upload.path === path)
+  return same ?? (path === undefined && alike.length === 1 ? alike[0] : undefined)
+}
+
+/** How many files are taken in at a time: some milliseconds of work on a slow machine. */
+const AT_ONCE = 50
+
+/**
+ * Does the work of a long list in slices, each after the last has ended, and lets the page respond in between. The first is
+ * begun at once.
+ */
+export async function inSlices<Item>(
+  items: readonly Item[],
+  act: (some: readonly Item[]) => unknown,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    if (at > 0) await nextTask()
+    await act(items.slice(at, at + AT_ONCE))
+  }
+}
+
+/** Not by a timer: those of a hidden page are slowed down to one in a second. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      port1.close()
+      resolve()
+    }
+    port2.postMessage(undefined)
+  })
+}

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 as crc32OfNode } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { crc32 } from './crc32.ts'
-import { FileChecksum } from './file-checksum.ts'
+import { crc32, FileChecksum } from './file-checksum.ts'
 
 const MIB = 1024 * 1024
 const bufferOf = (bytes: Uint8Array) => new Uint8Array(bytes).buffer

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findMissing } from './find-missing.ts'
+import { findMissing } from './entries.ts'
 
 const at = { lastModified: 7 }
 const missing = (path?: string) => ({

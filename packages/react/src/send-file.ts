@@ -1,9 +1,9 @@
 import { defaultOptions, Upload } from 'tus-js-client'
+import { tellFailure } from './failure.ts'
 import type { FileChecksum } from './file-checksum.ts'
 import type { Transport } from './file-upload.ts'
 import { keepGoing, type TusResponse } from './keep-going.ts'
 import { persist } from './persist.ts'
-import { tellFailure } from './tell-failure.ts'
 import type { Tokens } from './tokens.ts'
 
 type Way = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { tellFailure } from './tell-failure.ts'
+import { tellFailure } from './failure.ts'
 
 it.each([
   ['{"detail":"The free tier has no transfer left."}', 'The free tier has no transfer left.'],

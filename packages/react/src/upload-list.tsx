@@ -1,9 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { describeUpload } from './describe-upload.ts'
 import type { FileUpload, UploadState } from './file-upload.ts'
 import { UploadRows } from './upload-rows.tsx'
 import type { UseUpload } from './use-upload.ts'
-import type { Words } from './words.ts'
+import { describeUpload, type Words } from './words.ts'
 
 /** Of a longer list only the rows that can be seen are in the page, and some before and after them. */
 const ROWS_AT_ONCE = 50

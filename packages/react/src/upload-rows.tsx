@@ -1,7 +1,7 @@
-import { type RefObject, useEffect, useRef, useState } from 'react'
-import type { FileUpload } from './file-upload.ts'
-import { type Control, UploadRow } from './upload-row.tsx'
-import type { Words } from './words.ts'
+import { memo, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
+import { type FileUpload, isOver } from './file-upload.ts'
+import type { UseUpload } from './use-upload.ts'
+import { describeSize, describeUpload, percentOf, type Words } from './words.ts'
 
 /** Where the rows are in the list, and whether they are all of it. */
 type Place = { start: number; count: number; isWhole: boolean }
@@ -74,3 +74,125 @@ const ROW_REM = 5.6
 function heightOf(rows: number, rowPx: number | undefined): string {
   return rowPx === undefined ? `${rows * ROW_REM}rem` : `${rows * rowPx}px`
 }
+
+export type Control = Pick<UseUpload, 'pause' | 'resume' | 'retry' | 'cancel'>
+
+type RowProps = {
+  upload: FileUpload
+  /** Its number in the list, and how many there are: the page need not hold all. */
+  at: number
+  count: number
+  control: Control
+  words: Words
+}
+
+export const UploadRow = memo(function UploadRow({ upload, at, count, control, words }: RowProps) {
+  const { id, name, path, size, state } = upload
+  const step = stepOf(upload, control, words)
+  const row = useFocusKept(step === undefined)
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the rows of a list stand in groups, which <ul> does not allow
+    <div
+      ref={row}
+      role="listitem"
+      aria-posinset={at}
+      aria-setsize={count}
+      tabIndex={-1}
+      className="sluice-upload"
+      data-state={state}
+    >
+      <span className="sluice-name">
+        <bdi>{path ?? name}</bdi>
+        {!upload.unreadable && <span className="sluice-size">{describeSize(size)}</span>}
+      </span>
+      <span className="sluice-steps">
+        {step && (
+          <button
+            type="button"
+            className="sluice-step"
+            aria-label={step.label}
+            title={step.label}
+            onClick={step.act}
+          >
+            {step.icon}
+          </button>
+        )}
+        <CancelButton
+          label={isOver(upload) ? words.remove(name) : words.cancel(name)}
+          onClick={() => control.cancel(id)}
+        />
+      </span>
+      <progress
+        className="sluice-progress"
+        aria-label={words.progress(name)}
+        max={100}
+        value={percentOf(upload)}
+      />
+      <span className="sluice-state">{describeUpload(upload, words)}</span>
+    </div>
+  )
+})
+
+function CancelButton({ label, onClick }: { label: string; onClick(): void }) {
+  return (
+    <button type="button" className="sluice-step" aria-label={label} title={label} onClick={onClick}>
+      <CrossIcon />
+    </button>
+  )
+}
+
+/** What can be done with it besides taking it away. */
+function stepOf(
+  { id, name, state, unreadable }: FileUpload,
+  { pause, resume, retry }: Control,
+  words: Words,
+) {
+  if (unreadable) return undefined
+  if (state === 'paused') return { label: words.resume(name), icon: <PlayIcon />, act: () => resume(id) }
+  if (state === 'failed') return { label: words.retry(name), icon: <RetryIcon />, act: () => retry(id) }
+  if (state === 'done' || state === 'missing') return undefined
+  return { label: words.pause(name), icon: <PauseIcon />, act: () => pause(id) }
+}
+
+/** A button that goes while it has the focus leaves it to its row. */
+function useFocusKept(stepIsGone: boolean): RefObject<HTMLDivElement | null> {
+  const row = useRef<HTMLDivElement>(null)
+  const had = useRef(false)
+  useEffect(() => {
+    if (stepIsGone && had.current && document.activeElement === document.body) row.current?.focus()
+    had.current = row.current?.contains(document.activeElement) ?? false
+  })
+  return row
+}
+
+function Icon({ children }: { children: ReactNode }) {
+  return (
+    <svg className="sluice-icon" viewBox="0 0 16 16" fill="none" stroke="currentColor" aria-hidden="true">
+      {children}
+    </svg>
+  )
+}
+
+export const PauseIcon = () => (
+  <Icon>
+    <path d="M5.5 3.5v9m5-9v9" />
+  </Icon>
+)
+
+export const PlayIcon = () => (
+  <Icon>
+    <path d="M5 3.5v9l7-4.5z" />
+  </Icon>
+)
+
+export const RetryIcon = () => (
+  <Icon>
+    <path d="M12.5 8a4.5 4.5 0 1 1-1.4-3.2M12.5 2.5v3h-3" />
+  </Icon>
+)
+
+export const CrossIcon = () => (
+  <Icon>
+    <path d="m4 4 8 8m0-8-8 8" />
+  </Icon>
+)

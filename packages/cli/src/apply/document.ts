@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse, visit, Document as Yaml } from 'yaml'
-import { EXIT, Failure } from '../failure.ts'
+import { EXIT, Failure } from '../command.ts'
 import { shown } from '../tell.ts'
 
 /**

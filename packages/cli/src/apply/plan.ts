@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Failure } from '../failure.ts'
+import { Failure } from '../command.ts'
 import { type Document, type Fields, isFields, type NamedDestination, type Thing } from './document.ts'
 import type { Found, Workspace } from './workspace.ts'
 
