@@ -6,9 +6,8 @@ import { askForReset, enter, join, register, setNewPassword, verify } from '#app
 import { signOut } from '#app/actions/sign-out.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
-import { ButtonLink } from '../ui/button-link.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { EmailField, NewPasswordField, PasswordField, TextField } from '../ui/field.tsx'
+import { Done, Notice } from '../ui/notice.tsx'
 
 export function SignInForm({ next }: { next: string }) {
   return (
@@ -24,8 +23,8 @@ export function SignInForm({ next }: { next: string }) {
         </Link>
       }
     >
-      <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
-      <TextField name="password" label="Password" type="password" autoComplete="current-password" required />
+      <EmailField autoFocus required />
+      <PasswordField label="Password" required />
     </ActionForm>
   )
 }
@@ -41,12 +40,9 @@ export function SignUpForm() {
         </Notice>
       )}
     >
-      <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
-      <TextField
-        name="password"
+      <EmailField autoFocus required />
+      <NewPasswordField
         label="Password"
-        type="password"
-        autoComplete="new-password"
         hint="At least 10 characters. Several words make a good password."
         required
       />
@@ -71,7 +67,7 @@ export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
         )
       }
     >
-      <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
+      <EmailField autoFocus required />
     </ActionForm>
   )
 }
@@ -82,29 +78,13 @@ export function ResetPasswordForm() {
       action={setNewPassword}
       submit="Set password"
       instead={() => (
-        <Notice
-          tone="good"
-          title="Your password was changed"
-          action={
-            <ButtonLink href="/dashboard" tone="primary">
-              Go to the dashboard
-            </ButtonLink>
-          }
-        >
+        <Done title="Your password was changed" goOn="Go to the dashboard">
           You are signed in here, and nowhere else.
-        </Notice>
+        </Done>
       )}
     >
       <LinkToken />
-      <TextField
-        name="password"
-        label="New password"
-        type="password"
-        autoComplete="new-password"
-        hint="At least 10 characters."
-        autoFocus
-        required
-      />
+      <NewPasswordField autoFocus required />
     </ActionForm>
   )
 }
@@ -116,25 +96,14 @@ export function VerifyEmail() {
       action={verify}
       submit="Verify my address"
       instead={(email) => (
-        <Notice
-          tone="good"
-          title="Verified"
-          action={
-            <ButtonLink href="/dashboard" tone="primary">
-              Go on
-            </ButtonLink>
-          }
-        >
+        <Done title="Verified" goOn="Go on">
           {email} is yours.
-        </Notice>
+        </Done>
       )}
     >
       <LinkToken />
-      <TextField
-        name="password"
+      <PasswordField
         label="Password"
-        type="password"
-        autoComplete="current-password"
         hint="The one you signed up with. Leave it empty if you used GitHub or Google."
       />
     </ActionForm>
@@ -175,11 +144,8 @@ function JoinAsGuest({ providers }: { providers: ReactNode }) {
       {providers}
       <ActionForm action={join} submit="Accept the invitation">
         <LinkToken />
-        <TextField
-          name="password"
+        <PasswordField
           label="Password"
-          type="password"
-          autoComplete="current-password"
           hint="That of your account, or a new one of at least 10 characters."
           required
         />

@@ -17,7 +17,7 @@ type LimitProps = {
 export function Limits({ id, ...limits }: LimitProps) {
   const { transferLimitBytes, tokensPerSecond, memorySharePercent, maxFileBytes } = limits
   return (
-    <ActionForm action={limit.bind(null, id)} submit="Save" className="flex max-w-md flex-col gap-4">
+    <ActionForm action={limit.bind(null, id)} submit="Save" width="md">
       <BytesField
         name="transferLimitBytes"
         label="Transfer in a month"

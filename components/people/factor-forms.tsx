@@ -2,10 +2,11 @@
 
 import { beginFactor, disableFactor, enableFactor, giveCode } from '#app/(person)/second-factor/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
-import { ButtonLink } from '../ui/button-link.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { PasswordField, TextField } from '../ui/field.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { Done } from '../ui/notice.tsx'
+
+const OF_EITHER = 'The six digits of your authenticator, or one of your recovery codes.'
 
 function CodeField({ hint }: { hint: string }) {
   return (
@@ -26,20 +27,15 @@ function CodeField({ hint }: { hint: string }) {
 export function GiveCode() {
   return (
     <ActionForm action={giveCode} submit="Continue">
-      <CodeField hint="The six digits of your authenticator, or one of your recovery codes." />
+      <CodeField hint={OF_EITHER} />
     </ActionForm>
   )
 }
 
 export function DisableFactor() {
   return (
-    <ActionForm
-      action={disableFactor}
-      submit="Turn it off"
-      submitTone="danger"
-      className="flex max-w-sm flex-col gap-4"
-    >
-      <CodeField hint="The six digits of your authenticator, or one of your recovery codes." />
+    <ActionForm action={disableFactor} submit="Turn it off" submitTone="danger" width="sm">
+      <CodeField hint={OF_EITHER} />
     </ActionForm>
   )
 }
@@ -51,7 +47,7 @@ export function SetUpFactor({ hasPassword }: { hasPassword: boolean }) {
     <ActionForm<Setup>
       action={beginFactor}
       submit="Begin"
-      className="flex max-w-sm flex-col gap-4"
+      width="sm"
       instead={(setup) => <Confirm setup={setup} />}
     >
       {hasPassword && (
@@ -66,7 +62,7 @@ function Confirm({ setup }: { setup: Setup }) {
     <ActionForm<string[]>
       action={enableFactor}
       submit="Turn it on"
-      className="flex max-w-sm flex-col gap-4"
+      width="sm"
       instead={(codes) => <RecoveryCodes codes={codes} />}
     >
       <p className="text-sm">
@@ -89,15 +85,7 @@ function Confirm({ setup }: { setup: Setup }) {
 
 function RecoveryCodes({ codes }: { codes: string[] }) {
   return (
-    <Notice
-      tone="good"
-      title="Keep these recovery codes"
-      action={
-        <ButtonLink href="/dashboard" tone="primary">
-          I have saved them
-        </ButtonLink>
-      }
-    >
+    <Done title="Keep these recovery codes" goOn="I have saved them">
       <p className="mb-3">
         Each one lets you in once when you have no authenticator. They are not shown again.
       </p>
@@ -107,6 +95,6 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
         ))}
       </ul>
       <CopyButton text={codes.join('\n')} what="recovery codes" />
-    </Notice>
+    </Done>
   )
 }

@@ -11,7 +11,7 @@ import {
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { CheckField, PasswordField, TextField } from '../ui/field.tsx'
+import { CheckField, PasswordField, TextField, TypeToConfirm } from '../ui/field.tsx'
 
 export function OpenWorkspace({ id, name }: { id: string; name: string }) {
   return (
@@ -36,12 +36,7 @@ export function CreateWorkspace() {
 
 export function RenameWorkspace({ name }: { name: string }) {
   return (
-    <ActionForm
-      action={renameWorkspace}
-      submit="Save"
-      submitTone="plain"
-      className="flex max-w-sm flex-col gap-4"
-    >
+    <ActionForm action={renameWorkspace} submit="Save" submitTone="plain" width="sm">
       <TextField name="name" label="Name" defaultValue={name} maxLength={100} autoComplete="off" />
     </ActionForm>
   )
@@ -91,16 +86,7 @@ export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
         </li>
         <li>The objects in your buckets are yours. They are not touched.</li>
       </ul>
-      <TextField
-        name="name"
-        className="max-w-sm"
-        label={
-          <span>
-            Type <strong className="font-semibold">{name}</strong> to confirm
-          </span>
-        }
-        autoComplete="off"
-      />
+      <TypeToConfirm name="name" text={name} />
       {hasPassword && <PasswordField className="max-w-sm" />}
     </ActionForm>
   )

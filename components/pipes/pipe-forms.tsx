@@ -35,12 +35,7 @@ export function CreatePipe({ stores, chosen }: CreateProps) {
 
 export function PipeSettings({ pipe }: { pipe: Pipe }) {
   return (
-    <ActionForm
-      right="build"
-      action={save.bind(null, pipe.id)}
-      submit="Save"
-      className="flex max-w-md flex-col gap-4"
-    >
+    <ActionForm right="build" action={save.bind(null, pipe.id)} submit="Save" width="md">
       <TextField name="name" label="Name" defaultValue={pipe.name} maxLength={100} />
     </ActionForm>
   )

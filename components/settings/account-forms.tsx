@@ -12,7 +12,7 @@ import { plural } from '../format.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { PasswordField, TextField } from '../ui/field.tsx'
+import { NewPasswordField, PasswordField, TextField, TypeToConfirm } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: boolean }) {
@@ -38,12 +38,7 @@ export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: b
 
 export function ProfileForm({ email, name }: { email: string; name: string }) {
   return (
-    <ActionForm
-      action={saveProfile}
-      submit="Save"
-      submitTone="plain"
-      className="flex max-w-sm flex-col gap-4"
-    >
+    <ActionForm action={saveProfile} submit="Save" submitTone="plain" width="sm">
       <TextField name="name" label="Name" defaultValue={name} autoComplete="name" maxLength={100} />
       <TextField name="email" label="E-mail" value={email} readOnly disabled />
     </ActionForm>
@@ -57,19 +52,11 @@ export function PasswordForm({ hasPassword, email }: { hasPassword: boolean; ema
       submit={hasPassword ? 'Change password' : 'Set a password'}
       submitTone="plain"
       resetOnDone
-      className="flex max-w-sm flex-col gap-4"
+      width="sm"
     >
       <input type="hidden" name="username" value={email} autoComplete="username" />
-      {hasPassword && (
-        <TextField name="current" label="Current password" type="password" autoComplete="current-password" />
-      )}
-      <TextField
-        name="password"
-        label="New password"
-        type="password"
-        autoComplete="new-password"
-        hint="At least 10 characters."
-      />
+      {hasPassword && <PasswordField name="current" label="Current password" />}
+      <NewPasswordField />
       <label className="flex items-center gap-2 text-sm">
         <input type="checkbox" name="revokeKeys" className="size-4 accent-(--water)" />
         Revoke every account key too
@@ -94,16 +81,7 @@ export function DeleteAccount({ email, hasPassword, underWay }: Props) {
         <li>Records of files and webhooks are erased. Objects in your buckets are not touched.</li>
         <li>It cannot be undone.</li>
       </ul>
-      <TextField
-        name="email"
-        className="max-w-sm"
-        label={
-          <span>
-            Type <strong className="font-semibold">{email}</strong> to confirm
-          </span>
-        }
-        autoComplete="off"
-      />
+      <TypeToConfirm name="email" text={email} />
       {hasPassword && <PasswordField className="max-w-sm" />}
     </ActionForm>
   )

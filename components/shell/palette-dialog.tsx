@@ -8,6 +8,7 @@ import {
   Inbox,
   KeyRound,
   KeySquare,
+  type LucideIcon,
   MonitorSmartphone,
   Plus,
   RotateCw,
@@ -19,7 +20,7 @@ import {
 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import * as Radix from 'radix-ui/dialog'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { findAnything } from '#app/actions/find-anything.ts'
 import type { SearchHit } from '#lib/dashboard/find-in-workspace.ts'
 import { useReturnFocus } from '../ui/return-focus.ts'
@@ -35,37 +36,15 @@ const KINDS = {
 } as const
 
 /** Each opens the very thing to do. */
-const ACTIONS = [
-  { right: 'build', href: '/dashboard/pipes/new', title: 'Create a Pipe', words: 'new pipe', icon: Plus },
-  {
-    right: 'administer',
-    href: '/dashboard/data-stores/new',
-    title: 'Connect a bucket',
-    words: 'new data store',
-    icon: Plus,
-  },
-  {
-    right: 'build',
-    href: '/dashboard/senders?new=1',
-    title: 'Create a Sender',
-    words: 'new token sk_',
-    icon: Plus,
-  },
-  {
-    right: 'build',
-    href: '/dashboard/settings/keys?new=1',
-    title: 'Create an account key',
-    words: 'new token ak_',
-    icon: Plus,
-  },
-  {
-    right: 'operate',
-    href: '/dashboard/webhooks?resend=1',
-    title: 'Resend all undelivered webhooks',
-    words: 'retry failed',
-    icon: RotateCw,
-  },
-] as const
+const ACTIONS = (
+  [
+    ['build', 'pipes/new', 'Create a Pipe', 'new pipe', Plus],
+    ['administer', 'data-stores/new', 'Connect a bucket', 'new data store', Plus],
+    ['build', 'senders?new=1', 'Create a Sender', 'new token sk_', Plus],
+    ['build', 'settings/keys?new=1', 'Create an account key', 'new token ak_', Plus],
+    ['operate', 'webhooks?resend=1', 'Resend all undelivered webhooks', 'retry failed', RotateCw],
+  ] as const
+).map(([right, path, title, words, icon]) => ({ right, href: `/dashboard/${path}`, title, words, icon }))
 
 const PAGES = [
   ...NAV_ITEMS,
@@ -81,10 +60,23 @@ const PAGES = [
 /** A webhook is found by the id of its event, which is neither in its name nor in its address. */
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
-const itemLook =
-  'flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover'
 const groupLook =
   '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs'
+
+type ItemProps = { href: string; icon: LucideIcon; go: (href: string) => void; children: ReactNode }
+
+function Item({ href, icon: Icon, go, children }: ItemProps) {
+  return (
+    <Command.Item
+      value={href}
+      onSelect={go}
+      className="flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover"
+    >
+      <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
+      {children}
+    </Command.Item>
+  )
+}
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void }
 
@@ -133,40 +125,34 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
             </Command.Empty>
             <Command.List className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
               {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
-                const { title, icon: Icon } = KINDS[kind]
+                const { title, icon } = KINDS[kind]
                 const ofKind = hits.filter((hit) => hit.kind === kind)
                 if (ofKind.length === 0) return null
                 return (
                   <Command.Group key={kind} heading={title} className={groupLook}>
                     {ofKind.map((hit) => (
-                      <Command.Item key={hit.href} value={hit.href} onSelect={go} className={itemLook}>
-                        <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
+                      <Item key={hit.href} href={hit.href} icon={icon} go={go}>
                         <span className="truncate">{hit.title}</span>
                         <span className="ml-auto shrink-0 font-mono text-ink-faint text-xs">{hit.hint}</span>
-                      </Command.Item>
+                      </Item>
                     ))}
                   </Command.Group>
                 )
               })}
-              {actions.length > 0 && (
-                <Command.Group heading="Do" className={groupLook}>
-                  {actions.map(({ href, title, icon: Icon }) => (
-                    <Command.Item key={href} value={href} onSelect={go} className={itemLook}>
-                      <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
-                      {title}
-                    </Command.Item>
-                  ))}
-                </Command.Group>
-              )}
-              {pages.length > 0 && (
-                <Command.Group heading="Go to" className={groupLook}>
-                  {pages.map(({ href, title, icon: Icon }) => (
-                    <Command.Item key={href} value={href} onSelect={go} className={itemLook}>
-                      <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
-                      {title}
-                    </Command.Item>
-                  ))}
-                </Command.Group>
+              {[
+                { heading: 'Do', items: actions },
+                { heading: 'Go to', items: pages },
+              ].map(
+                ({ heading, items }) =>
+                  items.length > 0 && (
+                    <Command.Group key={heading} heading={heading} className={groupLook}>
+                      {items.map(({ href, title, icon }) => (
+                        <Item key={href} href={href} icon={icon} go={go}>
+                          {title}
+                        </Item>
+                      ))}
+                    </Command.Group>
+                  ),
               )}
             </Command.List>
           </Command>

@@ -1,5 +1,6 @@
 'use client'
 
+import { clsx } from 'clsx'
 import { CircleAlert } from 'lucide-react'
 import {
   type FormEvent,
@@ -35,7 +36,9 @@ type Props<Data> = {
   submitTone?: 'primary' | 'plain' | 'danger'
   submitSize?: 'sm' | 'md'
   aside?: ReactNode
-  /** Put beside the button instead of under the fields. */
+  /** As much as the fields need of a wide page. */
+  width?: 'sm' | 'md'
+  /** Puts the button beside the fields instead of under them. */
   className?: string
   disabled?: boolean
   /** Whoever has it not sees the fields as they are, and no button. */
@@ -44,6 +47,7 @@ type Props<Data> = {
   children?: ReactNode
 }
 
+const WIDTHS = { sm: 'max-w-sm', md: 'max-w-md' }
 const IDLE = { status: 'idle' } as const
 
 /**
@@ -51,7 +55,8 @@ const IDLE = { status: 'idle' } as const
  * focus. Before its script is there, and without one, the browser posts it, and the page that comes back has the answer.
  */
 export function ActionForm<Data = undefined>(props: Props<Data>) {
-  const { action, onDone, submit, submitTone = 'primary', aside, className, disabled, resetOnDone } = props
+  const { action, onDone, submit, submitTone = 'primary', aside, disabled, resetOnDone } = props
+  const className = props.className ?? clsx('flex flex-col gap-4', props.width && WIDTHS[props.width])
   const [posted, post] = useActionState(action, IDLE as Awaited<FormState<Data>>)
   const [state, setState] = useState<FormState<Data>>(posted)
   const [busy, start] = useTransition()
@@ -85,13 +90,7 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
   const unseen = state === posted && state.status === 'done' ? state : undefined
   return (
     <FieldErrors value={error?.fields ?? {}}>
-      <form
-        ref={form}
-        action={post}
-        onSubmit={send}
-        noValidate
-        className={className ?? 'flex flex-col gap-4'}
-      >
+      <form ref={form} action={post} onSubmit={send} noValidate className={className}>
         {props.children}
         {unseen && (
           <div data-form-done className="empty:hidden">
@@ -131,10 +130,10 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
   )
 }
 
-function ReadOnly({ className, children }: { className: string | undefined; children: ReactNode }) {
+function ReadOnly({ className, children }: { className: string; children: ReactNode }) {
   if (!children) return null
   return (
-    <fieldset disabled className={className ?? 'flex flex-col gap-4'}>
+    <fieldset disabled className={className}>
       {children}
       <p className="text-ink-faint text-sm">Your role lets you see this, but not change it.</p>
     </fieldset>

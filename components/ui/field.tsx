@@ -93,6 +93,32 @@ export function PasswordField(props: Partial<TextFieldProps>) {
   )
 }
 
+/** The name by which an account is found at sign-in. */
+export function EmailField(props: Partial<TextFieldProps>) {
+  return <TextField name="email" label="E-mail" type="email" autoComplete="username" {...props} />
+}
+
+export function NewPasswordField(props: Partial<TextFieldProps>) {
+  return (
+    <PasswordField
+      label="New password"
+      autoComplete="new-password"
+      hint="At least 10 characters."
+      {...props}
+    />
+  )
+}
+
+/** What cannot be undone wants its name. */
+export function TypeToConfirm({ name, text }: { name: string; text: string }) {
+  const label = (
+    <span>
+      Type <strong className="font-semibold">{text}</strong> to confirm
+    </span>
+  )
+  return <TextField name={name} className="max-w-sm" label={label} autoComplete="off" />
+}
+
 type SelectFieldProps = Omit<ComponentProps<'select'>, 'id' | 'children'> &
   Extra & { name: string; options: readonly (readonly [value: string, label: string])[] }
 

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { ButtonLink } from './button-link.tsx'
 
 const LOOKS = {
   info: { icon: Info, className: 'bg-water-soft text-water' },
@@ -36,5 +37,21 @@ export function Notice({ tone, title, action, className, children }: Props) {
       </div>
       {action}
     </div>
+  )
+}
+
+type DoneProps = { title: string; goOn: string; children: ReactNode }
+
+/** What stands in place of a form that was the last step: the dashboard is next. */
+export function Done({ title, goOn, children }: DoneProps) {
+  const action = (
+    <ButtonLink href="/dashboard" tone="primary">
+      {goOn}
+    </ButtonLink>
+  )
+  return (
+    <Notice tone="good" title={title} action={action}>
+      {children}
+    </Notice>
   )
 }
