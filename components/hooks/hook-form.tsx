@@ -8,23 +8,28 @@ import type { HookTest } from '#lib/hooks/test-hook.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
+import { useSecretOnce } from '../ui/secret-once.tsx'
 import { HOOK_WORDS } from './hook-words.ts'
 
 type Props = { pipeId: string; kind: HookAnswer['hook']; hook: HookAnswer | undefined }
 
 export function HookForm({ pipeId, kind, hook }: Props) {
-  const [secret, setSecret] = useState<string>()
+  const { answers, dialog } = useSecretOnce({
+    revealable: true,
+    title: 'Your hook secret',
+    what: 'hook secret',
+    secretOf: (made: { secret: string } | undefined) => made?.secret,
+    note: 'Your backend verifies each question with it.',
+  })
   const { refuse, allow } = HOOK_WORDS[kind]
   return (
     <>
-      <ActionForm<{ secret: string } | undefined>
+      <ActionForm
         right="build"
         action={saveDecisionHook.bind(null, pipeId, kind)}
         submit={hook ? 'Save' : 'Switch on'}
         submitTone={hook ? 'plain' : 'primary'}
-        onDone={(made) => setSecret(made?.secret)}
-        outcome={(made) => made && <SecretShown title="Your hook secret" secret={made.secret} />}
+        {...answers}
       >
         <TextField
           name="url"
@@ -53,17 +58,7 @@ export function HookForm({ pipeId, kind, hook }: Props) {
           />
         </div>
       </ActionForm>
-      {secret && (
-        <SecretOnce
-          revealable
-          title="Your hook secret"
-          what="hook secret"
-          secret={secret}
-          onSaved={() => setSecret(undefined)}
-        >
-          <p className="text-ink-soft text-sm">Your backend verifies each question with it.</p>
-        </SecretOnce>
-      )}
+      {dialog}
     </>
   )
 }

@@ -1,7 +1,6 @@
 'use client'
 
 import { UserPlus } from 'lucide-react'
-import { useState } from 'react'
 import {
   giveRole,
   inviteMember,
@@ -12,8 +11,8 @@ import {
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 
 function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
   return (
@@ -22,11 +21,8 @@ function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
 }
 
 export function InviteMember({ roles }: { roles: string[] }) {
-  const [open, setOpen] = useState(false)
   return (
-    <Dialog
-      open={open}
-      onOpenChange={setOpen}
+    <FormDialog
       title="Invite somebody"
       description="They get a mail with a link that is good for seven days, once, and for their address alone."
       trigger={
@@ -35,23 +31,20 @@ export function InviteMember({ roles }: { roles: string[] }) {
           Invite
         </Button>
       }
+      action={inviteMember}
+      submit="Send the invitation"
     >
-      <ActionForm action={inviteMember} submit="Send the invitation" onDone={() => setOpen(false)}>
-        <TextField name="email" label="E-mail" type="email" autoComplete="off" autoFocus />
-        <RoleSelect roles={roles} chosen="developer" />
-      </ActionForm>
-    </Dialog>
+      <TextField name="email" label="E-mail" type="email" autoComplete="off" autoFocus />
+      <RoleSelect roles={roles} chosen="developer" />
+    </FormDialog>
   )
 }
 
 type ChangeProps = { userId: string; email: string; role: string; roles: string[] }
 
 export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
-  const [open, setOpen] = useState(false)
   return (
-    <Dialog
-      open={open}
-      onOpenChange={setOpen}
+    <FormDialog
       title={`Role of ${email}`}
       description="It counts from their next request on, also for the account keys that they made."
       trigger={
@@ -59,11 +52,11 @@ export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
           Change role
         </Button>
       }
+      action={giveRole.bind(null, userId)}
+      submit="Change the role"
     >
-      <ActionForm action={giveRole.bind(null, userId)} submit="Change the role" onDone={() => setOpen(false)}>
-        <RoleSelect roles={roles} chosen={role} />
-      </ActionForm>
-    </Dialog>
+      <RoleSelect roles={roles} chosen={role} />
+    </FormDialog>
   )
 }
 

@@ -1,13 +1,11 @@
 'use client'
 
-import { useState } from 'react'
 import { connect, disconnect } from '#app/dashboard/settings/security/actions.ts'
 import type { ConnectedProvider } from '#lib/identity/accounts/providers.ts'
 import { goToProvider } from '../auth/provider-button.tsx'
-import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { PasswordField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { notify } from '../ui/toaster.tsx'
 
 type Props = { providers: ConnectedProvider[]; hasPassword: boolean }
@@ -40,18 +38,14 @@ function stateOf({ connected, connectable }: ConnectedProvider): string {
 
 function ChangeProvider({ provider, hasPassword }: { provider: ConnectedProvider; hasPassword: boolean }) {
   const { id, name, connected } = provider
-  const [open, setOpen] = useState(false)
   const verb = connected ? 'Disconnect' : 'Connect'
   async function done() {
-    setOpen(false)
     if (connected) return
     if (!(await goToProvider(id, '/dashboard/settings/security')))
       notify.failed(`${name} cannot be reached. Try again.`)
   }
   return (
-    <Dialog
-      open={open}
-      onOpenChange={setOpen}
+    <FormDialog
       title={`${verb} ${name}`}
       description={
         connected
@@ -63,19 +57,16 @@ function ChangeProvider({ provider, hasPassword }: { provider: ConnectedProvider
           {verb}
         </Button>
       }
+      action={(connected ? disconnect : connect).bind(null, id)}
+      submit={connected ? 'Disconnect' : `Continue to ${name}`}
+      submitTone={connected ? 'danger' : 'primary'}
+      onDone={done}
     >
-      <ActionForm
-        action={(connected ? disconnect : connect).bind(null, id)}
-        submit={connected ? 'Disconnect' : `Continue to ${name}`}
-        submitTone={connected ? 'danger' : 'primary'}
-        onDone={done}
-      >
-        {hasPassword ? (
-          <PasswordField />
-        ) : (
-          <p className="text-ink-soft text-sm">You must have signed in within the last 10 minutes.</p>
-        )}
-      </ActionForm>
-    </Dialog>
+      {hasPassword ? (
+        <PasswordField />
+      ) : (
+        <p className="text-ink-soft text-sm">You must have signed in within the last 10 minutes.</p>
+      )}
+    </FormDialog>
   )
 }

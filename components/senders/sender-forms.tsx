@@ -1,28 +1,34 @@
 'use client'
 
 import { Plus, RefreshCw } from 'lucide-react'
-import { useState } from 'react'
 import { create, rename, revoke, revokeIssued, rotate } from '#app/dashboard/senders/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form-dialog.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
-import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
-import { useAskedOpen } from '../ui/use-asked-open.ts'
+import { useSecretOnce } from '../ui/secret-once.tsx'
 
 type Props = { asked: boolean; button: boolean }
 
 export function CreateSender({ asked, button }: Props) {
-  const [open, show] = useAskedOpen(asked, '/dashboard/senders')
-  const [token, setToken] = useState<string>()
+  const { answers, dialog } = useSecretOnce({
+    title: 'Your Sender token',
+    what: 'Sender token',
+    secretOf: (made: { token: string }) => made.token,
+    note: (
+      <>
+        Put it into the environment of your backend, as{' '}
+        <code className="font-mono text-xs">SLUICE_SENDER_TOKEN</code>. It never belongs in a browser.
+      </>
+    ),
+  })
   return (
     <>
-      <Dialog
-        open={open}
-        onOpenChange={show}
+      <FormDialog
+        asked={{ now: asked, path: '/dashboard/senders' }}
         title="Create a Sender"
         description="A Sender is a backend of yours that may ask for upload tokens."
         trigger={
@@ -33,39 +39,20 @@ export function CreateSender({ asked, button }: Props) {
             </Button>
           )
         }
+        action={create}
+        submit="Create"
+        {...answers}
       >
-        <ActionForm<{ token: string }>
-          action={create}
-          submit="Create"
-          outcome={(data) => <SecretShown title="Your Sender token" secret={data.token} />}
-          onDone={(data) => {
-            show(false)
-            setToken(data.token)
-          }}
-        >
-          <TextField
-            name="name"
-            label="Name"
-            placeholder="web backend"
-            hint="It is shown with every file and sent in every webhook."
-            autoFocus
-            maxLength={100}
-          />
-        </ActionForm>
-      </Dialog>
-      {token && (
-        <SecretOnce
-          title="Your Sender token"
-          what="Sender token"
-          secret={token}
-          onSaved={() => setToken(undefined)}
-        >
-          <p className="text-ink-soft text-sm">
-            Put it into the environment of your backend, as{' '}
-            <code className="font-mono text-xs">SLUICE_SENDER_TOKEN</code>. It never belongs in a browser.
-          </p>
-        </SecretOnce>
-      )}
+        <TextField
+          name="name"
+          label="Name"
+          placeholder="web backend"
+          hint="It is shown with every file and sent in every webhook."
+          autoFocus
+          maxLength={100}
+        />
+      </FormDialog>
+      {dialog}
     </>
   )
 }
@@ -88,13 +75,14 @@ export function RenameSender({ id, name }: { id: string; name: string }) {
 }
 
 export function RotateSender({ id }: { id: string }) {
-  const [open, setOpen] = useState(false)
-  const [token, setToken] = useState<string>()
+  const { answers, dialog } = useSecretOnce({
+    title: 'Your new Sender token',
+    what: 'Sender token',
+    secretOf: (made: { token: string }) => made.token,
+  })
   return (
     <>
-      <Dialog
-        open={open}
-        onOpenChange={setOpen}
+      <FormDialog
         title="Rotate the token"
         description="You get a new token. The current one stays valid for the overlap, so that your backends can switch."
         trigger={
@@ -103,37 +91,23 @@ export function RotateSender({ id }: { id: string }) {
             Rotate
           </Button>
         }
+        action={rotate.bind(null, id)}
+        submit="Rotate"
+        {...answers}
       >
-        <ActionForm<{ token: string }>
-          action={rotate.bind(null, id)}
-          submit="Rotate"
-          outcome={(data) => <SecretShown title="Your new Sender token" secret={data.token} />}
-          onDone={(data) => {
-            setOpen(false)
-            setToken(data.token)
-          }}
-        >
-          <SelectField
-            name="overlapDays"
-            label="Overlap"
-            defaultValue="1"
-            options={[
-              ['0', 'None: the old token ends now'],
-              ['1', '1 day'],
-              ['3', '3 days'],
-              ['7', '7 days'],
-            ]}
-          />
-        </ActionForm>
-      </Dialog>
-      {token && (
-        <SecretOnce
-          title="Your new Sender token"
-          what="Sender token"
-          secret={token}
-          onSaved={() => setToken(undefined)}
+        <SelectField
+          name="overlapDays"
+          label="Overlap"
+          defaultValue="1"
+          options={[
+            ['0', 'None: the old token ends now'],
+            ['1', '1 day'],
+            ['3', '3 days'],
+            ['7', '7 days'],
+          ]}
         />
-      )}
+      </FormDialog>
+      {dialog}
     </>
   )
 }

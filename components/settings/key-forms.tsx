@@ -1,27 +1,26 @@
 'use client'
 
 import { Plus } from 'lucide-react'
-import { useState } from 'react'
 import { createKey, revokeKey } from '#app/dashboard/settings/actions.ts'
-import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { PasswordField, SelectField, TextField } from '../ui/field.tsx'
-import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
-import { useAskedOpen } from '../ui/use-asked-open.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
+import { useSecretOnce } from '../ui/secret-once.tsx'
 
 type Props = { hasPassword: boolean; asked: boolean; scopes: Scope[] }
 type Scope = { value: string; label: string }
 
 export function CreateKey({ hasPassword, asked, scopes }: Props) {
-  const [open, setOpen] = useAskedOpen(asked, '/dashboard/settings/keys')
-  const [key, setKey] = useState<string>()
+  const { answers, dialog } = useSecretOnce({
+    title: 'Your account key',
+    what: 'account key',
+    secretOf: (made: { key: string }) => made.key,
+  })
   return (
     <>
-      <Dialog
-        open={open}
-        onOpenChange={setOpen}
+      <FormDialog
+        asked={{ now: asked, path: '/dashboard/settings/keys' }}
         title="Create an account key"
         description="It never has more rights than you have. Keep it where only your own programs can read it."
         trigger={
@@ -30,44 +29,26 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
             Create a key
           </Button>
         }
+        action={createKey}
+        submit="Create"
+        {...answers}
       >
-        <ActionForm<{ key: string }>
-          action={createKey}
-          submit="Create"
-          outcome={(data) => <SecretShown title="Your account key" secret={data.key} />}
-          onDone={(data) => {
-            setOpen(false)
-            setKey(data.key)
-          }}
-        >
-          <TextField name="name" label="Name" placeholder="deploy script" autoFocus maxLength={100} />
-          <SelectField
-            name="scope"
-            label="Scope"
-            options={scopes.map(({ value, label }) => [value, label])}
-          />
-          <SelectField
-            name="days"
-            label="Expires"
-            options={[
-              ['', 'Never'],
-              ['7', 'In 7 days'],
-              ['30', 'In 30 days'],
-              ['90', 'In 90 days'],
-              ['365', 'In a year'],
-            ]}
-          />
-          {hasPassword && <PasswordField hint="Asked again, since a key outlives this session." />}
-        </ActionForm>
-      </Dialog>
-      {key && (
-        <SecretOnce
-          title="Your account key"
-          what="account key"
-          secret={key}
-          onSaved={() => setKey(undefined)}
+        <TextField name="name" label="Name" placeholder="deploy script" autoFocus maxLength={100} />
+        <SelectField name="scope" label="Scope" options={scopes.map(({ value, label }) => [value, label])} />
+        <SelectField
+          name="days"
+          label="Expires"
+          options={[
+            ['', 'Never'],
+            ['7', 'In 7 days'],
+            ['30', 'In 30 days'],
+            ['90', 'In 90 days'],
+            ['365', 'In a year'],
+          ]}
         />
-      )}
+        {hasPassword && <PasswordField hint="Asked again, since a key outlives this session." />}
+      </FormDialog>
+      {dialog}
     </>
   )
 }

@@ -20,7 +20,7 @@ import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'
 import { useWithoutScript } from './without-script.tsx'
 
-type Props<Data> = {
+export type ActionFormProps<Data> = {
   /** A server action itself, or bound by `bind`: React can put nothing else into a page for those without script. */
   action: FormAction<Data>
   onDone?: (data: Data) => void
@@ -54,7 +54,7 @@ const IDLE = { status: 'idle' } as const
  * A form on a server action: what was typed stays, each error stands at its field, and the first of them takes the
  * focus. Before its script is there, and without one, the browser posts it, and the page that comes back has the answer.
  */
-export function ActionForm<Data = undefined>(props: Props<Data>) {
+export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
   const { action, onDone, submit, submitTone = 'primary', aside, disabled, resetOnDone } = props
   const className = props.className ?? clsx('flex flex-col gap-4', props.width && WIDTHS[props.width])
   const [posted, post] = useActionState(action, IDLE as Awaited<FormState<Data>>)

@@ -7,18 +7,43 @@ import { Copyable } from './copyable.tsx'
 import { Dialog } from './dialog.tsx'
 import { Notice } from './notice.tsx'
 
-type Props = {
-  secret: string
+type About = {
   what: string
   title: string
   /** True for the secrets that their owner may look at again. */
   revealable?: boolean
-  children?: ReactNode
-  onSaved: () => void
+  note?: ReactNode
 }
 
+type Answered<Made> = About & {
+  secretOf(made: Made): string | undefined
+  onSaved?(made: Made): void
+}
+
+/** For a form that makes a secret: how it answers, and the dialog that it then needs beside it. */
+export function useSecretOnce<Made>({ secretOf, onSaved, ...about }: Answered<Made>) {
+  const [made, setMade] = useState<Made>()
+  const secret = made && secretOf(made)
+  const saved = () => {
+    setMade(undefined)
+    onSaved?.(made!)
+  }
+  return {
+    answers: {
+      onDone: (data: Made) => setMade(() => data),
+      outcome(data: Made) {
+        const secret = secretOf(data)
+        return secret && <SecretShown title={about.title} secret={secret} />
+      },
+    },
+    dialog: secret && <SecretOnce {...about} secret={secret} onSaved={saved} />,
+  }
+}
+
+type Props = About & { secret: string; onSaved(): void }
+
 /** The one showing of a secret. It cannot be dismissed by accident. */
-export function SecretOnce({ secret, what, title, revealable = false, children, onSaved }: Props) {
+function SecretOnce({ secret, what, title, revealable = false, note, onSaved }: Props) {
   const [saved, setSaved] = useState(false)
   return (
     <Dialog open wide dismissable={false} title={title}>
@@ -32,7 +57,7 @@ export function SecretOnce({ secret, what, title, revealable = false, children, 
               : 'This is the only time that it is shown. Sluice stores only a hash of it.'}
           </span>
         </p>
-        {children}
+        {note && <p className="text-ink-soft text-sm">{note}</p>}
         <div className="flex flex-wrap items-center justify-between gap-3 border-t pt-4">
           <label className="flex items-center gap-2 text-sm">
             <input

@@ -7,9 +7,8 @@ import { SelectionBar } from '../lists/selection.tsx'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
-import { useAskedOpen } from '../ui/use-asked-open.ts'
+import { FormDialog } from '../ui/form-dialog.tsx'
 
 export function ResendOne({ id }: { id: string }) {
   return (
@@ -48,11 +47,9 @@ type Props = { of: { pipeId?: string | undefined; outputId?: string | undefined 
 
 export function ResendUndelivered({ of, asked }: Props) {
   const which = of.outputId ? 'of this output' : of.pipeId ? 'of this Pipe' : ''
-  const [open, setOpen] = useAskedOpen(asked, '/dashboard/webhooks')
   return (
-    <Dialog
-      open={open}
-      onOpenChange={setOpen}
+    <FormDialog
+      asked={{ now: asked, path: '/dashboard/webhooks' }}
       title="Resend all undelivered"
       description={
         which
@@ -65,20 +62,20 @@ export function ResendUndelivered({ of, asked }: Props) {
           Resend all undelivered…
         </Button>
       }
+      action={resendUndelivered.bind(null, of)}
+      submit="Resend"
     >
-      <ActionForm action={resendUndelivered.bind(null, of)} submit="Resend" onDone={() => setOpen(false)}>
-        <SelectField
-          name="hours"
-          label="Events of the last"
-          defaultValue="24"
-          options={[
-            ['1', 'hour'],
-            ['24', 'day'],
-            ['168', '7 days'],
-            ['720', '30 days'],
-          ]}
-        />
-      </ActionForm>
-    </Dialog>
+      <SelectField
+        name="hours"
+        label="Events of the last"
+        defaultValue="24"
+        options={[
+          ['1', 'hour'],
+          ['24', 'day'],
+          ['168', '7 days'],
+          ['720', '30 days'],
+        ]}
+      />
+    </FormDialog>
   )
 }

@@ -7,7 +7,7 @@ import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Chevron } from '../ui/chevron.tsx'
 import { CheckField, TextArea, TextField } from '../ui/field.tsx'
-import { SecretOnce, SecretShown } from '../ui/secret-once.tsx'
+import { useSecretOnce } from '../ui/secret-once.tsx'
 import { LINK } from '../ui/text-link.tsx'
 
 const ENDS = [
@@ -28,36 +28,29 @@ type Props = {
 
 export function WebhookForm({ pipeId, output, inboxUrl, submit, onward = false }: Props) {
   const router = useRouter()
-  const [made, setMade] = useState<Made>()
+  const { answers, dialog } = useSecretOnce({
+    revealable: true,
+    title: 'Your webhook secret',
+    what: 'webhook secret',
+    secretOf: (made: Made | undefined) => made?.secret,
+    note: 'Your receiver verifies each webhook with it.',
+    onSaved: (made) => onward && router.push(`/dashboard/webhooks/outputs/${made!.id}`),
+  })
   return (
     <>
-      <ActionForm<Made | undefined>
+      <ActionForm
         right="build"
         action={output ? saveWebhook.bind(null, output.id) : createWebhook.bind(null, pipeId)}
         submit={submit}
         submitTone={output ? 'plain' : 'primary'}
-        onDone={setMade}
-        outcome={(data) => data && <SecretShown title="Your webhook secret" secret={data.secret} />}
+        {...answers}
       >
         {onward && <NameField value="" />}
         <Address value={output?.url ?? ''} inboxUrl={inboxUrl} />
         <Ends output={output} />
         <FurtherFields output={output} ofWorkspace={pipeId === null} open={onward} />
       </ActionForm>
-      {made && (
-        <SecretOnce
-          revealable
-          title="Your webhook secret"
-          what="webhook secret"
-          secret={made.secret}
-          onSaved={() => {
-            setMade(undefined)
-            if (onward) router.push(`/dashboard/webhooks/outputs/${made.id}`)
-          }}
-        >
-          <p className="text-ink-soft text-sm">Your receiver verifies each webhook with it.</p>
-        </SecretOnce>
-      )}
+      {dialog}
     </>
   )
 }
