@@ -12,6 +12,7 @@ import { benchPages } from './pages.ts'
 import { benchPaint } from './paint.ts'
 import { benchPooler } from './pooler.ts'
 import type { Measured, Sink } from './processes.ts'
+import { benchSftp } from './sftp.ts'
 import { MEMORY_BYTES } from './sluice-site.ts'
 import { benchTokens } from './tokens.ts'
 import { trickle } from './trickle.ts'
@@ -288,6 +289,7 @@ export const CASES: Case[] = [
   { name: 'outputs: CPU time', run: ({ postgresUrl }) => benchOutputs(postgresUrl) },
   ...DESTINATION_CASES,
   { name: 'import from a URL', run: ({ postgresUrl, sink }) => benchImports(postgresUrl, sink.url) },
+  { name: 'SFTP beside OpenSSH', run: ({ postgresUrl, sink }) => benchSftp(postgresUrl, sink.url) },
   { name: 'content of files', run: ({ postgresUrl, sink }) => benchContent(postgresUrl, sink.url) },
   { name: 'behind a pooler', run: ({ postgresUrl, sink }) => benchPooler(postgresUrl, sink.url) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },

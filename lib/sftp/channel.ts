@@ -241,6 +241,7 @@ export class Channel {
   #do(id: number, work: () => Promise<void>): void {
     this.#answer(id, async () => {
       await work()
+      this.#deps.connection.gatherAnswers()
       this.#sftp.status(id, STATUS_CODE.OK)
     })
   }
