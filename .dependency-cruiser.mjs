@@ -17,7 +17,7 @@ const LAYERS = [
   ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
-  ['hooks', 'backend-uploads'],
+  ['hooks', 'backend-uploads', 'batches'],
   ['protocols', 'dashboard', 'imports', 'sftp'],
   ['api'],
 ]

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { BATCHES_AT_ONCE, completeBatches } from '../lib/batches/complete-batches.ts'
 import { UNDO_MS } from '../lib/dashboard/files/act-on-files.ts'
 import { closeDeletedWorkspaces, removeLeftWorkspaces } from '../lib/identity/workspaces/delete-workspace.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
@@ -22,6 +23,12 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
   const { db, clock } = runtime
   return [
     backlogSweep(runtime),
+    {
+      name: 'batches that are complete',
+      everyMs: seconds(2),
+      batch: BATCHES_AT_ONCE,
+      run: () => completeBatches(runtime),
+    },
     { name: 'notices', everyMs: seconds(15), run: () => notifyOwners(runtime) },
     { name: 'alerts', everyMs: seconds(15), run: () => sweepAlerts(runtime) },
     {

@@ -23,6 +23,11 @@ export const PAGES = [
     summary: 'Your backend fixes name, type and size, and a client sends the bytes.',
   },
   {
+    slug: 'batches',
+    title: 'Batches',
+    summary: 'Files that belong together, and one event when all of them have ended.',
+  },
+  {
     slug: 'without-tus',
     title: 'Without TUS',
     summary: 'curl, devices and iPhones: plain requests and Resumable Uploads for HTTP.',

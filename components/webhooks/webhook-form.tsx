@@ -114,6 +114,7 @@ function Ends({ output }: { output: WebhookOutput | undefined }) {
 
 const KINDS = [
   ['file.created', 'an upload begins'],
+  ['batch.completed', 'a batch is sealed and all its files have ended'],
   ['data_store.failing', 'a bucket rejects uploads'],
   ['data_store.recovered', 'it takes uploads again'],
   ['output.turned_off', 'Sluice turns a webhook output off'],

@@ -93,6 +93,7 @@ export const files = pgTable(
     object: jsonb().$type<FileObject>(),
     /** The folder that the client gave, cleaned, where the Pipe has {path} in its keys. */
     folder: text(),
+    batchId: uuid(),
     /** True if the first bytes must fit the declared type. Nothing is sent to a bucket before they do. */
     verifyContent: boolean(),
     /** The media type that the first bytes were found to have. */
@@ -185,6 +186,7 @@ export const files = pgTable(
     index('files_uncounted').on(t.id).where(sql`${t.countedBytes} < ${t.offsetBytes}`),
     index('files_by_one_request').on(t.id).where(sql`${t.status} = 'uploading' and ${t.protocol} = 'http'`),
     index('files_by_folder').on(t.workspaceId, t.folder, t.id).where(sql`${t.folder} is not null`),
+    index('files_by_batch').on(t.batchId, t.id).where(sql`${t.batchId} is not null`),
     index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
   ],
 )

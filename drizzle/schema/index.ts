@@ -1,5 +1,6 @@
 export * from './accounts.ts'
 export * from './alerts.ts'
+export * from './batches.ts'
 export * from './configuration-locks.ts'
 export * from './data-stores.ts'
 export * from './files.ts'

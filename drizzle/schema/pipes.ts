@@ -98,6 +98,7 @@ export const furtherPipeDestinations = pgTable(
 export const EVENT_KINDS = [
   'file.status_changed',
   'file.created',
+  'batch.completed',
   'data_store.failing',
   'data_store.recovered',
   'output.turned_off',

@@ -50,6 +50,8 @@ export const tokens = pgTable(
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     /** In place of what the Pipe sets, where that lets tokens. */
     object: jsonb().$type<ObjectSettings>(),
+    /** The name of the batch that its files belong to. */
+    batch: text(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
     createdAt: createdAt(),

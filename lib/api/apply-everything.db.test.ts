@@ -64,6 +64,8 @@ const SETS_NOTHING: Record<string, string> = {
   resendDelivery: ACT,
   resendFailed: ACT,
   createUpload: ACT,
+  sealNamedBatch: ACT,
+  sealBatch: ACT,
   createImport: ACT,
   createImports: ACT,
   cancelImport: ACT,

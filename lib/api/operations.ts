@@ -1,6 +1,7 @@
 import { documentOperation } from './open-api-document.ts'
 import type { Operation } from './operation.ts'
 import { accountOperations } from './operations/account.ts'
+import { batchOperations } from './operations/batches.ts'
 import { configurationOperations } from './operations/configuration.ts'
 import { dataStoreOperations } from './operations/data-stores.ts'
 import { deliveryOperations } from './operations/deliveries.ts'
@@ -20,6 +21,7 @@ export const DESCRIBED: Operation[] = [
   ...tokenOperations,
   ...uploadOperations,
   ...importOperations,
+  ...batchOperations,
   ...dataStoreOperations,
   ...pipeOperations,
   ...senderOperations,

@@ -8,7 +8,7 @@ import { issueToken } from '../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../workspace/tokens/token.ts'
 import { createForBackend, rightOf } from './create-for-backend.ts'
 
-const { pipeId, maxBytes, keyPrefix, subject, metadata, object } = tokenInput.shape
+const { pipeId, maxBytes, keyPrefix, subject, metadata, object, batch } = tokenInput.shape
 
 const line = (most: number) =>
   z
@@ -36,6 +36,7 @@ export const backendUploadInput = z.strictObject({
   keyPrefix,
   metadata,
   object,
+  batch,
 })
 export type BackendUploadInput = z.output<typeof backendUploadInput>
 

@@ -66,7 +66,32 @@ const createdFile = z.object({
   ...aboutSender,
 })
 
+const count = (what: string) => z.int().min(0).describe(what)
+
 const instant = z.iso.datetime({ precision: 3 })
+const completedBatch = z.object({
+  pipe_id: z.string(),
+  batch_id: z.uuid(),
+  batch: z.string().describe('Its name'),
+  namedBy: z.enum(['token', 'uploader']).describe('Do not trust the name that an uploader gave'),
+  sender: z.string().describe('Name of the Sender whose tokens were used'),
+  subject: z.string().nullable().describe('Your own id of the person, from the tokens'),
+  sealedAt: instant,
+  total: count('How many files it had'),
+  transferred: count('How many of them are in your buckets'),
+  partially_transferred: count('How many are in all required ones'),
+  failed: count('How many failed'),
+  expired: count('How many were not finished in time'),
+  canceled: count('How many were canceled'),
+  files: z
+    .array(
+      z.object({
+        file_id: z.uuid(),
+        status: z.enum(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled']),
+      }),
+    )
+    .describe('In the order of their creation, the first 5,000; GET /files?batchId= lists all'),
+})
 const dataStore = { data_store_id: z.uuid(), name: z.string(), bucket: z.string() }
 
 const failingStore = z.object({
@@ -95,6 +120,7 @@ const usage = z.object({
 const DATA = {
   'file.status_changed': endedFile,
   'file.created': createdFile,
+  'batch.completed': completedBatch,
   'data_store.failing': failingStore,
   'data_store.recovered': recoveredStore,
   'output.turned_off': turnedOffOutput,

@@ -28,7 +28,7 @@ const sha256Field = z
   .toLowerCase()
   .regex(/^sha-256:[0-9a-f]{64}$/, 'must be sha-256: and 64 hexadecimal digits')
 
-const { pipeId, maxBytes, keyPrefix, subject, metadata, object } = tokenInput.shape
+const { pipeId, maxBytes, keyPrefix, subject, metadata, object, batch } = tokenInput.shape
 
 /** What one file is fetched from. */
 const source = {
@@ -44,7 +44,7 @@ export type ImportedFrom = { url: string; headers?: Record<string, string> | und
 type Named = { filename?: string | undefined; digest?: string | undefined }
 
 /** What all files of a request have in common; it is what a token would say. */
-const common = { pipeId, maxBytes, keyPrefix, subject, metadata, object }
+const common = { pipeId, maxBytes, keyPrefix, subject, metadata, object, batch }
 
 export const importInput = z.strictObject({ ...common, ...source })
 export type ImportInput = z.output<typeof importInput>

@@ -19,6 +19,7 @@ import { plainProtocol } from './plain/plain-protocol.ts'
 import { isOfDraft, namesVersion } from './resumable/fields.ts'
 import { resumableAbilities } from './resumable/responses.ts'
 import { resumableProtocol } from './resumable/resumable-protocol.ts'
+import { sealByUploader } from './tus/seal-batch.ts'
 import { tusAbilities, tusProtocol } from './tus/tus-protocol.ts'
 
 type UploadHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
@@ -56,9 +57,11 @@ export function createUploadHandler(
       const response =
         method === 'OPTIONS'
           ? await optionsResponse(context, request)
-          : request.ofResult && method === 'GET'
-            ? await showResult(context, request)
-            : await protocol.handle(context, config.uploadUrl, request)
+          : request.sealsBatch
+            ? await sealByUploader(context, request)
+            : request.ofResult && method === 'GET'
+              ? await showResult(context, request)
+              : await protocol.handle(context, config.uploadUrl, request)
       if (response) respond(req, res, { ...response, headers: { ...common, ...response.headers } })
       else res.destroy()
     } catch (thrown) {

@@ -11,6 +11,7 @@ import { createImports } from '#lib/imports/create-imports.ts'
 import { importsInput } from '#lib/imports/import.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { batchId } from '#lib/uploads/rules/batch.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
 import { createOutput, saveOutput } from '#lib/webhooks/outputs/save-output.ts'
 import { outputInput } from '#lib/webhooks/outputs/webhook-output.ts'
@@ -51,8 +52,15 @@ export async function furnish(runtime: TestRuntime) {
   const spare = await createDataStore(runtime, actor, parseInput(dataStoreInput, { ...entered, ...keys }))
   await makeReady(db, made.dataStore)
   const files = [{ url: 'https://files.example.com/one.mp4' }]
-  const importing = parseInput(importsInput, { pipeId: pipe.id, files })
+  const importing = parseInput(importsInput, { pipeId: pipe.id, files, batch: 'order-17' })
   const [imported] = await createImports(runtime, sender.token, importing)
+  const batch = batchId({
+    pipeId: pipe.id,
+    senderId: sender.id,
+    subject: null,
+    name: 'order-17',
+    byToken: true,
+  })
   const off = await createAccountKey(runtime, actor, { name: 'Of a stranger' })
   await revokeAccountKey(runtime, actor, off.id)
   const was = { workspaceId, kind: 'account_key' as const, subjectId: off.id, turnedOffAt: at }
@@ -89,6 +97,7 @@ export async function furnish(runtime: TestRuntime) {
     arrived,
     underWay,
     imported: imported!,
+    batch,
     undecided,
     output,
     ofAll,
@@ -111,6 +120,12 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
     body: { pipeId: mine.pipe.id, filename: 'film.mp4', size: 5 },
     key: mine.sender.token,
   }),
+  sealNamedBatch: (mine) => ({
+    body: { pipeId: mine.pipe.id, batch: 'order-17' },
+    key: mine.sender.token,
+  }),
+  showBatch: (mine) => ({ params: { id: mine.batch } }),
+  sealBatch: (mine) => ({ params: { id: mine.batch } }),
   createImport: (mine) => ({
     body: { pipeId: mine.pipe.id, url: 'https://files.example.com/film.mp4', headers: { 'X-Key': 'secret' } },
     key: mine.sender.token,

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type BatchCheckpoint, completeBatches } from '#lib/batches/complete-batches.ts'
 import { startImportWorker } from '#lib/imports/import-worker.ts'
 import type { ImportTerms } from '#lib/imports/run-import.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
@@ -18,7 +19,7 @@ import { testRuntime } from './runtime.ts'
 export type UploadNodeOptions = {
   databaseUrl: string
   port?: number
-  killAt?: Checkpoint | undefined
+  killAt?: Checkpoint | BatchCheckpoint | undefined
   terms?: Partial<UploadTerms>
   /** A bucket that says nothing for so long is given up; of all calls. */
   bucketSilenceMs?: number
@@ -40,14 +41,19 @@ const context = await openUploads(runtime, {
   ...(terms && { terms }),
   bucket: { retryDelaysMs: QUICK_RETRIES_MS, ...(bucketSilenceMs && { silenceMs: bucketSilenceMs }) },
   hookRetriesMs: QUICK_RETRIES_MS,
-  checkpoint(name) {
-    if (name === killAt) process.kill(process.pid, 'SIGKILL')
-  },
+  checkpoint: dieAt,
 })
+function dieAt(name: Checkpoint | BatchCheckpoint) {
+  if (name === killAt) process.kill(process.pid, 'SIGKILL')
+}
 const handle = createUploadHandler(runtime, context)
 server.on('request', (req, res) => void handle(req, res))
+const batches = { name: 'batches', everyMs: 200, run: () => completeBatches(runtime, dieAt) }
 const sweeps = startSweeps(
-  [...uploadSweeps(context), ...decisionSweeps(context)].map((sweep) => ({ ...sweep, everyMs: 200 })),
+  [...uploadSweeps(context), ...decisionSweeps(context), batches].map((sweep) => ({
+    ...sweep,
+    everyMs: 200,
+  })),
   runtime.log,
 )
 const sftp = options.sftp ? await openSftp() : undefined

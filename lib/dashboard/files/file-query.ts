@@ -25,6 +25,7 @@ export const fileQuery = pageQuery.extend({
   waiting: z.stringbool('must be true or false').optional(),
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
+  batchId: z.string().refine(isUuid, 'must be the id of a batch').optional(),
   protocol: z.enum(FILE_PROTOCOLS, `must be one of ${FILE_PROTOCOLS.join(', ')}`).optional(),
   /** Part of the filename, in any letter case. */
   filename: wordField,
@@ -57,11 +58,12 @@ export function alongIndex(
   query: FileQuery,
   from?: { id: string; down: boolean },
 ): SQL | undefined {
-  const { status, pipeId, senderId, search, folder, createdAfter, createdBefore } = query
+  const { status, pipeId, senderId, search, folder, batchId, createdAfter, createdBefore } = query
   return and(
     eq(files.workspaceId, actor.workspaceId),
     search && isUuid(search) ? eq(files.id, search) : undefined,
     folder ? eq(files.folder, folder) : undefined,
+    batchId ? eq(files.batchId, batchId) : undefined,
     senderId ? eq(files.senderId, senderId) : undefined,
     !senderId && pipeId ? eq(files.pipeId, pipeId) : undefined,
     !senderId && status ? eq(files.status, status) : undefined,

@@ -76,6 +76,8 @@ export const fileAnswer = z.strictObject({
   object: fileObjectAnswer.nullable(),
   /** The folder that the client sent, where the keys of its Pipe have {path}. */
   folder: z.string().nullable(),
+  /** The files that it belongs to. */
+  batch: z.strictObject({ id: z.uuid(), name: z.string() }).nullable(),
   /** The type that its first bytes have, where its Pipe verifies the content. */
   foundType: z.string().nullable(),
   destinations: z.array(destinationAnswer),
@@ -128,6 +130,7 @@ export function toFile(
   row: typeof files.$inferSelect,
   destinations: Destination[],
   decision: Decision | undefined,
+  batchName: string | undefined,
 ): File {
   // Of an object that was found in the bucket not all bytes were seen.
   const hasObject = row.status === 'transferred' || row.status === 'partially_transferred'
@@ -140,6 +143,7 @@ export function toFile(
     sender: row.senderName,
     checksum: known ? checksumOf(row.crc32) : null,
     declaredChecksum: row.declaredCrc32 === null ? null : checksumOf(row.declaredCrc32),
+    batch: row.batchId === null ? null : { id: row.batchId, name: batchName ?? '' },
     destinations: destinations.toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1)).map(toDestination),
   })
 }

@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
-import { fileDecisions, fileDestinations, files } from '#drizzle/schema/index.ts'
+import { batches, fileDecisions, fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { eachPage, type From, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
@@ -81,7 +81,10 @@ export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   ])
   const byFile = Map.groupBy(destinations, ({ fileId }) => fileId)
   const decisions = await readDecisions(db, found)
-  return found.map((row) => toFile(row, byFile.get(row.id) ?? [], decisions.get(row.id)))
+  const names = await readBatchNames(db, found)
+  return found.map((row) =>
+    toFile(row, byFile.get(row.id) ?? [], decisions.get(row.id), names.get(row.batchId ?? '')),
+  )
 }
 
 /** Those of the `before_complete` hook. Most files have none, and cost nothing. */
@@ -96,6 +99,20 @@ export async function readDecisions(
     .from(fileDecisions)
     .where(and(inArray(fileDecisions.fileId, ids), eq(fileDecisions.hook, 'before_complete')))
   return new Map(decided.map((decision) => [decision.fileId, decision]))
+}
+
+/** Most files are in no batch, and cost nothing. */
+export async function readBatchNames(
+  db: Db,
+  found: readonly Pick<typeof files.$inferSelect, 'batchId'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(found.flatMap(({ batchId }) => batchId ?? []))]
+  if (ids.length === 0) return new Map()
+  const named = await db
+    .select({ id: batches.id, name: batches.name })
+    .from(batches)
+    .where(inArray(batches.id, ids))
+  return new Map(named.map(({ id, name }) => [id, name]))
 }
 
 const AT_ONCE = 500

@@ -6,7 +6,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { firstUuidAfter, isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
-import { readDecisions } from './list-files.ts'
+import { readBatchNames, readDecisions } from './list-files.ts'
 
 /** The first so many of each kind; an upload in tiny requests has more than anybody reads. */
 const MAX_ENTRIES = 500
@@ -18,15 +18,16 @@ export async function showFile(
   id: string,
 ): Promise<FileWithTimeline> {
   const row = await findFile(db, actor, id)
-  const [decisions, destinations, ...entries] = await Promise.all([
+  const [decisions, names, destinations, ...entries] = await Promise.all([
     readDecisions(db, [row]),
+    readBatchNames(db, [row]),
     db.select().from(fileDestinations).where(eq(fileDestinations.fileId, id)),
     tokenIssued(db, row),
     ownEntries(db, id),
     webhookAttempts(db, id),
   ])
   const timeline = entries.flat().sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
-  return { ...toFile(row, destinations, decisions.get(id)), timeline }
+  return { ...toFile(row, destinations, decisions.get(id), names.get(row.batchId ?? '')), timeline }
 }
 
 async function tokenIssued(db: Db, { tokenId }: typeof files.$inferSelect): Promise<TimelineEntry[]> {

@@ -106,6 +106,11 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy:
       'Show the reason to the person who uploads. Sending the same file again gets the same decision from the same upload, and a new one from a new upload.',
   },
+  batch_sealed: {
+    means: 'The batch that the upload names was sealed, so it takes no more files.',
+    remedy:
+      'Give the next files a batch of another name, or seal a batch only after all its files were created.',
+  },
   upload_is_final: {
     means:
       'The address is that of a concatenation, which is made of partial uploads and takes no bytes itself.',

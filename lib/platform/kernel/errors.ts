@@ -27,6 +27,7 @@ export const errorCodes = {
   workspace_suspended: [403, 'The workspace is suspended'],
   data_store_not_ready: [403, 'The Data Store takes no uploads yet'],
   upload_rejected: [403, 'The upload was rejected'],
+  batch_sealed: [403, 'The batch is sealed'],
   upload_is_final: [403, 'A final upload takes no bytes'],
   forbidden: [403, 'Not allowed'],
   cross_site_request: [403, 'The request came from another site'],

@@ -63,12 +63,17 @@ type UploadPath = {
   name: string | undefined
   /** The address of its result, below that of the upload. */
   ofResult: boolean
+  /** `/pipes/<pipe_id>/batches/seal`, where uploaders say that a batch gets no more files. */
+  sealsBatch?: true
 }
 
 const RESULT = '/result'
 
 export function parseUploadPath(url: string): UploadPath | undefined {
   const path = url.split('?', 1)[0]!
+  const [, sealedAt] = path.match(/^\/pipes\/([^/]+)\/batches\/seal\/?$/) ?? []
+  if (sealedAt && isPipeId(sealedAt))
+    return { pipeId: sealedAt, fileId: undefined, name: undefined, ofResult: false, sealsBatch: true }
   const [, pipeId, name] = path.match(/^\/pipes\/([^/]+)\/files(?:\/(.+?))?\/?$/) ?? []
   if (!pipeId || !isPipeId(pipeId)) return undefined
   const id = name?.endsWith(RESULT) ? name.slice(0, -RESULT.length) : name

@@ -125,6 +125,7 @@ function readMetadata({ headers }: UploadRequest): Omit<Declared, 'lengthBytes' 
     filetype,
     relativePath,
     crc32: declaredCrc32({ headers }),
+    batch: custom.batch,
     uploadMetadata: custom,
     uploadMetadataHeader: header,
   }

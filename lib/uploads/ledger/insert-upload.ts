@@ -7,6 +7,8 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { RequestContext } from '../../platform/kernel/request-context.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
+import type { Batch } from '../rules/batch.ts'
+import { joinBatches } from './batches.ts'
 import { erase, giveBackCount, recordEnd } from './endings.ts'
 import { type Claim, isFree, LEASE_COLUMNS, leaseValues, wasInterrupted } from './lease-terms.ts'
 import { assertFewPartials } from './partials.ts'
@@ -36,6 +38,7 @@ export type NewUpload = {
   folder: string | null
   verifyContent: boolean | null
   declaredCrc32: number | null
+  batch: Batch | null
   lengthBytes: number | null
   partBytes: number | null
   concat: 'partial' | null
@@ -72,7 +75,7 @@ const MAX_AT_ONCE = 100
 /**
  * Creating an upload locks its workspace's usage row for the month until the commit. So that uploads created at the
  * same time do not queue for that lock, one statement inserts all of them; if the quota is too small for all, each is
- * inserted alone. A token that limits the number of files is locked, too: its uploads are always inserted alone.
+ * inserted alone. A token that limits the number of files is locked, too, and so is a batch: their uploads are always inserted alone.
  */
 export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<void> {
   const { db, emitCreated } = deps
@@ -90,17 +93,18 @@ export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<vo
     }),
   )
   return async (insertion) => {
-    const { maxFiles, concat, isToldOfCreation } = insertion.upload
+    const { maxFiles, batch, concat, isToldOfCreation } = insertion.upload
     if (concat === 'partial' && maxFiles !== null) await insertPartial(db, insertion)
-    else if (maxFiles !== null) await insertCounted(deps, insertion)
+    else if (maxFiles !== null || batch) await insertAlone(deps, insertion)
     else if (concat === null && isToldOfCreation) await insertAndTell(insertion)
     else await insertTogether(insertion)
   }
 }
 
 /** The limit is checked afterwards, so that the month's row is locked before the token's, as everywhere else. */
-async function insertCounted({ db, emitEvents, emitCreated }: Deps, insertion: Insertion): Promise<void> {
+async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
+    await joinBatches(tx, [insertion.upload], insertion.nowMs)
     const [made] = await insert(tx, [insertion])
     if (made!.exhausted && !(await takePlace({ db: tx, emitEvents }, insertion)))
       throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
@@ -159,6 +163,7 @@ export async function insertMany(
   uploads: readonly NewUpload[],
   { quota, nowMs }: Pick<Insertion, 'quota' | 'nowMs'>,
 ): Promise<void> {
+  await joinBatches(tx, uploads, nowMs)
   for (let at = 0; at < uploads.length; at += MAX_AT_ONCE) {
     const group = uploads.slice(at, at + MAX_AT_ONCE)
     await insert(
@@ -195,10 +200,10 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     ${reserved(upload.workspaceId, bytes, quota, nowMs)},
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
+        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, batch_id, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, sealed_fence, decision, ${LEASE_COLUMNS})
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
+        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, batch_id, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, case when further is not null then -1 end, decision,
         ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` }, sql`further is null`)}
       from wanted, reserved returning id
@@ -221,7 +226,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
 
 const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
-  subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb, object jsonb, folder text, verify_content boolean, declared_crc32 bigint,
+  subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb, object jsonb, folder text, verify_content boolean, declared_crc32 bigint, batch_id uuid,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
   expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text, further jsonb,
   request_id text, traceparent text, decision text, is_allowed boolean`)
@@ -246,6 +251,7 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     folder: upload.folder,
     verify_content: upload.verifyContent,
     declared_crc32: upload.declaredCrc32,
+    batch_id: upload.batch?.id ?? null,
     length_bytes: upload.lengthBytes,
     part_bytes: upload.partBytes,
     concat: upload.concat,

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import { joinBatches } from './batches.ts'
 import type { EmitCreated, NewUpload } from './insert-upload.ts'
 import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
@@ -131,6 +132,7 @@ type Options = { claim: Claim; nowMs: number; emitCreated: EmitCreated }
  */
 export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
   return db.transaction(async (tx) => {
+    await joinBatches(tx, [upload], options.nowMs)
     if (!(await lockPieces(tx, upload.partialIds))) return false
     await insert(tx, upload, options)
     await takePieces(tx, upload, options.nowMs)
@@ -173,13 +175,13 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
       where id = ${upload.tokenId}::uuid and (max_files is null or files_created < max_files) returning 1
     ), made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, declared_crc32, status, length_bytes, offset_bytes, counted_bytes, crc32,
+        upload_metadata_header, upload_metadata, metadata, object, folder, declared_crc32, batch_id, status, length_bytes, offset_bytes, counted_bytes, crc32,
         concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
         last_request_id, last_traceparent, decision, sealed_fence, ${LEASE_COLUMNS})
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
         ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
-        ${JSON.stringify(upload.metadata)}::jsonb, ${upload.object && JSON.stringify(upload.object)}::jsonb, ${upload.folder}, ${upload.declaredCrc32}::bigint, 'transferring', ${upload.bytes}::bigint, ${upload.bytes}::bigint,
+        ${JSON.stringify(upload.metadata)}::jsonb, ${upload.object && JSON.stringify(upload.object)}::jsonb, ${upload.folder}, ${upload.declaredCrc32}::bigint, ${upload.batch?.id ?? null}::uuid, 'transferring', ${upload.bytes}::bigint, ${upload.bytes}::bigint,
         ${upload.bytes}::bigint, ${upload.crc32}::bigint, 'final',
         (select array_agg(value::uuid order by ordinality)
           from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),

@@ -23,6 +23,8 @@ export type UploadToken = {
   keyPrefix: string
   metadata: Record<string, string>
   object: ObjectSettings | null
+  /** The batch that its files belong to. */
+  batch: string | null
 }
 
 export type PipeRow = {

@@ -11,6 +11,7 @@ import type { Bucket } from '../bucket-port.ts'
 import { type EmitCreated, insertMany } from '../ledger/insert-upload.ts'
 import type { CreationRight, Target } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
+import { batchOf } from '../rules/batch.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -104,6 +105,8 @@ export type Declared = {
   relativePath?: string | null
   /** Of the whole file, where the client knows it. */
   crc32?: number | undefined
+  /** As the client names it; a token that names one goes first. */
+  batch?: string | undefined
   uploadMetadata: Record<string, string>
   uploadMetadataHeader: string | null
   concat: 'partial' | 'final' | null
@@ -142,6 +145,7 @@ export function describeNew(
     folder: folder || null,
     verifyContent: pipe.verifyContent || null,
     declaredCrc32: declared.crc32 ?? null,
+    batch: declared.concat === 'partial' ? null : batchOf(token, pipe.id, declared.batch),
     filename: withoutControls(filename),
     filetype,
     uploadMetadata,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { EVENT_KINDS, type EventKind } from '#drizzle/schema/index.ts'
 import type { EventData } from '../../events/event-schemas.ts'
@@ -107,6 +108,22 @@ const EXAMPLES: { [Kind in Others]: (at: Date, example: Example) => EventData<Ki
     status: 'uploading',
     size: 13,
     sender: 'Test',
+  }),
+  'batch.completed': (at, { pipeId = newPipeId() }) => ({
+    pipe_id: pipeId,
+    batch_id: randomUUID(),
+    batch: 'order-17',
+    namedBy: 'token',
+    sender: 'Test',
+    subject: null,
+    sealedAt: earlier(at),
+    total: 1,
+    transferred: 1,
+    partially_transferred: 0,
+    failed: 0,
+    expired: 0,
+    canceled: 0,
+    files: [{ file_id: uuidv7(at.getTime()), status: 'transferred' }],
   }),
   'data_store.failing': (at, example) => ({
     ...dataStore(example),

@@ -115,11 +115,11 @@ function notSettable({ object }: TokenInput): SQL {
 /** Of a row with the Pipe's id, the workspace and the Sender. */
 const inserted = (row: NewRow, input: TokenInput): SQL =>
   sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
-        allowed_types, key_prefix, metadata, object, expires_at, created_at)
+        allowed_types, key_prefix, metadata, object, batch, expires_at, created_at)
       select ${row.id}::uuid, workspace_id, id, sender_id, ${row.hash}, ${input.subject ?? null}::text,
         ${input.maxBytes ?? null}::bigint, ${input.maxFiles ?? null}::int,
         array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
-        ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${input.object ? JSON.stringify(input.object) : null}::jsonb, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
+        ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${input.object ? JSON.stringify(input.object) : null}::jsonb, ${input.batch ?? null}::text, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
 
 /** A page has it already, and a database that was promoted without the last commits does not know it. */
 async function issueAgain(

@@ -21,6 +21,12 @@ export const metadataField = z
   )
   .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_PAIRS, `must have at most 20 pairs`)
 
+export const batchField = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(200, 'must have at most 200 characters')
+  .refine(isPlainText, 'must not contain control characters')
+
 export const tokenInput = z.strictObject({
   pipeId: z.string().min(1, 'must not be empty').max(100, 'is not the id of a Pipe'),
   expiresIn: z
@@ -45,6 +51,8 @@ export const tokenInput = z.strictObject({
   metadata: metadataField.default({}),
   /** In place of what the Pipe sets, or in addition to its metadata and tags, where its `tokensMaySet` allows that. */
   object: tokenObjectField.optional(),
+  /** The name of the batch that its files belong to, whatever the client says. */
+  batch: batchField.optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>
 

@@ -1,4 +1,5 @@
 import type {
+  BatchCompleted,
   DataStoreFailing,
   DataStoreRecovered,
   FileCreated,
@@ -11,6 +12,7 @@ import type {
 export type SluiceEvent =
   | FileStatusChanged
   | FileCreated
+  | BatchCompleted
   | DataStoreFailing
   | DataStoreRecovered
   | OutputTurnedOff

@@ -1,0 +1,33 @@
+import { batchAnswer, showBatch } from '../../batches/batch.ts'
+import { sealBatch, sealInput, sealNamedBatch } from '../../batches/seal-batch.ts'
+import { operationsOf } from '../operation.ts'
+
+const { operation, senderOperation } = operationsOf('Batches')
+
+export const batchOperations = [
+  senderOperation('POST /batches/seal', {
+    id: 'sealNamedBatch',
+    summary:
+      'Seal a batch that tokens of this Sender name: it takes no more files, and `batch.completed` is sent once all of them have ended. To seal it again changes nothing.',
+    body: sealInput,
+    answer: batchAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, body }) => sealNamedBatch(runtime, who, body),
+  }),
+  operation('GET /batches/{id}', {
+    id: 'showBatch',
+    right: 'see',
+    summary: 'Show a batch. Its files are listed by `GET /files?batchId=`.',
+    answer: batchAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => showBatch(runtime, who, params.id!),
+  }),
+  operation('POST /batches/{id}/seal', {
+    id: 'sealBatch',
+    right: 'operate',
+    summary: 'Seal a batch, whoever named it.',
+    answer: batchAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => sealBatch(runtime, who, params.id!),
+  }),
+]

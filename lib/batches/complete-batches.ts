@@ -1,0 +1,103 @@
+import { sql } from 'drizzle-orm'
+import type { FileStatus } from '#drizzle/schema/files.ts'
+import type { EventData } from '../events/event-schemas.ts'
+import { eventBody } from '../events/file-event.ts'
+import { address, type EventOutput, outputsOf } from '../events/outputs-of.ts'
+import { type NewEvent, writeEvents } from '../events/write-events.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import { IS_OPEN, isInBatch } from './batch.ts'
+
+/**
+ * A batch is complete once it is sealed and all its files have ended. A sweep finds that, so the end of a file costs nothing more,
+ * whatever ends it. The event is written in the transaction that marks the batch, which can be marked only once.
+ */
+const KIND = 'batch.completed'
+export const BATCHES_AT_ONCE = 20
+/** Of a larger batch the event lists the first ones. */
+const MAX_LISTED = 5000
+
+export const BATCH_CHECKPOINTS = ['batch marked', 'batch completed'] as const
+export type BatchCheckpoint = (typeof BATCH_CHECKPOINTS)[number]
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'queue'>
+
+export async function completeBatches(
+  { db, clock, queue }: Needs,
+  checkpoint: (name: BatchCheckpoint) => void = () => {},
+): Promise<number> {
+  const at = new Date(clock.now())
+  const completed = await db.transaction(async (tx) => {
+    const marked = await mark(tx, at)
+    const events = []
+    for (const batch of marked) events.push(eventOf(batch, await endedFiles(tx, batch.id), at))
+    if (marked.length > 0) checkpoint('batch marked')
+    await writeEvents(tx, queue, events, at)
+    return marked.length
+  })
+  if (completed > 0) checkpoint('batch completed')
+  return completed
+}
+
+type Marked = {
+  id: string
+  workspaceId: string
+  pipeId: string
+  name: string
+  byToken: boolean
+  sender: string
+  subject: string | null
+  sealedAt: string
+  outputs: EventOutput[]
+}
+
+/** Two nodes mark different ones: what the other has locked is skipped, and what it has marked is found no more. */
+function mark(tx: Db, at: Date): Promise<Marked[]> {
+  return rows<Marked>(
+    tx,
+    sql`with due as (
+      select b.id from batches b where b.sealed_at is not null and b.completed_at is null
+        and not exists (select from files f where ${isInBatch(sql`b.id`)} and ${IS_OPEN})
+      order by b.sealed_at limit ${BATCHES_AT_ONCE} for update of b skip locked
+    )
+    update batches b set completed_at = ${at.toISOString()}::timestamptz from due where b.id = due.id
+    returning b.id, b.workspace_id as "workspaceId", b.pipe_id as "pipeId", b.name, b.by_token as "byToken",
+      coalesce((select s.name from senders s where s.id = b.sender_id), '') as sender, b.subject,
+      b.sealed_at as "sealedAt", ${outputsOf(sql`b.pipe_id`, sql`b.workspace_id`)} as outputs`,
+  )
+}
+
+type Ended = EventData<typeof KIND>['files'][number]
+
+function endedFiles(tx: Db, batchId: string): Promise<Ended[]> {
+  return rows<Ended>(
+    tx,
+    sql`select f.id as file_id, f.status from files f where ${isInBatch(sql`${batchId}::uuid`)} order by f.id`,
+  )
+}
+
+function eventOf(batch: Marked, files: Ended[], at: Date): NewEvent {
+  const id = uuidv7(at.getTime())
+  const { workspaceId, pipeId, name, byToken, sender, subject, sealedAt, outputs } = batch
+  const { to, isMissed } = address(outputs, KIND, KIND)
+  const count = (status: FileStatus) => files.filter((file) => file.status === status).length
+  const data: EventData<typeof KIND> = {
+    pipe_id: pipeId,
+    batch_id: batch.id,
+    batch: name,
+    namedBy: byToken ? 'token' : 'uploader',
+    sender,
+    subject,
+    sealedAt: new Date(sealedAt).toISOString(),
+    total: files.length,
+    transferred: count('transferred'),
+    partially_transferred: count('partially_transferred'),
+    failed: count('failed'),
+    expired: count('expired'),
+    canceled: count('canceled'),
+    files: files.slice(0, MAX_LISTED),
+  }
+  const missed = isMissed ? KIND : null
+  return { id, workspaceId, pipeId, kind: KIND, body: eventBody(KIND, { id, at }, data), to, missed }
+}

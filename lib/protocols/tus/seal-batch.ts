@@ -1,0 +1,22 @@
+import { sealOwnBatch } from '../../batches/seal-batch.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import { authenticateToCreate } from '../endpoint/authenticate.ts'
+import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
+import { parseUploadMetadata } from './tus-headers.ts'
+
+/**
+ * POST …/batches/seal, with the Upload-Metadata of the creations or just its `batch`. No file has to be in this protocol for that:
+ * a token that names the batch is enough.
+ */
+export async function sealByUploader(
+  context: UploadContext,
+  request: UploadRequest,
+): Promise<UploadResponse> {
+  if (request.method !== 'POST') throw new SluiceError('method_not_allowed', 'Seal a batch by POST.')
+  const { custom } = parseUploadMetadata(request.headers['upload-metadata'])
+  const right = await authenticateToCreate(context, request)
+  const batch = await sealOwnBatch(context, right, custom.batch)
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+  return { status: 200, headers, body: JSON.stringify(batch) }
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isPlainText } from '../../platform/kernel/parse-input.ts'
+
+/** What makes a batch one. Two uploaders, or an uploader and a token, never share one by its name alone. */
+type BatchKey = { pipeId: string; senderId: string; subject: string | null; name: string; byToken: boolean }
+export type Batch = BatchKey & { id: string; workspaceId: string }
+
+const MAX_NAME = 200
+
+type Token = { workspaceId: string; senderId: string; subject: string | null; batch: string | null }
+
+/** The batch that a token names, else the one that the uploader does. */
+export function batchOf(token: Token, pipeId: string, named: string | undefined): Batch | null {
+  const name = token.batch ?? named
+  if (name === undefined) return null
+  if (name === '' || name.length > MAX_NAME || !isPlainText(name))
+    throw new SluiceError(
+      'invalid_header',
+      `The name of a batch has 1 to ${MAX_NAME} characters, and no control characters.`,
+    )
+  const { workspaceId, senderId, subject } = token
+  const key = { pipeId, senderId, subject, name, byToken: token.batch !== null }
+  return { id: batchId(key), workspaceId, ...key }
+}
+
+/** RFC 9562, 5.8: a UUID of version 8 whose bits are ours. */
+export function batchId({ pipeId, senderId, subject, name, byToken }: BatchKey): string {
+  const text = JSON.stringify([pipeId, senderId, subject, name, byToken])
+  const hex = createHash('sha256').update(text).digest('hex')
+  const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
