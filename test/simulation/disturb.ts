@@ -1,5 +1,6 @@
 import { hours } from '#lib/platform/kernel/clock.ts'
 import type { Node } from './node.ts'
+import type { Host, Scheduler } from './scheduler.ts'
 import { sentenceOf } from './trace.ts'
 import type { World } from './world.ts'
 
@@ -16,6 +17,7 @@ const DISTURBANCES: ((world: World, node: Node) => void | Promise<void>)[] = [
   delay,
   dropMultipart,
   passHours,
+  strand,
 ]
 
 /** True if something was disturbed. */
@@ -70,12 +72,16 @@ function restart(world: World, node: Node): void {
 
 function freeze({ choices, scheduler, trace }: World, { host }: Node): void {
   if (host.state !== 'up') return
-  host.state = 'frozen'
   trace.note(`node ${host.name} freezes`)
-  const dueMs = scheduler.nowMs + choices.pick([1_000, 14_000, 17_000, 40_000])
+  freezeFor(choices.pick([1_000, 14_000, 17_000, 40_000]), scheduler, host)
+}
+
+function freezeFor(ms: number, scheduler: Scheduler, host: Host): void {
+  host.state = 'frozen'
   const run = () => {
     if (host.state === 'frozen') host.state = 'up'
   }
+  const dueMs = scheduler.nowMs + ms
   scheduler.park({ actor: 'machine', label: `lets node ${host.name} go on`, dueMs, run })
 }
 
@@ -83,6 +89,15 @@ function stop(world: World, node: Node): void {
   if (node.host.state !== 'up' || !node.core) return
   world.trace.note(`node ${node.host.name} is told to stop`)
   void world.watched(node.drain().then(() => restart(world, node)))
+}
+
+/** A node stands still until its leases have expired, and its clients go elsewhere: it wakes up among its successors. */
+function strand({ choices, scheduler, trace }: World, node: Node): void {
+  const { host } = node
+  if (host.state !== 'up' || node.exchanges.size === 0) return
+  trace.note(`node ${host.name} freezes, and its clients stop waiting`)
+  for (const exchange of [...node.exchanges]) exchange.giveUp()
+  freezeFor(choices.pick([17_000, 25_000, 40_000]), scheduler, host)
 }
 
 /** Something is on its way for long: a statement, a request, an answer. */

@@ -24,6 +24,8 @@ type Blocked = { session: Session; blockers: number[]; done: Promise<void>; fini
 const ENDS = { commit: 'commits', rollback: 'rolls back' }
 const WRITES = /\b(insert|update|delete)\b/i
 const ASKS_TIME = /\bnow\(\)/i
+/** By how much an answer is late: after other steps only, or so late that its request may have ended. */
+const LATE_MS = [0, 0, 0, 3_000]
 /** Of the real clock. */
 const ASK_AFTER_MS = 2
 
@@ -250,14 +252,18 @@ export class Gate {
     if (host.state === 'dead') return
     const slow = this.#deps.slowPercent()
     const isSlow = host.state === 'frozen' || (slow > 0 && this.#deps.choices.percent(slow))
-    if (!isSlow) give()
-    else
-      this.#deps.scheduler.park({
-        actor: host.name,
-        label: `gets a late answer from the database: ${label}`,
-        host,
-        run: give,
-      })
+    if (!isSlow) {
+      give()
+      return
+    }
+    const { choices, scheduler } = this.#deps
+    scheduler.park({
+      actor: host.name,
+      label: `gets a late answer from the database: ${label}`,
+      host,
+      dueMs: scheduler.nowMs + choices.pick(LATE_MS),
+      run: give,
+    })
   }
 
   #drawFault(): 'lost before' | 'lost after' | undefined {

@@ -57,7 +57,7 @@ function drawDisturbances(choices: Choices): number[] {
     [0, 4, 15, 30],
     [0, 0, 0, 4],
   ])
-  return Array.from({ length: 11 }, () => choices.pick(levels))
+  return Array.from({ length: 12 }, () => choices.pick(levels))
 }
 
 /** Half of the runs have one destination. At least one is required. */

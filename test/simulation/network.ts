@@ -46,6 +46,9 @@ const ARRIVALS: Partial<Record<Fate, string>> = {
 type Outgoing = Parameters<typeof exchange>[0]
 type Fate = (typeof FATES)[number]
 
+/** By how much: after other steps only, or so late that whoever waits for it may have stopped. */
+const LATE_MS = [0, 0, 2_000, 12_000]
+
 /** What its sender gave up arrives within this time or never: Sluice clears up after ended uploads a minute later. */
 const ARRIVES_WITHIN_MS = 60_000
 
@@ -132,6 +135,7 @@ export class Network {
     scheduler.park({
       actor: head.bucket,
       label: `gets ${label.split(' to ')[0]} from node ${host.name}${ARRIVALS[fate] ?? ''}`,
+      dueMs: scheduler.nowMs + (fate === 'arrives late' ? choices.pick(LATE_MS) : 0),
       run: () => this.#arrive(sent, fate),
     })
   }
@@ -142,7 +146,7 @@ export class Network {
     if (isGivenUp && this.#deps.scheduler.nowMs - sentMs > ARRIVES_WITHIN_MS) return
     const answer = this.#answerOf(sent, fate)
     if (answer === 'lost') this.#reset(sent)
-    else if (fate === 'answered late') this.#later(sent, answer)
+    else if (fate === 'answered late') this.#later(sent, answer, this.#deps.choices.pick(LATE_MS))
     else this.#answer(sent, answer)
   }
 
@@ -172,13 +176,15 @@ export class Network {
     })
   }
 
-  #later(sent: Sent, answer: BucketAnswer): void {
+  #later(sent: Sent, answer: BucketAnswer, ms = 0): void {
     const { host, label } = sent
+    const { scheduler } = this.#deps
     const run = () => this.#answer(sent, answer)
-    this.#deps.scheduler.park({
+    scheduler.park({
       actor: host.name,
       label: `gets a late answer to ${label}: ${answer.status}`,
       host,
+      dueMs: scheduler.nowMs + ms,
       run,
     })
   }

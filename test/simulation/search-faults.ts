@@ -14,7 +14,7 @@ const SOURCES = ['lib', 'drizzle', 'server', 'packages/local-bucket', 'test/supp
 const IS_SOURCE = /\.(ts|sql)$/
 const IS_AROUND_RUNS = /simulation\/(planted-|search-|explore|run\.|shrink|story)/
 /** First every fault gets so many seeds, so that the few that are hard to find keep none of the others waiting. */
-const FIRST_SEEDS = 30
+const FIRST_SEEDS = 20
 const SAVE_EVERY = 10
 
 /** How many seeds were searched, from 1, and what was found. */
@@ -23,16 +23,15 @@ type Search = { site: Site; processes: number; signal: AbortSignal; say: (line: 
 
 /**
  * Searches for every fault, and goes on where an earlier search of the same source stopped. True if all were found within
- * their limits. Writes the table once nothing is left to be searched.
+ * their limits. The table has what is known, also of a search that was interrupted.
  */
 export async function searchFaults(faults: readonly PlantedFault[], search: Search): Promise<boolean> {
   const results = new Results(RESULTS)
   for (const most of [FIRST_SEEDS, Infinity])
     for (const fault of faults) {
-      if (search.signal.aborted) return false
+      if (search.signal.aborted) break
       await searchOn(fault, Math.min(most, fault.withinSeeds), results, search)
     }
-  if (search.signal.aborted) return false
   const rows = faults.map((fault) => ({ ...fault, ...results.of(fault) }))
   writeFileSync(TABLE, tableOf(rows))
   const missing = rows.filter(({ found }) => found === undefined)
@@ -98,7 +97,7 @@ export class Results {
 
 function tableOf(rows: readonly (PlantedFault & Result)[]): string {
   const lines = rows.map(({ name, mendedBy = '', found, withinSeeds, searched }) => {
-    const seed = found?.seed ?? `not within ${searched}`
+    const seed = found?.seed ?? `not among ${searched}`
     return `| ${name} | ${mendedBy} | ${seed} | ${withinSeeds} | ${found?.failure ?? ''} |`
   })
   return `# Planted faults
