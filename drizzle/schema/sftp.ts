@@ -1,6 +1,7 @@
-import { customType, index, pgTable, text, uuid } from 'drizzle-orm/pg-core'
-import { createdAt, instant } from './columns.ts'
+import { customType, index, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core'
+import { belongsTo, createdAt, id, instant } from './columns.ts'
 import { files } from './files.ts'
+import { senders } from './senders.ts'
 
 /** Sorts by its bytes, so that a directory can be read page by page whatever the collation of the database is. */
 const byteText = customType<{ data: string }>({ dataType: () => 'text collate "C"' })
@@ -36,4 +37,26 @@ export const sftpEntries = pgTable(
     index('sftp_entries_by_path').on(t.pipeId, t.senderId, t.subject, t.folder, t.name, t.fileId),
     index('sftp_entries_by_age').on(t.createdAt),
   ],
+)
+
+/** Public keys that may upload for a Sender, by SFTP. One key belongs to one Sender of a workspace. */
+export const senderKeys = pgTable(
+  'sender_keys',
+  {
+    id: id(),
+    /** That of the Sender. */
+    workspaceId: uuid().notNull(),
+    senderId: belongsTo(() => senders.id),
+    name: text().notNull(),
+    algorithm: text().notNull(),
+    /** In base64, as in authorized_keys. */
+    publicKey: text().notNull(),
+    fingerprint: text().notNull(),
+    /** Of the uploads, as in a token. */
+    subject: text(),
+    lastUsedAt: instant(),
+    lastAddress: text(),
+    createdAt: createdAt(),
+  },
+  (t) => [unique().on(t.workspaceId, t.fingerprint), index().on(t.senderId, t.id)],
 )

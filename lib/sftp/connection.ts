@@ -1,5 +1,11 @@
 import type { Socket } from 'node:net'
-import type { AuthContext, Connection as Client, Session } from 'ssh2'
+import type {
+  AuthContext,
+  Connection as Client,
+  PasswordAuthContext,
+  PublicKeyAuthContext,
+  Session,
+} from 'ssh2'
 import { seconds } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
@@ -10,11 +16,12 @@ import { Channel } from './channel.ts'
 import { Directory } from './directory.ts'
 import type { FileDeps } from './open-file.ts'
 import { assertStillAllowed, type SignedIn, signInByToken } from './sign-in.ts'
+import { signInByKey } from './sign-in-by-key.ts'
 
 export type ConnectionDeps = FileDeps & { log: Logger }
 type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: boolean }
 
-const METHODS = ['password'] as const
+const METHODS = ['publickey', 'password'] as const
 /** A client that does not read what it is answered is read no further. */
 const UNREAD_BYTES = 256 * 1024
 /** A client exchanges keys anew after about a GiB; one that does it all the time only costs processor time. */
@@ -172,25 +179,39 @@ export class Connection {
   }
 
   async #authenticate(attempt: AuthContext): Promise<void> {
-    if (attempt.method !== 'password') return attempt.reject([...METHODS])
+    if (attempt.method !== 'password' && attempt.method !== 'publickey') return attempt.reject([...METHODS])
     if (++this.#attempts > this.#deps.terms.signInAttempts) return this.end()
-    const { address, isProxy } = this.#accepted
-    const { username: user, password } = attempt
+    const { username: user } = attempt
     try {
-      const where = { user, password, address: isProxy ? undefined : address }
-      const signedIn = await runRequest(this.#request, () => signInByToken(this.#deps.context, where))
-      this.#enter(signedIn)
+      const signedIn = await runRequest(this.#request, () => this.#signIn(attempt))
+      if (signedIn) this.#enter(signedIn)
       attempt.accept()
     } catch (err) {
       const isFault = !isSluiceError(err) || err.status >= 500
-      this.#deps.log[isFault ? 'warn' : 'debug']({ err, user, client: address }, 'sftp: a sign-in failed')
+      const client = this.#accepted.address
+      this.#deps.log[isFault ? 'warn' : 'debug']({ err, user, client }, 'sftp: a sign-in failed')
       if (!this.isOver) attempt.reject([...METHODS])
     }
   }
 
+  /** Undefined if the client has only asked whether its key would do. */
+  async #signIn(attempt: PasswordAuthContext | PublicKeyAuthContext): Promise<SignedIn | undefined> {
+    const { address, isProxy } = this.#accepted
+    const where = { user: attempt.username, address: isProxy ? undefined : address }
+    if (attempt.method === 'password')
+      return signInByToken(this.#deps.context, { ...where, password: attempt.password })
+    return signInByKey(this.#deps.context, {
+      ...where,
+      from: address,
+      offer: attempt,
+      isFirst: this.#attempts === 1,
+    })
+  }
+
   #enter(signedIn: SignedIn): void {
-    const { workspaceId, pipeId, fingerprint } = signedIn
+    const { workspaceId, pipeId, key } = signedIn
     const { address } = this.#accepted
+    const fingerprint = key?.fingerprint ?? null
     Object.assign(this.#request.notes, { workspaceId, pipeId })
     this.#signedIn = signedIn
     this.#directory = new Directory(this.#deps, signedIn, { address, fingerprint })

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { rows } from '../platform/db/database.ts'
+import { type Db, rows } from '../platform/db/database.ts'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { isPipeId } from '../platform/kernel/ids.ts'
 import { isSpent, networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
@@ -12,8 +12,8 @@ export type SignedIn = {
   senderId: string
   subject: string | null
   token: string
-  /** Of the key by which it signed in. */
-  fingerprint: string | null
+  /** The key by which it signed in. */
+  key: { id: string; fingerprint: string } | null
 }
 
 /** `address` is undefined if it is that of a proxy, from which everybody comes. */
@@ -37,19 +37,34 @@ export async function signInByToken(
     await countFailure(context, { address, pipeId: undefined })
     throw refused()
   }
-  await assertFewFailures(context, { address, pipeId: user })
-  try {
+  return countingFailures(context, { address, pipeId: user }, async () => {
     const { token, pipe } = await context.rights.toCreate(password, user)
     if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
     const { workspaceId, senderId, subject } = token
-    return { workspaceId, pipeId: user, senderId, subject, token: password, fingerprint: null }
+    return { workspaceId, pipeId: user, senderId, subject, token: password, key: null }
+  })
+}
+
+/** Refuses where too many attempts have failed, and counts this one if it does. */
+export async function countingFailures<Result>(
+  context: Pick<UploadContext, 'db' | 'clock'>,
+  where: Where & { pipeId: string; counts?: boolean },
+  attempt: () => Promise<Result>,
+): Promise<Result> {
+  await assertFewFailures(context, where)
+  try {
+    return await attempt()
   } catch (error) {
-    if (isSluiceError(error) && error.status < 500) await countFailure(context, { address, pipeId: user })
+    if (where.counts !== false && isSluiceError(error) && error.status < 500)
+      await countFailure(context, where)
     throw error
   }
 }
 
-async function assertFewFailures({ db, clock }: Context, { address, pipeId }: Where): Promise<void> {
+async function assertFewFailures(
+  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  { address, pipeId }: Where,
+): Promise<void> {
   const nowMs = clock.now()
   const limits = [isSpent(sql`${keyOfPipe(pipeId!)}`, PER_PIPE, nowMs)]
   if (address)
@@ -58,7 +73,10 @@ async function assertFewFailures({ db, clock }: Context, { address, pipeId }: Wh
   if (found!.spent) throw refused('Too many attempts have failed.')
 }
 
-async function countFailure(context: Context, { address, pipeId }: Where): Promise<void> {
+async function countFailure(
+  context: Pick<Context, 'db' | 'clock'>,
+  { address, pipeId }: Where,
+): Promise<void> {
   const taken: Promise<void>[] = []
   if (address) taken.push(takeForAddress(context, FOR_ADDRESS, address, PER_ADDRESS))
   if (pipeId) taken.push(takeFromLimit(context, keyOfPipe(pipeId), PER_PIPE))
@@ -67,7 +85,9 @@ async function countFailure(context: Context, { address, pipeId }: Where): Promi
 }
 
 /** Where a session that is open must end. One whose token has expired may finish what it began. */
-export async function assertStillAllowed({ rights }: Context, { token, pipeId }: SignedIn): Promise<void> {
+export async function assertStillAllowed({ db, rights }: Context, signedIn: SignedIn): Promise<void> {
+  const { token, pipeId, key } = signedIn
+  if (key && !(await hasKey(db, key.id))) throw keyRemoved()
   try {
     await rights.toCreate(token, pipeId)
   } catch (error) {
@@ -77,6 +97,12 @@ export async function assertStillAllowed({ rights }: Context, { token, pipeId }:
 
 const ENDS = new Set(['token_invalid', 'token_revoked', 'workspace_suspended'])
 
-function refused(why = 'The user name is no Pipe, or the password no upload token.'): SluiceError {
+async function hasKey(db: Db, id: string): Promise<boolean> {
+  return (await rows(db, sql`select from sender_keys where id = ${id}::uuid`)).length > 0
+}
+
+const keyRemoved = () => new SluiceError('token_revoked', 'This key was removed from its Sender.')
+
+export function refused(why = 'The user name is no Pipe, or the password no upload token.'): SluiceError {
   return new SluiceError('token_invalid', why)
 }

@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import ssh2 from 'ssh2'
 import { dataStores, fileDestinations, fileTimeline, members, turnedOff } from '#drizzle/schema/index.ts'
 import type { Operation } from '#lib/api/operation.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
@@ -11,6 +12,7 @@ import { createImports } from '#lib/imports/create-imports.ts'
 import { importsInput } from '#lib/imports/import.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { addSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
 import { batchId } from '#lib/uploads/rules/batch.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
 import { createOutput, saveOutput } from '#lib/webhooks/outputs/save-output.ts'
@@ -46,6 +48,9 @@ export async function furnish(runtime: TestRuntime) {
   const given = parseInput(outputInput, { url: 'http://127.0.0.1:1/hook' })
   const output = await saveOutput(runtime, actor, pipe.id, given)
   const ofAll = await createOutput(runtime, actor, {}, given)
+  const publicKey = ssh2.utils.generateKeyPairSync('ed25519').public
+  const ofPartner = parseInput(senderKeyInput, { name: 'Partner', publicKey })
+  const senderKey = await addSenderKey(runtime, actor, sender.id, ofPartner)
   const delivery = await sendTestEvent(runtime, actor, { outputId: output.id })
   const entered = { name: 'Spare', provider: 'minio', endpoint: 'http://127.0.0.1:1', bucket: 'spare' }
   const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
@@ -89,6 +94,7 @@ export async function furnish(runtime: TestRuntime) {
   return {
     ...made,
     lacking,
+    senderKey,
     invitation,
     colleagueId,
     off,
@@ -176,6 +182,11 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   listSenders: () => ({}),
   showSender: (mine) => ({ params: { id: mine.sender.id } }),
   renameSender: (mine) => ({ params: { id: mine.sender.id }, body: { name: 'Renamed' } }),
+  addSenderKey: (mine) => ({
+    params: { id: mine.sender.id },
+    body: { name: 'Partner', publicKey: ssh2.utils.generateKeyPairSync('ed25519').public },
+  }),
+  listSenderKeys: (mine) => ({ params: { id: mine.sender.id } }),
   rotateSender: (mine) => ({ params: { id: mine.sender.id }, body: { overlapDays: 7 } }),
   saveWebhookOutput: (mine) => ({ params: { id: mine.pipe.id }, body: { url: 'http://127.0.0.1:1/hook' } }),
   showWebhookOutput: (mine) => ({ params: { id: mine.pipe.id } }),
@@ -246,6 +257,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   openApi: () => ({}),
   withdrawInvitation: (mine) => ({ params: { id: mine.invitation.id } }),
   removeMember: (mine) => ({ params: { id: mine.colleagueId } }),
+  removeSenderKey: (mine) => ({ params: { id: mine.sender.id, keyId: mine.senderKey.id } }),
   revokeSender: (mine) => ({ params: { id: mine.sender.id } }),
   deletePipe: (mine) => ({ params: { id: mine.pipe.id } }),
   deleteDataStore: (mine) => ({ params: { id: mine.spare.id } }),

@@ -73,7 +73,7 @@ const called = <Result>(call: (done: (error: Error | undefined | null, result: R
 /** The client of ssh2, by promises. */
 export async function connectSftp(
   { port, pipe }: Pick<SftpSite, 'port'> & { pipe: { id: string } },
-  password: string,
+  password: string | undefined,
   config: ConnectConfig = {},
 ) {
   const client = new ssh2.Client()
@@ -81,7 +81,7 @@ export async function connectSftp(
   await new Promise<void>((resolve, reject) => {
     client.once('ready', resolve).once('error', reject)
     client.once('close', () => reject(new Error('The connection was closed.')))
-    client.connect({ host: '127.0.0.1', port, username: pipe.id, password, ...config })
+    client.connect({ host: '127.0.0.1', port, username: pipe.id, ...(password && { password }), ...config })
   })
   client.on('error', () => {})
   const sftp = await called<SFTPWrapper>((done) => client.sftp(done))

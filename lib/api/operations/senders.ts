@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
 import {
+  addSenderKey,
+  listSenderKeys,
+  removeSenderKey,
+  senderKeyAnswer,
+  senderKeyInput,
+} from '../../sftp/sender-keys.ts'
+import {
   renameSender,
   revokeSender,
   rotateSender,
@@ -66,5 +73,31 @@ export const senderOperations = [
     answer: senderAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => revokeSender(runtime, who, params.id!),
+  }),
+  operation('POST /senders/{id}/keys', {
+    id: 'addSenderKey',
+    right: 'build',
+    summary: 'Add a public key that may upload for a Sender, by SFTP.',
+    body: senderKeyInput,
+    status: 201,
+    answer: senderKeyAnswer,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params, body }) => addSenderKey(runtime, who, params.id!, body),
+  }),
+  operation('GET /senders/{id}/keys', {
+    id: 'listSenderKeys',
+    right: 'see',
+    summary: 'List the public keys of a Sender, oldest first.',
+    answer: z.strictObject({ data: z.array(senderKeyAnswer) }),
+    problems: ['not_found'],
+    run: async ({ runtime, who, params }) => ({ data: await listSenderKeys(runtime, who, params.id!) }),
+  }),
+  operation('DELETE /senders/{id}/keys/{keyId}', {
+    id: 'removeSenderKey',
+    right: 'build',
+    summary: 'Remove a public key of a Sender. Its open SFTP sessions end with their next request.',
+    answer: senderKeyAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => removeSenderKey(runtime, who, params.id!, params.keyId!),
   }),
 ]
