@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../test/support/databases.ts'
+import { blocked, openTestDatabase } from '../../test/support/databases.ts'
 import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
@@ -357,5 +357,31 @@ describe('a file with two required destinations and one of best effort', () => {
     await clearLeftovers(node.context)
     for (const bucket of buckets) expect(await bucket.unfinished()).toEqual([])
     expect((await statesOf(url)).states).toEqual(Array(3).fill('failed file_ended'))
+  })
+
+  it('waits for no late part of one of best effort once its writer has lost the file', async () => {
+    const url = await client.begin(20 * MiB)
+    const held = (gate: string) =>
+      ({ operation: 'UploadPart', at: 'answer', effect: { kind: 'hold', gate } }) as const
+    buckets[0]!.faults.add(held('required'))
+    buckets[2]!.faults.add(held('best effort'))
+    const patching = client.patch(url, 0, randomBytes(5 * MiB))
+    const parts = ({ traffic }: TestBucket) =>
+      traffic
+        .seen()
+        .filter(({ operation, key }) => operation === 'UploadPart' && key.startsWith(fileIdOf(url)))
+    await expect.poll(() => [buckets[0]!, buckets[2]!].map((bucket) => parts(bucket).length)).toEqual([1, 1])
+    await database.db.transaction(async (tx) => {
+      await tx.execute(
+        sql`update files set lease_holder = 'another writer' where id = ${fileIdOf(url)}::uuid`,
+      )
+      buckets[0]!.faults.release('required')
+      await blocked(database)
+      buckets[2]!.faults.release('best effort')
+      await expect.poll(() => node.context.background.size).toBeGreaterThan(0)
+    })
+    expect((await patching).status).toBe(423)
+    await settled()
+    expect(await partsOf(url)).toBe(0)
   })
 })

@@ -5,8 +5,8 @@ export class Delivery {
   readonly number: number
   /** Resolves with the checksum of the part once every required destination has it: it may be recorded. */
   readonly acknowledged: Promise<number>
-  /** Resolves once the part is in the ledger. */
-  readonly recorded: Promise<void>
+  /** Resolves with whether the part is in the ledger, once that is certain. */
+  readonly recorded: Promise<boolean>
   /** Resolves when no destination needs the bytes any more. Undefined if none does since the part was acknowledged. */
   trailing: Promise<void> | undefined
   /** Gives up the destinations that still need its bytes. */
@@ -14,7 +14,7 @@ export class Delivery {
   readonly #etags: (string | null)[]
   readonly #failed = new AbortController()
   readonly #acknowledging = Promise.withResolvers<number>()
-  readonly #recording = Promise.withResolvers<void>()
+  readonly #recording = Promise.withResolvers<boolean>()
   #isTaken = false
   #isRecorded = false
 
@@ -58,6 +58,11 @@ export class Delivery {
 
   noteRecorded(): void {
     this.#isRecorded = true
-    this.#recording.resolve()
+    this.#recording.resolve(true)
+  }
+
+  /** The writer lost the file, or a piece before this part failed. */
+  noteNotRecorded(): void {
+    this.#recording.resolve(false)
   }
 }

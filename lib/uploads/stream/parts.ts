@@ -207,7 +207,10 @@ export class Parts {
     this.#endOffset += buffer.bytes
     this.#endCrc32 = combineCrc32(this.#endCrc32, buffer.crc32, buffer.bytes)
     const recorded = this.#recorder.inOrder(() => record().then(() => this.#free(buffer, delivery?.trailing)))
-    recorded.catch(this.#fail)
+    recorded.catch((fault) => {
+      delivery?.noteNotRecorded()
+      this.#fail(fault)
+    })
     return recorded
   }
 

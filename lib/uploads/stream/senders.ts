@@ -43,7 +43,7 @@ export class Senders {
     const { fromBytes, toBytes } = tail
     const delivery = new Delivery(number, this.#upload.destinations.length)
     this.#unrecorded.add(delivery)
-    void delivery.recorded.then(() => this.#unrecorded.delete(delivery))
+    void delivery.recorded.then((isRecorded) => isRecorded && this.#unrecorded.delete(delivery))
     const toAll = (whole: Body) => this.#toAll(delivery, whole, bound)
     const stretch = { fromBytes, toBytes, body, signal: this.#signal }
     const sending =
@@ -142,7 +142,9 @@ export class BestEffort {
       if (delivery.signal.aborted) return
       if (bucketFault(fault)) return this.giveUp(failureOf(fault))
       // The request ended before the part was sent here, which matters only if the part counts all the same.
-      void delivery.recorded.then(() => this.giveUp({ reason: 'fell_behind', detail: null }))
+      void delivery.recorded.then(
+        (isRecorded) => isRecorded && this.giveUp({ reason: 'fell_behind', detail: null }),
+      )
     }
   }
 
@@ -167,7 +169,8 @@ export class BestEffort {
 
   /** What arrives while a statement runs goes with the next one. */
   #recordLate(delivery: Delivery, etag: string): void {
-    const recording = delivery.recorded.then(() => {
+    const recording = delivery.recorded.then((isRecorded) => {
+      if (!isRecorded) return
       this.#late.push({ number: delivery.number, etag })
       this.#recordingLate ??= this.#recordAllLate().finally(() => {
         this.#recordingLate = undefined
