@@ -9,7 +9,7 @@ import {
   eraseFiles,
   restoreFiles,
 } from '#lib/dashboard/files/act-on-files.ts'
-import { repairDestination } from '#lib/uploads/repair/repair-destinations.ts'
+import { repairDestination } from '#lib/uploads/repair/repair-destination.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed } from '../../actions/form-fields.ts'
 

@@ -6,7 +6,7 @@ import { showFile } from '../../dashboard/files/show-file.ts'
 import { decisionInput } from '../../hooks/answers.ts'
 import { importAnswer, readImport } from '../../imports/read-imports.ts'
 import { pageAnswer } from '../../platform/db/page.ts'
-import { repairDestination } from '../../uploads/repair/repair-destinations.ts'
+import { repairDestination } from '../../uploads/repair/repair-destination.ts'
 import { operationsOf } from '../operation.ts'
 
 const { operation } = operationsOf('Files')

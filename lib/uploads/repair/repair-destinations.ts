@@ -1,21 +1,15 @@
-import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { isUuid } from '../../platform/kernel/ids.ts'
 import { retryDelayMs } from '../../platform/kernel/retry-schedule.ts'
 import { within } from '../../platform/kernel/waits.ts'
-import type { CoreRuntime } from '../../platform/runtime.ts'
 import type { Judged } from '../finish/judge.ts'
 import { recordCopied } from '../finish/record-transferred.ts'
 import {
   claimRepairs,
   giveRepairBack,
-  lockRepairable,
   type Repair,
-  type Repairable,
   recordCleared,
   recordFailedAttempt,
   renewRepair,
-  requestRepair,
 } from '../ledger/destination-repairs.ts'
 import { contentTypeOf } from '../rules/content.ts'
 import { classify } from '../rules/faults.ts'
@@ -156,39 +150,4 @@ async function fail(
   const delayMs = retryDelayMs(Math.max(failures, 1), Math.random())
   const retryAtMs = delayMs === undefined ? undefined : clock.now() + delayMs
   await recordFailedAttempt(db, repair, { detail, startsOver, failures, retryAtMs }, clock.now())
-}
-
-/**
- * Has an object copied to a destination that lacks it now, instead of when the next attempt is due: a worker begins within
- * seconds. Throws where no attempt could succeed.
- */
-export async function repairDestination(
-  { db, clock }: CoreRuntime,
-  actor: Actor,
-  to: { fileId: string; dataStoreId: string },
-): Promise<void> {
-  if (!isUuid(to.fileId) || !isUuid(to.dataStoreId)) throw notFound()
-  await db.transaction(async (tx) => {
-    const found = await lockRepairable(tx, actor.workspaceId, to)
-    if (!found) throw notFound()
-    const obstacle = obstacleTo(found)
-    if (obstacle) throw new SluiceError('conflict', obstacle)
-    await requestRepair(tx, to, clock.now())
-    await recordAudit({ db: tx, clock }, actor, {
-      action: 'file.repair_requested',
-      subjectId: to.fileId,
-      subjectLabel: found.filename,
-      detail: { destinationId: to.dataStoreId },
-    })
-  })
-}
-
-const notFound = () => new SluiceError('not_found', 'There is no such file, or no such destination of it.')
-
-function obstacleTo({ fileStatus, status, isTurnedOff, hasSource }: Repairable): string | undefined {
-  if (status === 'transferred') return 'This destination has the object.'
-  if (fileStatus !== 'partially_transferred')
-    return `The file is ${fileStatus}: only a file that is partially_transferred can be repaired.`
-  if (isTurnedOff) return 'Its Data Store is turned off. Switch it on again first.'
-  return hasSource ? undefined : NO_SOURCE
 }

@@ -12,7 +12,8 @@ import { RETRY_DELAYS_MS } from '../../platform/kernel/retry-schedule.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { claimRepairs, recordRepairedPart } from '../ledger/destination-repairs.ts'
 import { NO_SOURCE } from '../rules/file-status.ts'
-import { repairDestination, repairDestinations } from './repair-destinations.ts'
+import { repairDestination } from './repair-destination.ts'
+import { repairDestinations } from './repair-destinations.ts'
 
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const

@@ -1,0 +1,41 @@
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
+import { lockRepairable, type Repairable, requestRepair } from '../ledger/destination-repairs.ts'
+import { NO_SOURCE } from '../rules/file-status.ts'
+
+/**
+ * Has an object copied to a destination that lacks it now, instead of when the next attempt is due: a worker begins within
+ * seconds. Throws where no attempt could succeed.
+ */
+export async function repairDestination(
+  { db, clock }: CoreRuntime,
+  actor: Actor,
+  to: { fileId: string; dataStoreId: string },
+): Promise<void> {
+  if (!isUuid(to.fileId) || !isUuid(to.dataStoreId)) throw notFound()
+  await db.transaction(async (tx) => {
+    const found = await lockRepairable(tx, actor.workspaceId, to)
+    if (!found) throw notFound()
+    const obstacle = obstacleTo(found)
+    if (obstacle) throw new SluiceError('conflict', obstacle)
+    await requestRepair(tx, to, clock.now())
+    await recordAudit({ db: tx, clock }, actor, {
+      action: 'file.repair_requested',
+      subjectId: to.fileId,
+      subjectLabel: found.filename,
+      detail: { destinationId: to.dataStoreId },
+    })
+  })
+}
+
+const notFound = () => new SluiceError('not_found', 'There is no such file, or no such destination of it.')
+
+function obstacleTo({ fileStatus, status, isTurnedOff, hasSource }: Repairable): string | undefined {
+  if (status === 'transferred') return 'This destination has the object.'
+  if (fileStatus !== 'partially_transferred')
+    return `The file is ${fileStatus}: only a file that is partially_transferred can be repaired.`
+  if (isTurnedOff) return 'Its Data Store is turned off. Switch it on again first.'
+  return hasSource ? undefined : NO_SOURCE
+}
