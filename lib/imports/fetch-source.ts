@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { freeBuffer } from '../platform/kernel/free-buffer.ts'
 import { type GetLimits, get } from '../platform/net/get.ts'
 import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
 import { ImportFailure, sourceChanged, statusFailure } from './import-failure.ts'
@@ -38,6 +39,8 @@ export async function fetchSource(
     fromBytes > 0 && validator !== null ? { Range: `bytes=${fromBytes}-`, 'If-Range': validator } : undefined
   const own = { 'User-Agent': 'Sluice-Import/1.0', Accept: '*/*', 'Accept-Encoding': 'identity', ...range }
   const response = await get(agents, { url, headers, own }, limits, signal)
+  // Node's client copies the body out of what its socket has read, 64 KiB at a time, and would leave that to be collected.
+  response.socket.on('data', freeBuffer)
   try {
     return describe(response, { askedBytes: range ? fromBytes : 0, expected: validator, nowMs })
   } catch (error) {
