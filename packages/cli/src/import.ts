@@ -52,19 +52,27 @@ async function readUrls(given: string[]): Promise<string[]> {
   return (await text(process.stdin)).split(/\s+/).filter(Boolean)
 }
 
-/** Tells of each when it has ended. Answers how many failed. */
+/** Tells of each when it has ended, and why it is tried again before that. Answers how many failed. */
 async function follow(sluice: Sluice, made: Open[], json = false): Promise<number> {
   const open = new Map(made.map((one) => [one.id, one]))
   const offsets = new Map<string, number>()
+  const retries = new Map<string, number>()
   const terminal = process.stderr.isTTY && !json
   let failed = 0
   for (;;) {
     for (const { id, url } of [...open.values()]) {
       const file = await sluice.showImport({ id })
       offsets.set(id, file.offset)
-      if (file.status === 'uploading' || file.status === 'transferring') continue
-      open.delete(id)
+      const { failures } = file.import
+      const isOpen = file.status === 'uploading' || file.status === 'transferring'
+      if (isOpen && failures === (retries.get(id) ?? 0)) continue
+      retries.set(id, failures)
       if (terminal) process.stderr.write('\r\x1b[K')
+      if (isOpen) {
+        tellRetry(file.import)
+        continue
+      }
+      open.delete(id)
       if (!tell(file, url, json)) failed += 1
     }
     if (open.size === 0) return failed
@@ -75,6 +83,12 @@ async function follow(sluice: Sluice, made: Open[], json = false): Promise<numbe
       )
     await wait(LOOK_MS)
   }
+}
+
+/** No failures: it goes on. */
+function tellRetry({ url, failures, lastError, nextAttemptAt }: Imported['import']): void {
+  if (failures > 0 && lastError !== null && nextAttemptAt !== null)
+    say(`${url}: ${lastError} Next attempt at ${nextAttemptAt}.`)
 }
 
 /** True if it is there. */

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, it } from 'vitest'
+
+const ID = '01a202dc-306e-7099-ac63-20f7668f6c6d'
+const SOURCE = 'https://example.com/film.mp4'
+const AT = '2026-01-01T00:00:05.000Z'
+
+const failing = { status: 'uploading', failures: 1, lastError: 'The source answered with status 503.' }
+const there = { status: 'transferred', failures: 0, lastError: null }
+
+/** Each look at the import finds the next of these. */
+async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<string> {
+  let at = 0
+  const server = createServer((req, res) => {
+    const json = (status: number, body: object) =>
+      res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    if (req.method === 'POST') return json(202, { data: [{ id: ID }] })
+    const { status, ...shown } = looks[at++]!
+    const from = { url: SOURCE, nextAttemptAt: status === 'uploading' ? AT : null, fetching: false, ...shown }
+    json(200, { id: ID, filename: 'film.mp4', size: 5, offset: 0, status, import: from })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const env = {
+    PATH: process.env.PATH,
+    SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    SLUICE_PIPE_ID: 'pipe_a',
+    SLUICE_SENDER_TOKEN: 'sk_x',
+  } as never
+  const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'import', SOURCE], { env })
+  const said = await text(child.stderr)
+  server.close().closeAllConnections()
+  return said
+}
+
+it('says once why an import is tried again, and when', async () => {
+  expect(await importAgainst([failing, failing, there])).toBe(
+    `${SOURCE}: The source answered with status 503. Next attempt at ${AT}.\nfilm.mp4: 5 bytes\n`,
+  )
+})
