@@ -17,7 +17,7 @@ const LAYERS = [
   ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
-  ['hooks', 'backend-uploads', 'batches'],
+  ['hooks', 'backend-uploads', 'batches', 'upload-links'],
   ['protocols', 'dashboard', 'imports', 'sftp'],
   ['api'],
 ]

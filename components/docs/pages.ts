@@ -23,6 +23,11 @@ export const PAGES = [
     summary: 'Your backend fixes name, type and size, and a client sends the bytes.',
   },
   {
+    slug: 'upload-links',
+    title: 'Upload links',
+    summary: 'People without an account upload to a Pipe, within limits that you set.',
+  },
+  {
     slug: 'batches',
     title: 'Batches',
     summary: 'Files that belong together, and one event when all of them have ended.',

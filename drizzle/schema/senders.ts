@@ -1,4 +1,4 @@
-import { bigint, doublePrecision, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { bigint, doublePrecision, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 import { type ObjectSettings, pipes } from './pipes.ts'
@@ -52,6 +52,8 @@ export const tokens = pgTable(
     object: jsonb().$type<ObjectSettings>(),
     /** The name of the batch that its files belong to. */
     batch: text(),
+    /** The upload link that it was issued for, whose limits hold for all its tokens together. */
+    linkId: uuid(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
     createdAt: createdAt(),

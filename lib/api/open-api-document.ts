@@ -93,6 +93,7 @@ const DESCRIPTION =
 
 const TAGS: Record<string, string> = {
   Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
+  'Upload links': 'Links by which people without an account upload to a Pipe.',
   Imports: 'Files that Sluice fetches from a URL, in the name of a Sender.',
   'Data Stores': 'Buckets of yours, with the credentials that write to them.',
   Pipes: 'What takes uploads: its restrictions, and the Data Store where its files go.',

@@ -113,5 +113,14 @@ export function operationsOf(tag: string) {
       address: Address,
       row: Typed<Q, B, A, string>,
     ) => complete('sender', address, row),
+    /** That anybody may call, without a key. */
+    openOperation: <
+      Q extends Schema | undefined = undefined,
+      B extends Schema | undefined = undefined,
+      A extends Schema | undefined = undefined,
+    >(
+      address: Address,
+      row: Typed<Q, B, A, undefined>,
+    ) => complete('nobody', address, row),
   }
 }

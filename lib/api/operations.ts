@@ -14,12 +14,14 @@ import { peopleOperations } from './operations/people.ts'
 import { pipeOperations } from './operations/pipes.ts'
 import { senderOperations } from './operations/senders.ts'
 import { tokenOperations } from './operations/tokens.ts'
+import { uploadLinkOperations } from './operations/upload-links.ts'
 import { uploadOperations } from './operations/uploads.ts'
 
 /** Every operation of `/api/v1` that its description tells of, in the order of the reference. */
 export const DESCRIBED: Operation[] = [
   ...tokenOperations,
   ...uploadOperations,
+  ...uploadLinkOperations,
   ...importOperations,
   ...batchOperations,
   ...dataStoreOperations,

@@ -40,6 +40,8 @@ export async function signInByToken(
   return countingFailures(context, { address, pipeId: user }, async () => {
     const { token, pipe } = await context.rights.toCreate(password, user)
     if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
+    // Whoever has a link may upload, and an SFTP session lists files.
+    if (token.linkId !== null) throw refused()
     const { workspaceId, senderId, subject } = token
     return { workspaceId, pipeId: user, senderId, subject, token: password, key: null }
   })

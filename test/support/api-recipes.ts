@@ -13,6 +13,8 @@ import { importsInput } from '#lib/imports/import.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { addSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
+import { createUploadLink } from '#lib/upload-links/manage-links.ts'
+import { uploadLinkInput } from '#lib/upload-links/upload-link.ts'
 import { batchId } from '#lib/uploads/rules/batch.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
 import { createOutput, saveOutput } from '#lib/webhooks/outputs/save-output.ts'
@@ -66,6 +68,8 @@ export async function furnish(runtime: TestRuntime) {
     name: 'order-17',
     byToken: true,
   })
+  const linked = parseInput(uploadLinkInput, { pipeId: pipe.id, title: 'Films for May' })
+  const link = await createUploadLink(runtime, actor, linked)
   const off = await createAccountKey(runtime, actor, { name: 'Of a stranger' })
   await revokeAccountKey(runtime, actor, off.id)
   const was = { workspaceId, kind: 'account_key' as const, subjectId: off.id, turnedOffAt: at }
@@ -104,6 +108,7 @@ export async function furnish(runtime: TestRuntime) {
     underWay,
     imported: imported!,
     batch,
+    link,
     undecided,
     output,
     ofAll,
@@ -132,6 +137,14 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   }),
   showBatch: (mine) => ({ params: { id: mine.batch } }),
   sealBatch: (mine) => ({ params: { id: mine.batch } }),
+  createUploadLink: (mine) => ({
+    body: { pipeId: mine.pipe.id, title: 'Drop box', password: 'open sesame', maxFiles: 3 },
+  }),
+  listUploadLinks: (mine) => ({ query: { pipeId: mine.pipe.id } }),
+  showUploadLink: (mine) => ({ params: { id: mine.link.id } }),
+  changeUploadLink: (mine) => ({ params: { id: mine.link.id }, body: { message: 'Thanks', closed: false } }),
+  openUploadLink: (mine) => ({ body: { code: mine.link.code, visitor: 'v'.repeat(43) } }),
+  deleteUploadLink: (mine) => ({ params: { id: mine.link.id } }),
   createImport: (mine) => ({
     body: { pipeId: mine.pipe.id, url: 'https://files.example.com/film.mp4', headers: { 'X-Key': 'secret' } },
     key: mine.sender.token,

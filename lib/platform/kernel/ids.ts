@@ -1,4 +1,4 @@
-import { createHash, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHash, hash, randomBytes, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
 
 /**
  * Ids and secrets of the contract's section 1. Every secret has a prefix that says what it is, and enough
@@ -24,6 +24,13 @@ export function newSecret(prefix: SecretPrefix): string {
     value /= 62n
   }
   return prefix + digits
+}
+
+const LINK_CODE_DIGITS = 22
+
+/** In the address of an upload link: 131 random bits, without a prefix, since people see it. */
+export function newLinkCode(): string {
+  return Array.from({ length: LINK_CODE_DIGITS }, () => BASE62[randomInt(BASE62.length)]).join('')
 }
 
 export function newWebhookSecret(): string {

@@ -92,10 +92,14 @@ export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise
     abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
 }
 
-/** Removes the upload from its token's count of files. Partial uploads are not in that count. */
+/** Removes the upload from the counts of its token and of its upload link. Partial uploads are not in that count. */
 export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
-  await tx.execute(sql`update tokens t set files_created = t.files_created - 1 from files f
-    where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null`)
+  await tx.execute(sql`with given_back as (
+      update tokens t set files_created = t.files_created - 1 from files f
+      where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null returning t.link_id, f.length_bytes
+    )
+    update upload_links l set files_created = l.files_created - 1, bytes_created = l.bytes_created - g.length_bytes
+    from given_back g where l.id = g.link_id`)
 }
 
 /**

@@ -22,6 +22,8 @@ export type NewUpload = {
   workspaceId: string
   pipeId: string
   tokenId: string
+  /** The upload link of the token. */
+  linkId: string | null
   /** How many uploads the token allows, and how many bytes in each. */
   maxFiles: number | null
   maxBytes: number | null
@@ -75,7 +77,7 @@ const MAX_AT_ONCE = 100
 /**
  * Creating an upload locks its workspace's usage row for the month until the commit. So that uploads created at the
  * same time do not queue for that lock, one statement inserts all of them; if the quota is too small for all, each is
- * inserted alone. A token that limits the number of files is locked, too, and so is a batch: their uploads are always inserted alone.
+ * inserted alone. A token that limits the number of files is locked, too, and so are an upload link and a batch: their uploads are always inserted alone.
  */
 export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<void> {
   const { db, emitCreated } = deps
@@ -93,9 +95,9 @@ export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<vo
     }),
   )
   return async (insertion) => {
-    const { maxFiles, batch, concat, isToldOfCreation } = insertion.upload
+    const { maxFiles, linkId, batch, concat, isToldOfCreation } = insertion.upload
     if (concat === 'partial' && maxFiles !== null) await insertPartial(db, insertion)
-    else if (maxFiles !== null || batch) await insertAlone(deps, insertion)
+    else if (maxFiles !== null || linkId || batch) await insertAlone(deps, insertion)
     else if (concat === null && isToldOfCreation) await insertAndTell(insertion)
     else await insertTogether(insertion)
   }
@@ -107,10 +109,15 @@ async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Ins
     await joinBatches(tx, [insertion.upload], insertion.nowMs)
     const [made] = await insert(tx, [insertion])
     if (made!.exhausted && !(await takePlace({ db: tx, emitEvents }, insertion)))
-      throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
+      throw exhausted(insertion.upload)
     const { fileId, isToldOfCreation } = insertion.upload
     if (isToldOfCreation) await emitCreated(tx, fileId)
   })
+}
+
+function exhausted({ linkId }: NewUpload): SluiceError {
+  if (linkId === null) return new SluiceError('token_exhausted', 'Ask your backend for a new token.')
+  return new SluiceError('token_exhausted', 'This upload link takes no more, or not as many bytes.')
 }
 
 /** Among how many uploads of the Sender, the last ones, an earlier creation is looked for. */
@@ -193,6 +200,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
       select id, 'before_create', 'allowed', 'receiver', created_at from made join wanted using (id) where is_allowed
     )`
     : sql``
+  const ofLink = upload.linkId === null ? NO_LINK : countedByLink(upload.linkId, nowMs)
   const made = await rows<{ exhausted: boolean }>(
     db,
     sql`
@@ -217,11 +225,27 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
       update tokens t set files_created = t.files_created + spent.files
       from (select token_id, count(*) as files from made join wanted using (id) where concat is null group by 1) spent
       where t.id = spent.token_id returning t.files_created > t.max_files as over
-    )
-    select exists (select from spent where over) as exhausted from made`,
+    )${ofLink.counted}
+    select exists (select from spent where over)${ofLink.isOver} as exhausted from made`,
   )
   if (made.length === 0) throw await quotaExceeded(db, upload.workspaceId, { ...quota, bytes }, nowMs)
   return made
+}
+
+const NO_LINK = { counted: sql``, isOver: sql`` }
+
+/** All tokens of an upload link share its limits. It may have been closed since the token was issued. */
+function countedByLink(linkId: string, nowMs: number) {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  return {
+    counted: sql`, counted_by_link as (
+      update upload_links l set files_created = l.files_created + 1, bytes_created = l.bytes_created + wanted.length_bytes
+      from made join wanted using (id) where l.id = ${linkId}::uuid
+      returning l.closed_at is not null or coalesce(l.expires_at <= ${now}, false)
+        or coalesce(l.files_created > l.max_files, false) or coalesce(l.bytes_created > l.max_bytes, false) as over
+    )`,
+    isOver: sql` or exists (select from counted_by_link where over)`,
+  }
 }
 
 const COLUMNS =

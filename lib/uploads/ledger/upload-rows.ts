@@ -25,6 +25,8 @@ export type UploadToken = {
   object: ObjectSettings | null
   /** The batch that its files belong to. */
   batch: string | null
+  /** The upload link that it was issued for. */
+  linkId: string | null
 }
 
 export type PipeRow = {

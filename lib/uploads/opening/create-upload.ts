@@ -135,6 +135,7 @@ export function describeNew(
     workspaceId,
     pipeId: pipe.id,
     tokenId,
+    linkId: token.linkId,
     maxFiles,
     maxBytes,
     senderId,

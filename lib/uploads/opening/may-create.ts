@@ -20,6 +20,7 @@ export function assertMayCreate(
   }: Pick<Declared, 'lengthBytes' | 'filetype' | 'concat' | 'protocol'>,
 ): void {
   assertSourceOn(pipe, protocol)
+  if (token.linkId !== null) assertFitsLink({ lengthBytes, concat, protocol })
   assertNotOff(targets)
   if (targets.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
     throw new SluiceError(
@@ -32,6 +33,17 @@ export function assertMayCreate(
   const limits = limitsOfTargets(context, targets)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
+}
+
+/** The limits of an upload link count whole files whose length is known. */
+function assertFitsLink({
+  lengthBytes,
+  concat,
+  protocol,
+}: Pick<Declared, 'lengthBytes' | 'concat' | 'protocol'>): void {
+  if (protocol === 'sftp') throw new SluiceError('forbidden', 'Tokens of upload links are for HTTP alone.')
+  if (lengthBytes !== null && concat === null) return
+  throw new SluiceError('forbidden', 'Uploads through a link are whole files whose length is declared.')
 }
 
 function assertSourceOn(

@@ -1,5 +1,5 @@
-import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
-import { senders } from '#drizzle/schema/index.ts'
+import { and, desc, eq, lt, notExists, or, sql } from 'drizzle-orm'
+import { senders, uploadLinks } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { notOfDemo } from '../../identity/suspension.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -58,7 +58,16 @@ export async function listSenders(
   const rows = await db
     .select()
     .from(senders)
-    .where(and(eq(senders.workspaceId, actor.workspaceId), before ? lt(senders.id, before) : undefined))
+    .where(
+      and(
+        eq(senders.workspaceId, actor.workspaceId),
+        // Those of upload links are no backends, and nothing that a configuration names.
+        notExists(
+          db.select({ id: uploadLinks.id }).from(uploadLinks).where(eq(uploadLinks.senderId, senders.id)),
+        ),
+        before ? lt(senders.id, before) : undefined,
+      ),
+    )
     .orderBy(desc(senders.id))
     .limit(limit + 1)
   return toPage(rows, limit, toSender, (row) => row.id)

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { pageAnswer } from '../../platform/db/page.ts'
+import { currentRequest } from '../../platform/kernel/request-context.ts'
+import {
+  changeUploadLink,
+  createUploadLink,
+  deleteUploadLink,
+  linksQuery,
+  listUploadLinks,
+} from '../../upload-links/manage-links.ts'
+import { openLink, openLinkAnswer, openLinkInput } from '../../upload-links/open-link.ts'
+import {
+  findUploadLink,
+  toUploadLink,
+  uploadLinkAnswer,
+  uploadLinkChange,
+  uploadLinkInput,
+} from '../../upload-links/upload-link.ts'
+import { operationsOf } from '../operation.ts'
+
+const { operation, openOperation } = operationsOf('Upload links')
+
+export const uploadLinkOperations = [
+  operation('POST /upload-links', {
+    id: 'createUploadLink',
+    right: 'build',
+    summary:
+      'Create a link by which people without an account upload to a Pipe. Its code is in this answer and nowhere else.',
+    body: uploadLinkInput,
+    status: 201,
+    answer: uploadLinkAnswer.extend({ code: z.string() }),
+    problems: ['pipe_not_found', 'rate_limited'],
+    run: ({ runtime, who, body }) => createUploadLink(runtime, who, body),
+  }),
+  operation('GET /upload-links', {
+    id: 'listUploadLinks',
+    right: 'see',
+    summary: 'List upload links, newest first.',
+    query: linksQuery,
+    answer: pageAnswer(uploadLinkAnswer),
+    run: ({ runtime, who, query }) => listUploadLinks(runtime, who, query),
+  }),
+  operation('GET /upload-links/{id}', {
+    id: 'showUploadLink',
+    right: 'see',
+    summary: 'Show an upload link.',
+    answer: uploadLinkAnswer,
+    problems: ['not_found'],
+    run: async ({ runtime, who, params }) =>
+      toUploadLink(await findUploadLink(runtime.db, who, params.id!), runtime.clock.now()),
+  }),
+  operation('PATCH /upload-links/{id}', {
+    id: 'changeUploadLink',
+    right: 'build',
+    summary:
+      'Change an upload link, or close it and open it again. Uploads that have begun go on while it is closed.',
+    body: uploadLinkChange,
+    answer: uploadLinkAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params, body }) => changeUploadLink(runtime, who, params.id!, body),
+  }),
+  operation('DELETE /upload-links/{id}', {
+    id: 'deleteUploadLink',
+    right: 'build',
+    summary: 'Delete an upload link for good. Uploads through it that have not ended cannot go on.',
+    status: 204,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => deleteUploadLink(runtime, who, params.id!),
+  }),
+  openOperation('POST /upload-links/open', {
+    id: 'openUploadLink',
+    summary:
+      'Open an upload link by its code: what it says, and a token for its uploads if it takes any from this visitor.',
+    body: openLinkInput,
+    answer: openLinkAnswer,
+    problems: ['not_found', 'forbidden', 'rate_limited'],
+    run: ({ runtime, body }) => openLink(runtime, body, currentRequest()?.client ?? ''),
+  }),
+]

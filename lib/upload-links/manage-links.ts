@@ -1,0 +1,116 @@
+import { and, desc, eq, isNull, lt } from 'drizzle-orm'
+import { z } from 'zod'
+import { uploadLinks } from '#drizzle/schema/index.ts'
+import { hashPassword } from '../identity/accounts/password.ts'
+import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
+import { type Page, pageQuery, readCursor, toPage } from '../platform/db/page.ts'
+import { hashSecret, isUuid, newLinkCode, uuidv7 } from '../platform/kernel/ids.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import { findPipe } from '../workspace/pipes/read-pipes.ts'
+import { revokeSender } from '../workspace/senders/change-sender.ts'
+import { createSender } from '../workspace/senders/create-sender.ts'
+import {
+  findUploadLink,
+  toUploadLink,
+  type UploadLink,
+  type UploadLinkChange,
+  type UploadLinkInput,
+} from './upload-link.ts'
+
+/**
+ * Creates a link, with a Sender whose token nobody is shown: by it, files say which link they came through, and all tokens of the
+ * link are revoked at once. The code is in this answer and nowhere else.
+ */
+export async function createUploadLink(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  { password, ...input }: UploadLinkInput,
+): Promise<UploadLink & { code: string }> {
+  const passwordHash = password === null ? null : await hashPassword(password)
+  const code = newLinkCode()
+  return db.transaction(async (tx) => {
+    const inside = { db: tx, clock }
+    await findPipe(tx, actor, input.pipeId)
+    const sender = await createSender(inside, actor, { name: input.title })
+    const now = clock.now()
+    const { workspaceId } = actor
+    const of = { id: uuidv7(now), workspaceId, senderId: sender.id, codeHash: hashSecret(code) }
+    const values = { ...input, ...of, passwordHash, createdAt: new Date(now) }
+    const [row] = await tx.insert(uploadLinks).values(values).returning()
+    const detail = { ...input, hasPassword: passwordHash !== null }
+    const entry = { action: 'upload_link.created', subjectId: of.id, subjectLabel: input.title, detail }
+    await recordAudit(inside, actor, entry)
+    return { ...toUploadLink(row!, now), code }
+  })
+}
+
+export const linksQuery = pageQuery.extend({ pipeId: z.string().max(100).optional() })
+
+export async function listUploadLinks(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  { limit, cursor, pipeId }: z.output<typeof linksQuery>,
+): Promise<Page<UploadLink>> {
+  const before = readCursor(cursor, isUuid)
+  const rows = await db
+    .select()
+    .from(uploadLinks)
+    .where(
+      and(
+        eq(uploadLinks.workspaceId, actor.workspaceId),
+        isNull(uploadLinks.deletedAt),
+        pipeId === undefined ? undefined : eq(uploadLinks.pipeId, pipeId),
+        before ? lt(uploadLinks.id, before) : undefined,
+      ),
+    )
+    .orderBy(desc(uploadLinks.id))
+    .limit(limit + 1)
+  return toPage(
+    rows,
+    limit,
+    (row) => toUploadLink(row, clock.now()),
+    (row) => row.id,
+  )
+}
+
+/** Closing stops new uploads at once; those that have begun go on. */
+export async function changeUploadLink(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  id: string,
+  { closed, password, ...fields }: UploadLinkChange,
+): Promise<UploadLink> {
+  const passwordHash = typeof password === 'string' ? await hashPassword(password) : password
+  return db.transaction(async (tx) => {
+    const before = await findUploadLink(tx, actor, id, 'update')
+    const now = clock.now()
+    const closedAt =
+      closed === undefined ? before.closedAt : closed ? (before.closedAt ?? new Date(now)) : null
+    const set = { ...fields, closedAt, ...(passwordHash !== undefined && { passwordHash }) }
+    const [row] = await tx.update(uploadLinks).set(set).where(eq(uploadLinks.id, id)).returning()
+    const detail = {
+      ...fields,
+      ...(closed !== undefined && { closed }),
+      ...(passwordHash !== undefined && { hasPassword: passwordHash !== null }),
+    }
+    const entry = { action: 'upload_link.changed', subjectId: id, subjectLabel: row!.title, detail }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return toUploadLink(row!, now)
+  })
+}
+
+/** Ends uploads that have begun, too: their tokens are revoked first, so a crash in between leaves nothing open. */
+export async function deleteUploadLink(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'database'>,
+  actor: Actor,
+  id: string,
+): Promise<void> {
+  const { senderId, title } = await findUploadLink(runtime.db, actor, id)
+  await revokeSender(runtime, actor, senderId)
+  await runtime.db.transaction(async (tx) => {
+    const deletedAt = new Date(runtime.clock.now())
+    await tx.update(uploadLinks).set({ deletedAt }).where(eq(uploadLinks.id, id))
+    const entry = { action: 'upload_link.deleted', subjectId: id, subjectLabel: title }
+    await recordAudit({ db: tx, clock: runtime.clock }, actor, entry)
+  })
+}

@@ -1,0 +1,160 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { files, pipes, senders, tokens, uploadLinks } from '#drizzle/schema/index.ts'
+import { verifyPassword } from '../identity/accounts/password.ts'
+import { assertNotSuspended, notOfDemo } from '../identity/suspension.ts'
+import { hours } from '../platform/kernel/clock.ts'
+import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
+import { hashSecret, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
+import { networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import { uploadUrlOf } from '../workspace/pipes/pipe.ts'
+import { issuedTokenAnswer } from '../workspace/tokens/token.ts'
+import { stateOf, type UploadLinkRow, uploadLinkAnswer } from './upload-link.ts'
+
+export const openLinkInput = z.strictObject({
+  code: z.string().max(100),
+  /** A secret that the uploader's page makes and keeps. Uploads are continued by it, after a reload and by nobody else. */
+  visitor: z.string().regex(/^[0-9A-Za-z_-]{43}$/, 'must be 32 random bytes as base64url'),
+  password: z.string().max(1000).optional(),
+})
+
+export const openLinkAnswer = uploadLinkAnswer
+  .pick({
+    title: true,
+    message: true,
+    state: true,
+    hasPassword: true,
+    expiresAt: true,
+    allowedTypes: true,
+  })
+  .extend({
+    filesLeft: z.int().nullable(),
+    bytesLeft: z.int().nullable(),
+    /** Null if the link takes no uploads, or its password is still to be given, and this visitor has none to continue. */
+    upload: issuedTokenAnswer.extend({ mayCreate: z.boolean() }).nullable(),
+  })
+
+/** Of codes that belong to no link. */
+const GUESSES = { burst: 30, refillMs: 10_000 }
+/** Of passwords, for each link and network, so that nobody keeps the others of a link out. */
+const PASSWORDS = { burst: 10, refillMs: 30_000 }
+/** Of tokens, for each link and network. */
+const TOKENS = { burst: 120, refillMs: 5_000 }
+const TOKEN_MS = hours(1)
+
+type LinkRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
+type Answer = z.input<typeof openLinkAnswer>
+
+/**
+ * What a visitor of a link may know and do. An open link gives whoever has its password a token that creates uploads. A visitor
+ * whose uploads have begun always gets one that continues them and creates none, without the password: so a reload does not end
+ * them, nor does closing the link.
+ */
+export async function openLink(
+  runtime: LinkRuntime,
+  { code, visitor, password }: z.output<typeof openLinkInput>,
+  address: string,
+): Promise<Answer> {
+  const row = await findByCode(runtime, code)
+  if (!row) {
+    await takeForAddress(runtime, 'upload-link', address, GUESSES)
+    throw noLink()
+  }
+  const state = stateOf(row, runtime.clock.now())
+  const subject = `link:${hashSecret(visitor)}`
+  const mayCreate = state === 'open' && (await knowsPassword(runtime, row, password, address))
+  const mayUpload = mayCreate || (await hasBegun(runtime, row, subject))
+  const upload = mayUpload ? await issue(runtime, row, { subject, mayCreate, address }) : null
+  const left = (most: number | null, used: number) => (most === null ? null : Math.max(0, most - used))
+  return {
+    title: row.title,
+    message: row.message,
+    state,
+    hasPassword: row.passwordHash !== null,
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    allowedTypes: row.allowedTypes,
+    filesLeft: left(row.maxFiles, row.filesCreated),
+    bytesLeft: left(row.maxBytes, row.bytesCreated),
+    upload,
+  }
+}
+
+/** A link whose Pipe is deleted, or whose workspace is suspended, is as absent as one that never was. */
+async function findByCode({ db, config }: LinkRuntime, code: string): Promise<UploadLinkRow | undefined> {
+  const [found] = await db
+    .select({ link: uploadLinks })
+    .from(uploadLinks)
+    .innerJoin(pipes, and(eq(pipes.id, uploadLinks.pipeId), isNull(pipes.deletedAt)))
+    .innerJoin(senders, and(eq(senders.id, uploadLinks.senderId), isNull(senders.revokedAt)))
+    .where(
+      and(
+        eq(uploadLinks.codeHash, hashSecret(code)),
+        isNull(uploadLinks.deletedAt),
+        notOfDemo(config, sql`${uploadLinks.workspaceId}`),
+      ),
+    )
+  if (!found) return undefined
+  try {
+    await assertNotSuspended(db, found.link.workspaceId)
+    return found.link
+  } catch (error) {
+    if (isSluiceError(error)) return undefined
+    throw error
+  }
+}
+
+/** False if none was given. Those that are given are counted before they are compared, which costs this node much. */
+async function knowsPassword(
+  runtime: LinkRuntime,
+  { id, passwordHash }: UploadLinkRow,
+  password: string | undefined,
+  address: string,
+): Promise<boolean> {
+  if (passwordHash === null) return true
+  if (password === undefined) return false
+  await takeForAddress(runtime, `upload-link-password:${id}`, address, PASSWORDS)
+  if (await verifyPassword(password, passwordHash)) return true
+  throw new SluiceError('forbidden', 'The password of this upload link is another one.')
+}
+
+async function hasBegun({ db }: LinkRuntime, { senderId }: UploadLinkRow, subject: string): Promise<boolean> {
+  const underWay = and(
+    eq(files.senderId, senderId),
+    eq(files.subject, subject),
+    eq(files.status, 'uploading'),
+  )
+  const found = await db.select({ id: files.id }).from(files).where(underWay).limit(1)
+  return found.length > 0
+}
+
+async function issue(
+  runtime: LinkRuntime,
+  link: UploadLinkRow,
+  { subject, mayCreate, address }: { subject: string; mayCreate: boolean; address: string },
+): Promise<Answer['upload']> {
+  const { db, clock, config } = runtime
+  await takeFromLimit(runtime, `upload-link-token:${link.id}:${networkOf(address)}`, TOKENS)
+  const token = newSecret('tmp_')
+  const now = clock.now()
+  const expiresAt = new Date(now + TOKEN_MS)
+  await db.insert(tokens).values({
+    id: uuidv7(now),
+    workspaceId: link.workspaceId,
+    pipeId: link.pipeId,
+    senderId: link.senderId,
+    linkId: link.id,
+    tokenHash: hashSecret(token),
+    subject,
+    maxFiles: mayCreate ? null : 0,
+    allowedTypes: link.allowedTypes,
+    expiresAt,
+    createdAt: new Date(now),
+  })
+  const uploadUrl = uploadUrlOf(config, link.pipeId)
+  return { token, expiresAt: expiresAt.toISOString(), pipeId: link.pipeId, uploadUrl, mayCreate }
+}
+
+function noLink(): SluiceError {
+  return new SluiceError('not_found', 'There is no such upload link. Ask whoever sent it for another.')
+}

@@ -1,0 +1,112 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { z } from 'zod'
+import { uploadLinks } from '#drizzle/schema/index.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
+import type { Db } from '../platform/db/database.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { isUuid } from '../platform/kernel/ids.ts'
+import { bytesField, nameField, timeField, toAnswer } from '../platform/kernel/parse-input.ts'
+import { mediaRangeField } from '../workspace/pipes/pipe.ts'
+import { tokenInput } from '../workspace/tokens/token.ts'
+
+const MIN_PASSWORD = 8
+
+export const uploadLinkInput = z.strictObject({
+  pipeId: tokenInput.shape.pipeId,
+  title: nameField,
+  /** Shown to the uploader under the title. */
+  message: z.string().max(2000, 'must have at most 2000 characters').default(''),
+  password: z
+    .string()
+    .min(MIN_PASSWORD, `must have at least ${MIN_PASSWORD} characters`)
+    .max(1000, 'must have at most 1000 characters')
+    .nullable()
+    .default(null),
+  expiresAt: timeField.nullable().default(null),
+  /** Of all uploads through this link together, counted when they are created. */
+  maxFiles: tokenInput.shape.maxFiles.unwrap().nullable().default(null),
+  maxBytes: bytesField.nullable().default(null),
+  allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries').default([]),
+})
+export type UploadLinkInput = z.output<typeof uploadLinkInput>
+
+const { title, message, password, expiresAt, maxFiles, maxBytes, allowedTypes } = uploadLinkInput.shape
+
+export const uploadLinkChange = z
+  .strictObject({
+    title,
+    message: message.unwrap(),
+    password: password.unwrap(),
+    expiresAt: expiresAt.unwrap(),
+    maxFiles: maxFiles.unwrap(),
+    maxBytes: maxBytes.unwrap(),
+    allowedTypes: allowedTypes.unwrap(),
+    closed: z.boolean(),
+  })
+  .partial()
+export type UploadLinkChange = z.output<typeof uploadLinkChange>
+
+const LINK_STATES = ['open', 'closed', 'expired', 'exhausted'] as const
+type LinkState = (typeof LINK_STATES)[number]
+
+export const uploadLinkAnswer = z.strictObject({
+  id: z.uuid(),
+  pipeId: z.string(),
+  /** Its files are in the name of this Sender: `GET /files?senderId=`. */
+  senderId: z.uuid(),
+  title: z.string(),
+  message: z.string(),
+  hasPassword: z.boolean(),
+  state: z.enum(LINK_STATES),
+  expiresAt: z.iso.datetime().nullable(),
+  maxFiles: z.int().nullable(),
+  maxBytes: z.int().nullable(),
+  allowedTypes: z.array(z.string()),
+  filesCreated: z.int(),
+  bytesCreated: z.int(),
+  createdAt: z.iso.datetime(),
+})
+export type UploadLink = z.output<typeof uploadLinkAnswer>
+export type UploadLinkRow = typeof uploadLinks.$inferSelect
+
+export const toUploadLink = (row: UploadLinkRow, nowMs: number): UploadLink =>
+  toAnswer(uploadLinkAnswer, {
+    ...row,
+    hasPassword: row.passwordHash !== null,
+    state: stateOf(row, nowMs),
+  })
+
+export function stateOf(
+  row: Pick<
+    UploadLinkRow,
+    'closedAt' | 'expiresAt' | 'maxFiles' | 'maxBytes' | 'filesCreated' | 'bytesCreated'
+  >,
+  nowMs: number,
+): LinkState {
+  if (row.closedAt) return 'closed'
+  if (row.expiresAt && row.expiresAt.getTime() <= nowMs) return 'expired'
+  const isFull = row.filesCreated >= (row.maxFiles ?? Infinity)
+  return isFull || row.bytesCreated >= (row.maxBytes ?? Infinity) ? 'exhausted' : 'open'
+}
+
+/** Another workspace's link is as absent as one that never was. */
+export async function findUploadLink(
+  db: Db,
+  actor: Actor,
+  id: string,
+  lock?: 'update',
+): Promise<UploadLinkRow> {
+  const query = db
+    .select()
+    .from(uploadLinks)
+    .where(
+      and(
+        eq(uploadLinks.id, id),
+        eq(uploadLinks.workspaceId, actor.workspaceId),
+        isNull(uploadLinks.deletedAt),
+      ),
+    )
+  const [row] = isUuid(id) ? await (lock ? query.for(lock) : query) : []
+  if (!row) throw new SluiceError('not_found', 'There is no such upload link.')
+  return row
+}
