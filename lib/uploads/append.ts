@@ -14,7 +14,7 @@ export type Appended = {
   offsetBytes: number
   why: Exclude<Rest['why'], 'overrun'>
   /** `undecided`: a hook has not allowed the object yet, whose bytes are all durable. */
-  state: 'uploading' | 'transferring' | 'transferred' | 'undecided'
+  state: 'uploading' | 'transferring' | 'transferred' | 'partially_transferred' | 'undecided'
   /** What the hook hands to the uploader. */
   result?: unknown
 }

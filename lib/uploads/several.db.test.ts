@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { blocked, openTestDatabase } from '../../test/support/databases.ts'
+import { httpCall } from '../../test/support/http-call.ts'
 import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
@@ -151,6 +152,20 @@ describe('a file with two required destinations and one of best effort', () => {
       expect(await buckets[2]!.unfinished()).toEqual([])
     },
   )
+
+  it('is answered as partially transferred to a plain PUT', async () => {
+    buckets[2]!.faults.add({ operation: 'UploadPart', effect: REFUSED, times: 100 })
+    const url = `${client.collection}film.mp4`
+    const whole = randomBytes(20 * MiB)
+    const { status, body } = await httpCall({ method: 'PUT', url, token: client.token, body: whole })
+    expect([status, JSON.parse(body)]).toMatchObject([
+      201,
+      { status: 'partially_transferred', checksum: expect.stringMatching(/^crc32:/) },
+    ])
+    await settled()
+    site.clock.advance(minutes(2))
+    await clearLeftovers(node.context)
+  })
 
   it.each([
     ['one part', MiB, 'PutObject'],

@@ -37,8 +37,7 @@ export async function decided(
   const { status, state, reason, result } = standing
   if (state === 'rejected') throw rejected(reason)
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
-  if (state === 'allowed')
-    return { state: hasObject(status) ? 'transferred' : 'transferring', offsetBytes, result }
+  if (state === 'allowed') return { state: hasObject(status) ? status : 'transferring', offsetBytes, result }
   // Of an empty file no byte can seem to be missing, nor of one whose bytes came with other uploads.
   if (offsetBytes === 0) throw stillUndecided()
   return { state: 'undecided', offsetBytes: offsetBytes - 1 }

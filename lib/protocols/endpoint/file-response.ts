@@ -3,6 +3,7 @@ import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { Progress } from '../../uploads/opening/upload.ts'
 import { resultHeader } from './decision.ts'
+import { hasObject } from './look-up.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /** The response once all bytes are durable: 201 if the object is in the bucket, 202 if the bucket or a decision takes longer. */
@@ -11,7 +12,7 @@ export function describeFile(
   { offsetBytes, state, result }: Pick<Appended, 'offsetBytes' | 'state' | 'result'>,
   { filename, location }: { filename: string; location: string },
 ): UploadResponse {
-  const isThere = state === 'transferred'
+  const isThere = hasObject(state)
   const file = {
     id: fileId,
     filename,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
+import type { Appended } from '../../uploads/append.ts'
 import { cancelUpload, retireUpload } from '../../uploads/endings/end-upload.ts'
 import { noteOffsetRequest } from '../../uploads/opening/report-offset.ts'
 import { isRejected, rejected } from '../../uploads/rules/decision.ts'
@@ -73,7 +74,9 @@ export function assertStillThere(upload: UploadRow, nowMs: number): void {
 }
 
 /** Every required destination has it. */
-export function hasObject(status: UploadRow['status']): boolean {
+export function hasObject(
+  status: UploadRow['status'] | Appended['state'],
+): status is 'transferred' | 'partially_transferred' {
   return status === 'transferred' || status === 'partially_transferred'
 }
 

@@ -2,6 +2,7 @@ import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
+import type { FoundAtEach } from '../ledger/transferred.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Upload } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
@@ -14,7 +15,7 @@ import { putAtEach } from './put-at-each.ts'
 import { recordTransferred } from './record-transferred.ts'
 import { settleFile } from './settle.ts'
 
-type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
+type Finished = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
 
 /**
  * Stores a file whose last byte has arrived. A file of one part takes a single PutObject; any other becomes
@@ -78,7 +79,7 @@ async function assembleParts(
   if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
   const isThere = outcome !== 'late' && outcome.kind === 'transferred'
   if (!isThere) inBackground(context, rememberUnmade(context, { fileId, ...whole, destinations }))
-  return { offsetBytes: progress.offsetBytes, state: isThere ? 'transferred' : 'transferring' }
+  return { offsetBytes: progress.offsetBytes, state: isThere ? outcome.status : 'transferring' }
 }
 
 /**
@@ -96,7 +97,7 @@ async function putWhole(
   if (upload.destinations.length > 1) {
     const outcome = await putAtEach(context, upload, parts, last)
     if (!outcome) return keepWhole(context, upload, parts, last)
-    const state = outcome.kind === 'transferred' ? 'transferred' : 'transferring'
+    const state = outcome.kind === 'transferred' ? outcome.status : 'transferring'
     return { offsetBytes: upload.progress.offsetBytes, state }
   }
   const crc32 = combineCrc32(upload.progress.crc32, last.crc32, last.bytes)

@@ -70,7 +70,7 @@ export async function recordTransferred(
  * The same for a file with several destinations, whose statuses decide on its own. Their objects are recorded already. False
  * if the lease was lost, or some destination is still to be waited for.
  */
-export async function recordSeveral(context: Ledger, lease: Freed): Promise<boolean> {
+export async function recordSeveral(context: Ledger, lease: Freed): Promise<FoundAtEach['status'] | false> {
   const { db, clock, emitEvents, metrics, database } = context
   const { fileId } = lease
   const ended = await db.transaction(async (tx) => {
@@ -88,7 +88,7 @@ export async function recordSeveral(context: Ledger, lease: Freed): Promise<bool
   database?.recent.note('end', findAgain(context, fileId, { lengthBytes, crc32, etag: null, several }))
   lease.forget()
   metrics.uploadsFinished.inc({ status })
-  return true
+  return status
 }
 
 /** What a database that lost the end of the file has to be told again. */

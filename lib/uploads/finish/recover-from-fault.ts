@@ -13,7 +13,7 @@ type Unrecorded = Pick<
   Parts,
   'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'recordAsTail' | 'responded' | 'close'
 >
-type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
+type Recovered = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
 
 /**
  * Ends a request in which a part could not be made durable. Confirmed bytes stay, and nothing after the fault counts.
@@ -40,7 +40,7 @@ export async function recoverFromFault(
       const looked = await lookUp(context, upload, fault).catch((lookUpFault: unknown) => {
         error = lookUpFault
       })
-      if (looked?.kind === 'transferred') return { offsetBytes: progress.lengthBytes!, state: 'transferred' }
+      if (looked?.kind === 'transferred') return { offsetBytes: progress.lengthBytes!, state: looked.status }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
     if (verdict === 'keep in tail' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
@@ -147,7 +147,9 @@ export async function settleByLookingUpAtEach(
     { found: { etag: null, several: several! } },
     { lengthBytes },
   )
-  return (await lease.whileHeld(recording)) ? { kind: 'transferred' } : { kind: 'left' }
+  return (await lease.whileHeld(recording))
+    ? { kind: 'transferred', status: several!.status }
+    : { kind: 'left' }
 }
 
 /** One of best effort that does not answer has no say. */

@@ -4,6 +4,7 @@ import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { recordDelivery, recordDestinationFailure } from '../ledger/destinations.ts'
 import { heldBy, lostLease } from '../ledger/lease-terms.ts'
+import type { FoundAtEach } from '../ledger/transferred.ts'
 import type { Destination } from '../opening/upload.ts'
 import { failureOf } from '../rules/faults.ts'
 import type { Failure } from '../rules/file-status.ts'
@@ -16,7 +17,7 @@ import { deliveredOf, recordSeveral, recordTransferred } from './record-transfer
  * has the object, and those of best effort have a moment longer.
  */
 export type Outcome =
-  | { kind: 'transferred' }
+  | { kind: 'transferred'; status: FoundAtEach['status'] }
   | { kind: 'left' }
   | { kind: 'lagging'; concluded: Promise<unknown> }
   | { kind: 'failed'; error: unknown }
@@ -62,7 +63,7 @@ async function recordStored(
   try {
     if (await lease.whileHeld(recordTransferred(context, lease, stored, file))) {
       context.checkpoint?.('transferred')
-      return { kind: 'transferred' }
+      return { kind: 'transferred', status: 'transferred' }
     }
   } catch (error) {
     return leave(file, { refusal: error, isCertain: false })
@@ -218,10 +219,10 @@ async function decide(
 }
 
 async function conclude(context: UploadContext, { lease }: File): Promise<Outcome> {
-  const isConcluded = await lease.whileHeld(recordSeveral(context, lease)).catch(() => false)
-  if (isConcluded) {
+  const status = await lease.whileHeld(recordSeveral(context, lease)).catch(() => false as const)
+  if (status) {
     context.checkpoint('transferred')
-    return { kind: 'transferred' }
+    return { kind: 'transferred', status }
   }
   await lease.release({ interrupted: false }).catch(() => {})
   return { kind: 'left' }
