@@ -31,7 +31,10 @@ type ClaimLimits = { limit: number; perWorkspace: number; claimMs: number; nowMs
 /** Only one node at a time claims, so that they cannot exceed the limit of a workspace together. */
 const CLAIMING = sql`hashtext('sluice imports')`
 
-/** Claims up to `limit` imports that are due, and of no workspace so many that more than `perWorkspace` are fetched at once. */
+/**
+ * Claims up to `limit` imports that are due, and of no workspace so many that more than `perWorkspace` are fetched at once.
+ * The workspaces of which the fewest are being fetched come first.
+ */
 export async function claimImports(
   db: Db,
   { limit, perWorkspace, claimMs, nowMs }: ClaimLimits,
@@ -52,9 +55,10 @@ export async function claimImports(
         select distinct workspace_id from imports where due_at <= ${now} and ${isFree}
       ), due as (
         select i.file_id from waiting w left join running r on r.workspace_id = w.workspace_id cross join lateral (
-          select file_id, due_at from imports where workspace_id = w.workspace_id and due_at <= ${now} and ${isFree}
+          select file_id, due_at, coalesce(r.files, 0) + row_number() over (order by due_at, file_id) as place
+          from imports where workspace_id = w.workspace_id and due_at <= ${now} and ${isFree}
           order by due_at, file_id limit greatest(0, ${perWorkspace}::int - coalesce(r.files, 0))
-        ) i order by i.due_at, i.file_id limit ${limit}::int
+        ) i order by i.place, i.due_at, i.file_id limit ${limit}::int
       ), claimed as (
         update imports set claim = gen_random_uuid(), claimed_until = ${until(claimMs)}
         where file_id = any (array(select file_id from due)) returning *
