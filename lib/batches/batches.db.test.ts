@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { httpCall } from '../../test/support/http-call.ts'
 import { fileIdOf, metadata, type TusClient, tusCall } from '../../test/support/tus-client.ts'
@@ -14,6 +14,7 @@ import { listAudit } from '../identity/audit/list-audit.ts'
 import { rows } from '../platform/db/database.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { endingContext, endUpload } from '../uploads/endings/end-upload.ts'
+import { joinBatches } from '../uploads/ledger/batches.ts'
 import { expireUploads } from '../uploads/recovery/upload-sweeps.ts'
 import { createOutput } from '../webhooks/outputs/save-output.ts'
 import { outputInput } from '../webhooks/outputs/webhook-output.ts'
@@ -253,6 +254,42 @@ describeWithDatabase('a batch', (database) => {
     }
     await Promise.all([...urls.map((url) => finish(client, url)), sealing(client), looking(), looking()])
     expect(await told()).toMatchObject([{ total: 12, transferred: 12 }])
+  })
+
+  it('is sealed once those who are adding a file to it have done so', async () => {
+    const { id } = (await batchOf(await begin(await site.client(node, { batch: 'held' }))))!
+    const { workspaceId, pipe, sender } = site
+    const of = {
+      id,
+      workspaceId,
+      pipeId: pipe.id,
+      senderId: sender.id,
+      subject: null,
+      name: 'held',
+      byToken: true,
+    }
+    const [joined, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const adding = database().db.transaction(async (tx) => {
+      await joinBatches(tx, [{ batch: of }], site.clock.now())
+      joined.resolve()
+      await done.promise
+    })
+    await joined.promise
+    const sealed = sealBatch(site.runtime, site.actor, id)
+    const waiting = () =>
+      rows(
+        database().db,
+        sql`select 1 from pg_locks where not granted and pid in (
+        select pid from pg_stat_activity where datname = current_database())`,
+      )
+    const waits = vi.waitFor(async () => {
+      expect(await waiting()).toHaveLength(1)
+      return 'waits'
+    })
+    expect(await Promise.race([sealed, waits])).toBe('waits')
+    done.resolve()
+    await adding
+    expect((await sealed).sealedAt).not.toBeNull()
   })
 
   it('gets every file that was created before it was sealed, and refuses the others', async () => {
