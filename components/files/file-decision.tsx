@@ -1,12 +1,18 @@
+import { allow, reject } from '#app/dashboard/files/actions.ts'
 import type { File } from '#lib/dashboard/files/file.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
 import { formatExact } from '../format.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { TextField } from '../ui/field.tsx'
 import { Panel } from '../ui/panel.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { DECIDED_BY_IN_WORDS, DECISION_STATES_IN_WORDS } from './words.ts'
 
 /** What the customer's backend says of a file before there is an object. */
-export function FileDecision({ decision }: { decision: NonNullable<File['decision']> }) {
+export function FileDecision({ id, decision }: { id: string; decision: NonNullable<File['decision']> }) {
   const { state, reason, result, decidedBy, decidedAt, deferredUntil } = decision
   return (
     <Panel title="Decision">
@@ -22,6 +28,34 @@ export function FileDecision({ decision }: { decision: NonNullable<File['decisio
           Result: result === null ? undefined : JSON.stringify(result),
         }}
       />
+      {(state === 'asked' || state === 'deferred') && (
+        <IfMay right="operate">
+          <div className="mt-4 flex flex-wrap gap-2">
+            <ActionForm action={allow.bind(null, id)} submit="Allow" submitTone="plain" submitSize="sm" />
+            <Reject id={id} />
+          </div>
+        </IfMay>
+      )}
     </Panel>
+  )
+}
+
+function Reject({ id }: { id: string }) {
+  return (
+    <ConfirmDialog
+      trigger={<Button size="sm">Reject…</Button>}
+      title="Reject this file"
+      confirm="Reject the file"
+      action={reject.bind(null, id)}
+    >
+      <p>It fails without an object, and what has arrived is discarded.</p>
+      <TextField
+        name="reason"
+        label="Reason"
+        optional
+        maxLength={500}
+        hint="The uploader is told, each time."
+      />
+    </ConfirmDialog>
   )
 }

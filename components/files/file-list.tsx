@@ -45,6 +45,8 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
     { kind: 'text', name: 'folder', label: 'Folder' },
+    // Whoever follows the batch of a file has its id, and nobody types one.
+    ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
     {
       kind: 'choice',
       name: 'status',

@@ -13,6 +13,7 @@ export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: num
     search: query.search,
     folder: query.folder || undefined,
     ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
+    batchId: query.batchId || undefined,
     senderId: query.senderId,
     protocol: query.protocol,
     pipeId: pipeId ?? query.pipeId,

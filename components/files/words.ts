@@ -15,7 +15,7 @@ type Decision = NonNullable<File['decision']>
 export const DECISION_STATES_IN_WORDS: Record<Decision['state'], string> = {
   due: 'Asked once every byte is here',
   asked: 'Waiting for the answer',
-  deferred: 'Deferred, until a call to the API decides',
+  deferred: 'Deferred, until somebody decides here or by the API',
   allowed: 'Allowed',
   rejected: 'Rejected',
 }

@@ -48,3 +48,58 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
   expect((await hooks()).data).toEqual([])
   await decider.close()
 })
+
+test('a deferred file is allowed or rejected on its page, by those who may', async ({
+  owner: page,
+  demo,
+}) => {
+  const decider = await openDecider()
+  decider.answer = () => ({ defer: true })
+  const { name: bucket, endpoint, region, reader } = demo.bucket
+  const place = { provider: 'other', endpoint, region, bucket, forcePathStyle: true }
+  const fields = { ...place, name: 'waiting', prefix: 'waiting/', ...reader }
+  const store = await api<{ id: string }>(demo, 'POST', '/data-stores', fields)
+  const named = { name: 'waiting', dataStoreId: store.id, source: { http: true } }
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', named)
+  const hook = { url: decider.url, enabled: true, timeoutSeconds: 2, withoutAnswer: 'refuse' }
+  await api(demo, 'PUT', `/pipes/${pipe.id}/hooks/before_complete`, hook)
+  const issued = await fetch(`${demo.baseUrl}/api/v1/tokens`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${demo.senderToken}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ pipeId: pipe.id, batch: 'order-17' }),
+  })
+  const { token, uploadUrl } = (await issued.json()) as { token: string; uploadUrl: string }
+  const send = async (name: string) => {
+    const sent = await fetch(`${uploadUrl}${name}`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${token}` },
+      body: 'Hello',
+    })
+    return ((await sent.json()) as { id: string }).id
+  }
+  const [good, bad] = await Promise.all([send('good.txt'), send('bad.txt')])
+  const panel = page.getByRole('region', { name: 'Decision' })
+
+  await page.goto(`/dashboard/files/${bad}`)
+  await panel.getByRole('button', { name: 'Reject' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Reject this file' })
+  await dialog.getByLabel('Reason').fill('It has a virus.')
+  await expectAccessible(page, 'rejecting a file')
+  await dialog.getByRole('button', { name: 'Reject the file' }).click()
+  await expect(panel.getByText('It has a virus.')).toBeVisible()
+  await expect(panel.getByRole('button')).toHaveCount(0)
+
+  await page.goto(`/dashboard/files/${good}`)
+  await panel.getByRole('button', { name: 'Allow' }).click()
+  type Shown = { status: string; decision: { decidedBy: string } }
+  const shown = (id: string) => api<Shown>(demo, 'GET', `/files/${id}`)
+  await expect
+    .poll(() => shown(good))
+    .toMatchObject({ status: 'transferred', decision: { state: 'allowed', decidedBy: 'api' } })
+  expect(await shown(bad)).toMatchObject({ status: 'failed', decision: { state: 'rejected' } })
+
+  await page.getByRole('link', { name: 'order-17' }).click()
+  await expect(page.getByRole('link', { name: 'good.txt' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'bad.txt' })).toBeVisible()
+  await decider.close()
+})

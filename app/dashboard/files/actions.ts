@@ -5,10 +5,13 @@ import { plural } from '#components/format.ts'
 import {
   cancelFile,
   cancelFiles,
+  decideOnFile,
   eraseFile,
   eraseFiles,
   restoreFiles,
 } from '#lib/dashboard/files/act-on-files.ts'
+import { decisionInput } from '#lib/hooks/answers.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { repairDestination } from '#lib/uploads/repair/repair-destination.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed } from '../../actions/form-fields.ts'
@@ -17,6 +20,22 @@ export async function cancel(id: string) {
   return act('operate', async (runtime, actor) => {
     await cancelFile(runtime, actor, id)
     return { message: 'The upload was canceled.' }
+  })
+}
+
+export async function allow(id: string) {
+  return act('operate', async (runtime, actor) => {
+    await decideOnFile(runtime, actor, id, { allow: true })
+    return { message: 'The file is allowed. Its object is being made.' }
+  })
+}
+
+export async function reject(id: string, _previous: unknown, data: FormData) {
+  return act('operate', async (runtime, actor) => {
+    const reason = String(data.get('reason') ?? '').trim()
+    const decision = parseInput(decisionInput, { allow: false, ...(reason && { reason }) })
+    await decideOnFile(runtime, actor, id, decision)
+    return { message: 'The file was rejected.' }
   })
 }
 

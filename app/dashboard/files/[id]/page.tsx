@@ -125,6 +125,11 @@ function FileFacts({
                 {file.folder}
               </TextLink>
             ) : undefined,
+            Batch: file.batch ? (
+              <TextLink href={`/dashboard/files?${new URLSearchParams({ batchId: file.batch.id })}`}>
+                {file.batch.name}
+              </TextLink>
+            ) : undefined,
             Pipe: pipeName ? (
               <TextLink href={`/dashboard/pipes/${file.pipeId}`}>{pipeName}</TextLink>
             ) : (
@@ -164,7 +169,7 @@ function FileFacts({
           progress={progress.get(destination.destinationId)!}
         />
       ))}
-      {file.decision && <FileDecision decision={file.decision} />}
+      {file.decision && <FileDecision id={file.id} decision={file.decision} />}
       {file.object && <FileObject object={file.object} />}
       {Object.keys(metadata).length > 0 && (
         <Panel title="Metadata">
