@@ -38,7 +38,7 @@ export function readFigures() {
     return { upload: upload!, database: database! }
   }
   const connections =
-    /up to \d+ for each node; with `PROCESSES` up to (\d+) for all processes of a node or (\d+) for each, whichever is more, and (\d+) for each/
+    /up to \d+ for each node; with `PROCESSES` up to (\d+) for all processes of a node or (\d+) for each, whichever is more, plus (\d+) for each/
   const [together, each, beside] = numbersIn(operations, 'Connections to PostgreSQL', connections)
   return {
     bytes: cpu('TLS to the bucket, 8 files of 64 MiB at once: CPU'),

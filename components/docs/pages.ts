@@ -3,19 +3,19 @@ export const PAGES = [
   {
     slug: 'quickstart',
     title: 'Quickstart',
-    summary: 'From nothing to a file in your own bucket, in five minutes.',
+    summary: 'From zero to a file in your own bucket, in five minutes.',
   },
   {
     slug: 'kit',
     title: 'Client kit',
-    summary: 'A token endpoint and an upload button in two short files, and a command line.',
+    summary: 'A token endpoint and an upload button in two short files, and a command-line tool.',
   },
   { slug: 'concepts', title: 'Concepts', summary: 'Data Stores, Pipes, Senders, tokens and files.' },
   { slug: 'token-api', title: 'Token API', summary: 'Trade a Sender token for a temporary upload token.' },
   {
     slug: 'tus-endpoint',
     title: 'TUS endpoint',
-    summary: 'The protocol of the upload address, and its guarantees.',
+    summary: 'The upload protocol and its guarantees.',
   },
   {
     slug: 'backend-uploads',
@@ -45,18 +45,18 @@ export const PAGES = [
   {
     slug: 'sftp',
     title: 'SFTP',
-    summary: 'sftp, lftp, rclone, curl and WinSCP, straight into your bucket, and resumed after a cut.',
+    summary: 'sftp, lftp, rclone, curl and WinSCP, straight into your bucket, resuming after interruptions.',
   },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
     slug: 'decision-hooks',
     title: 'Decision hooks',
-    summary: 'Your backend allows, names or rejects uploads, and answers the uploader.',
+    summary: 'Your backend allows, names or rejects uploads, and returns a result to the uploader.',
   },
   {
     slug: 'name-files',
     title: 'Name files yourself',
-    summary: 'Your backend refuses uploads, or gives them their names and keys, before they begin.',
+    summary: 'Your backend refuses uploads, or sets their names and keys, before they start.',
   },
   {
     slug: 'approve-files',
@@ -65,22 +65,22 @@ export const PAGES = [
   },
   {
     slug: 'objects',
-    title: 'What the bucket gets',
+    title: 'Object settings',
     summary: 'Cache-Control, download names, metadata, tags, storage class and encryption of objects.',
   },
   {
     slug: 'second-copy',
     title: 'Keep a second copy',
-    summary: 'One upload into several buckets, and what happens when one of them does not keep up.',
+    summary: 'One upload to several buckets, and what happens when one of them cannot keep up.',
   },
   {
     slug: 'members',
     title: 'Members and roles',
-    summary: 'Who may do what, invitations, account keys and the audit log.',
+    summary: 'Permissions, invitations, account keys and the audit log.',
   },
-  { slug: 'errors', title: 'Errors', summary: 'The shape of an error and every code.' },
+  { slug: 'errors', title: 'Errors', summary: 'The error format and every code.' },
   { slug: 'limits', title: 'Limits', summary: 'Sizes, rates, times and the free tier.' },
-  { slug: 'self-hosting', title: 'Self-hosting', summary: 'Run all of it yourself.' },
+  { slug: 'self-hosting', title: 'Self-hosting', summary: 'Run everything yourself.' },
 ] as const
 
 const guide = <Slug extends string>(slug: Slug, title: string) => ({
@@ -89,7 +89,7 @@ const guide = <Slug extends string>(slug: Slug, title: string) => ({
   summary: `Token endpoint, upload and webhook in ${title}.`,
 })
 
-/** For a framework each: the same three things, with all of their code. */
+/** One per framework: the same three steps, with their complete code. */
 export const GUIDES = [
   guide('nextjs', 'Next.js'),
   guide('express', 'Express'),

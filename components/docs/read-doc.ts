@@ -48,7 +48,7 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
   }
 }
 
-/** From the very tables that the program uses, so that these two never lag behind. */
+/** Built from the tables that the program itself uses, so these two are always current. */
 const PARTS = {
   error_table: tableOf(
     '| Code | Status | Means |',
@@ -63,7 +63,7 @@ const PARTS = {
     ),
   ),
   until_reachable:
-    'Until your receiver can be reached from outside, the inbox under **Webhooks** takes its place.',
+    'Until your receiver is publicly reachable, use the inbox under **Webhooks**.',
 }
 
 function tableOf(head: string, rows: string[]): string {

@@ -11,7 +11,7 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', { name: 'decided', dataStoreId: store.id })
   await page.goto(`/dashboard/pipes/${pipe.id}`)
   await page.getByRole('link', { name: 'Decisions' }).click()
-  const panel = page.getByRole('region', { name: 'Before there is an object' })
+  const panel = page.getByRole('region', { name: 'Before the object is created' })
 
   await panel.getByLabel('Address').fill(decider.url)
   await panel.getByLabel('Seconds for an answer').fill('99')
