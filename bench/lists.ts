@@ -28,7 +28,7 @@ const FILE_QUERIES: Record<string, Record<string, unknown>> = {
   'by Sender': { senderId: SENDER },
   'by Sender and status': { senderId: SENDER, status: 'failed' },
   'by name': { filename: 'photo' },
-  'by a name that none has': { filename: 'nothing has it' },
+  'by a name that matches none': { filename: 'nothing has it' },
   'by time': { createdBefore: '2026-01-03T00:00:00Z' },
 }
 

@@ -15,7 +15,7 @@ export function measuredNow(): { day: string; commit: string } {
   return { day: new Date().toISOString().slice(0, 10), commit }
 }
 
-/** A page and the chart that it shows. */
+/** A page and its chart. */
 export function writeReport(sections: Section[], about: Page): void {
   const { folder } = about
   mkdirSync(folder, { recursive: true })
@@ -37,14 +37,14 @@ function page(sections: Section[], all: Finding[], { name, title, about }: Page)
     `${all.length - missed.length} of ${all.length} goals were met${missed.length > 0 ? '; missed were:' : '.'}`,
     ...(missed.length > 0 ? ['', ...missed.flatMap(inDetail)] : []),
     '',
-    `![Bars of Sluice and the others](${name}.svg)`,
+    `![Sluice and the others as bars](${name}.svg)`,
     ...sections.flatMap(section),
     '',
   ].join('\n')
 }
 
 const inDetail = ({ what, measured, wanted, profile = [] }: Finding) => [
-  `- ${what}: ${measured}; wanted ${wanted}`,
+  `- ${what}: ${measured}; goal ${wanted}`,
   ...profile.map((line) => `  - ${line}`),
 ]
 
@@ -52,10 +52,10 @@ const section = ({ name, findings }: Section) => [
   '',
   `## ${name[0]!.toUpperCase()}${name.slice(1)}`,
   '',
-  '| What | Measured | Wanted | |',
+  '| Figure | Measured | Goal | |',
   '|---|---|---|---|',
   ...findings.map(
     ({ what, measured, wanted, holds }) =>
-      `| ${what} | ${measured} | ${wanted} | ${holds ? 'holds' : 'missed'} |`,
+      `| ${what} | ${measured} | ${wanted} | ${holds ? 'met' : 'missed'} |`,
   ),
 ]

@@ -50,7 +50,7 @@ it('names the same versions as package.json, the README and the workflow', () =>
   const oldest = readFileSync('scripts/require-node.cjs', 'utf8').match(/OLDEST = '([\d.]+)'/)![1]!
   const readme = readFileSync('README.md', 'utf8')
   expect(readme).toContain(`Node ${engines.node.replace('>=', '')} or newer and npm`)
-  expect(readme.replace(/\s+/g, ' ')).toContain(`own Node has to be ${oldest} or newer`)
+  expect(readme.replace(/\s+/g, ' ')).toContain(`own Node must be ${oldest} or newer`)
   const [, tried] = readFileSync('.github/workflows/ci.yml', 'utf8').match(/version: \[(.*)\]/)!
   expect(tried).toBe(
     `'${engines.node.replace('>=', '')}', '${oldest}', '${readFileSync('.nvmrc', 'utf8').trim()}'`,

@@ -1,15 +1,15 @@
 import { UPLOAD_TERMS } from '#lib/uploads/rules/upload-terms.ts'
 import type { Figures } from './figures.ts'
 
-/** docs/capacity.md: what breaks first, by the figures of the benchmarks. */
+/** docs/capacity.md: what breaks first, computed from the benchmark results. */
 const GBIT_PER_GIB = (1024 ** 3 * 8) / 1e9
 const DAY_S = 86_400
 
-/** Not measured, but chosen; all of them stand on the page. */
+/** Chosen rather than measured; all of them appear on the page. */
 const ASSUMED = {
-  /** How much of a processor is used before another one is added. */
+  /** How busy a processor gets before another one is added. */
   load: 0.7,
-  /** The busiest second to the mean of a day. */
+  /** The ratio of the busiest second to the day's mean. */
   peak: 10,
   processesOfANode: 8,
   maxConnections: 500,
@@ -20,7 +20,7 @@ const ASSUMED = {
   abortMs: 100,
 }
 
-/** At so much of the load something is used up. */
+/** The load at which a resource runs out. */
 type Break = { at: number; what: string; moves: string }
 
 export function drawPage(figures: Figures): string {
@@ -38,16 +38,16 @@ function head(f: Figures): string[] {
   return [
     '# Capacity',
     '',
-    'What a large Sluice needs, what breaks first, and how to raise that limit. Nothing here was run at that size: it is arithmetic on what was',
-    'measured on one machine of two processors ([beside tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) by `npm run bench`, on',
-    `${f.measured.day} of ${f.measured.commit}, and [capacity-simulated.json](capacity-simulated.json) by \`npm run bench -- capacity --simulate\`).`,
-    '`npm run bench -- capacity` computes this page from those, and a test fails if it is out of date. Processors are those of that machine: measure one of yours, and scale.',
+    'What a large Sluice needs, what breaks first, and how to raise that limit. Nothing here was run at that size: it is extrapolated from',
+    'measurements on one two-processor machine ([beside tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) from `npm run bench`, on',
+    `${f.measured.day} of ${f.measured.commit}, and [capacity-simulated.json](capacity-simulated.json) from \`npm run bench -- capacity --simulate\`).`,
+    '`npm run bench -- capacity` computes this page from those, and a test fails if it is out of date. Processors refer to that machine: measure one of yours, and scale.',
     '',
-    `Assumed: processors are used to ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the mean of the day; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
-    `\`ROLES=upload\`; PostgreSQL has ${ASSUMED.databaseProcessors} processors and \`max_connections = ${ASSUMED.maxConnections}\`; one upload in ${round(1 / ASSUMED.givenUp)} is given up for good.`,
+    `Assumptions: processors run at ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the day's mean; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
+    `\`ROLES=upload\`; PostgreSQL has ${ASSUMED.databaseProcessors} processors and \`max_connections = ${ASSUMED.maxConnections}\`; one upload in ${round(1 / ASSUMED.givenUp)} is abandoned.`,
     '',
     ...table(
-      ['What', 'takes', 'measured by'],
+      ['Work', 'Cost', 'Source'],
       [
         [
           '1 GiB, TLS to the bucket',
@@ -55,7 +55,7 @@ function head(f: Figures): string[] {
           '[bench:tusd](beside-tusd.md)',
         ],
         [
-          '1 GiB, TLS from clients by a balancer in Node',
+          '1 GiB, TLS from clients through a Node balancer',
           `${fixed(f.bytesWithBalancer.upload - f.plainBytes.upload, 2)} s more`,
           '[bench:tusd](beside-tusd.md)',
         ],
@@ -67,17 +67,17 @@ function head(f: Figures): string[] {
         ['a token', `${f.measured.tokenMs} ms of a web process`, '`npm run bench`'],
         ['a webhook', `${fixed(1000 / f.measured.webhooksPerSecond, 2)} ms of a worker`, '`npm run bench`'],
         [
-          'a file in the database, with all that belongs to it',
+          'a file in the database, with everything that belongs to it',
           `${fixed(f.simulated.bytesOfAFile / 1e3, 1)} kB`,
           'simulated',
         ],
         [
-          'renewing a lease, every 4 s while somebody writes',
+          'renewing a lease, every 4 s while someone writes',
           `${fixed(largest(f).cpuSecondsPer1000Renewals, 3)} ms of PostgreSQL, ${round(largest(f).walBytesPerRenewal)} bytes of WAL`,
           'simulated',
         ],
         [
-          'connections to PostgreSQL of an upload node',
+          'PostgreSQL connections of an upload node',
           String(connectionsOfANode(f)),
           '[operations](operations.md)',
         ],
@@ -103,11 +103,11 @@ function bandwidth(f: Figures): string[] {
   }
   const names = [
     'Bytes',
-    'Processors of upload nodes',
-    'Processors of balancers with TLS',
-    'Processors of PostgreSQL',
-    'Connections to PostgreSQL',
-    'Requests to buckets, files of 64 MiB',
+    'Upload node processors',
+    'TLS balancer processors',
+    'PostgreSQL processors',
+    'PostgreSQL connections',
+    'Bucket requests, 64 MiB files',
   ]
   const [ten, hundred] = [column(10), column(100)]
   return [
@@ -119,11 +119,11 @@ function bandwidth(f: Figures): string[] {
       names.map((name, at) => [name, ten[at]!, hundred[at]!]),
     ),
     '',
-    'Each byte comes in and goes out, so a node needs as much network each way. Large files hardly touch the database: what it runs out of is',
-    'connections, long before processors.',
+    'Each byte comes in and goes out, so a node needs the same bandwidth each way. Large files hardly touch the database: it runs out of',
+    'connections long before processors.',
     '',
     ...breaks('Gbit/s', [
-      { at: ofOne * GBIT_PER_GIB, what: 'One upload process, by its processor', moves: '`PROCESSES`' },
+      { at: ofOne * GBIT_PER_GIB, what: 'The processor of one upload process', moves: '`PROCESSES`' },
       {
         at: ofANode * GBIT_PER_GIB,
         what: `One node of ${ASSUMED.processesOfANode} processes`,
@@ -131,12 +131,12 @@ function bandwidth(f: Figures): string[] {
       },
       {
         at: nodesWithin(f) * ofANode * GBIT_PER_GIB,
-        what: `Connections: ${nodesWithin(f)} nodes have all ${ASSUMED.maxConnections}`,
-        moves: '`max_connections`, at the price below; then a second database',
+        what: `Connections: ${nodesWithin(f)} nodes use all ${ASSUMED.maxConnections}`,
+        moves: '`max_connections`, at the cost below; then a second database',
       },
       {
         at: ((ASSUMED.databaseProcessors * ASSUMED.load) / f.bytes.database) * GBIT_PER_GIB,
-        what: 'Processors of PostgreSQL',
+        what: 'PostgreSQL processors',
         moves: 'a second database',
       },
     ]),
@@ -155,53 +155,53 @@ function uploadsADay(f: Figures): string[] {
     '',
     '## A million uploads a day',
     '',
-    `Of ${ASSUMED.fileMB} MB each, a token for each, and one webhook.`,
+    `Of ${ASSUMED.fileMB} MB each, with one token and one webhook per upload.`,
     '',
     ...table(
-      ['', 'The mean', 'The busiest second'],
+      ['', 'Mean', 'Busiest second'],
       [
-        ['Uploads a second', fixed(mean, 1), fixed(mean * ASSUMED.peak, 0)],
+        ['Uploads per second', fixed(mean, 1), fixed(mean * ASSUMED.peak, 0)],
         ['Gbit/s', fixed(gib * GBIT_PER_GIB, 1), fixed(gib * GBIT_PER_GIB * ASSUMED.peak, 1)],
-        ['Processors of upload nodes', ...both(f.small.upload, f.bytes.upload)],
-        ['Processors of web nodes', ...both(f.measured.tokenMs)],
-        ['Processors of workers', ...both(1000 / f.measured.webhooksPerSecond)],
-        ['Processors of PostgreSQL', ...both(f.small.database, f.bytes.database)],
+        ['Upload node processors', ...both(f.small.upload, f.bytes.upload)],
+        ['Web node processors', ...both(f.measured.tokenMs)],
+        ['Worker processors', ...both(1000 / f.measured.webhooksPerSecond)],
+        ['PostgreSQL processors', ...both(f.small.database, f.bytes.database)],
       ],
     ),
     '',
     `The database grows by ${fixed((f.simulated.bytesOfAFile * 1e6) / 1e9, 1)} GB a day, ${fixed((f.simulated.bytesOfAFile * 365e6) / 1e12, 1)} TB in a year if nothing is deleted. Events, deliveries and attempts are deleted after 30 days; files`,
-    'stay until somebody erases them. [No statement grows with it](growth.md), but backups and restores do.',
+    'stay until someone erases them. [No statement gets slower](growth.md), but backups and restores do.',
     '',
-    ...breaks('uploads a day', [
+    ...breaks('uploads per day', [
       {
         at: aDay((ASSUMED.load * 1000) / f.measured.tokenMs),
-        what: 'One web process, with a token for each upload',
+        what: 'One web process, with one token per upload',
         moves: 'more web nodes, or one token for many files',
       },
       {
         at: aDay(ASSUMED.load * f.measured.webhooksPerSecond),
-        what: 'One worker, to receivers that respond at once',
+        what: 'One worker, with receivers that respond immediately',
         moves: 'more workers',
       },
       {
         at: (endings * DAY_S) / ASSUMED.givenUp,
-        what: `Ending what was given up: a worker ends ${round(endings)} a second`,
+        what: `Ending abandoned uploads: a worker ends ${round(endings)} per second`,
         moves: 'a faster database; a second worker finds the same uploads',
       },
       {
         at: ((1000 / ASSUMED.abortMs) * DAY_S) / ASSUMED.givenUp,
-        what: `Clearing one bucket of the parts of what was given up: a worker asks for one after the other, in ${ASSUMED.abortMs} ms each`,
-        moves: "the bucket's own rule, which the check of a Data Store suggests; more workers",
+        what: `Removing the parts of abandoned uploads from one bucket: a worker aborts them one after another, at ${ASSUMED.abortMs} ms each`,
+        moves: "the bucket's own lifecycle rule, which the Data Store check suggests; more workers",
       },
       {
         at: aDay((ASSUMED.databaseProcessors * ASSUMED.load * 1000) / f.small.database),
-        what: 'Processors of PostgreSQL, with small files',
+        what: 'PostgreSQL processors, with small files',
         moves: 'a second database',
       },
       {
         at: 1e12 / f.simulated.bytesOfAFile / 365,
-        what: 'A disk of 1 TB after a year',
-        moves: 'erasing old files; partitions would make that cheaper, not the rest',
+        what: 'A 1 TB disk after a year',
+        moves: 'erasing old files; partitions would make that cheaper, but nothing else',
       },
     ]),
   ]
@@ -222,9 +222,9 @@ function openAtOnce(f: Figures): string[] {
       [
         'Open uploads',
         'Database',
-        'Leases renewed a second',
-        'Ended a second by a worker',
-        'The slowest sweep',
+        'Leases renewed per second',
+        'Ended per second by a worker',
+        'Slowest sweep',
       ],
       f.simulated.openUploads.map(
         ({ open, bytesEach, renewalsPerSecond, endingsPerSecond, slowestSweep }) => [
@@ -237,27 +237,27 @@ function openAtOnce(f: Figures): string[] {
       ),
     ),
     '',
-    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. What prevents that are the limits of a workspace,`,
-    `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, past which its slow uploads wait, and of all together, \`UPLOAD_TAIL_BYTES\`. Clients that send whole parts leave small tails.`,
+    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. This is prevented by the workspace limit,`,
+    `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, past which its slow uploads wait, and the limit for all tails together, \`UPLOAD_TAIL_BYTES\`. Clients that send complete parts leave small tails.`,
     '',
-    `Sending costs leases, memory and connections. A million at 10 kB/s are ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients was measured at ${f.measured.crowdMiB} MiB,`,
-    `so they take ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.measured.crowdMiB / 1024)))} GiB, ${count(nodes * connectionsOfANode(f))} connections, ${count(round(1e6 * perSecond))} renewals and ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL a second: not with one database.`,
+    `Sending costs leases, memory and connections. A million at 10 kB/s add up to ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients used ${f.measured.crowdMiB} MiB,`,
+    `so they need ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.measured.crowdMiB / 1024)))} GiB, ${count(nodes * connectionsOfANode(f))} connections, ${count(round(1e6 * perSecond))} renewals and ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL per second: too much for one database.`,
     '',
-    ...breaks('sending at once', [
+    ...breaks('simultaneous senders', [
       {
         at: nodesWithin(f) * ASSUMED.processesOfANode * ofAProcess,
-        what: `Connections, at ${count(ofAProcess)} clients a process`,
+        what: `Connections, at ${count(ofAProcess)} clients per process`,
         moves: '`max_connections`; a pooler in transaction mode; a second database',
       },
       {
         at: most.renewalsPerSecond / perSecond,
-        what: 'Renewals of leases, as measured on two processors shared with the clients',
-        moves: 'a larger database, by the next line',
+        what: 'Lease renewals, as measured on two processors shared with the clients',
+        moves: 'a larger database: see the next line',
       },
       {
         at: (ASSUMED.databaseProcessors * ASSUMED.load * 1000) / most.cpuSecondsPer1000Renewals / perSecond,
-        what: 'Renewals of leases, by the processors of PostgreSQL',
-        moves: 'longer leases, at the price of longer waits after a crash; a second database',
+        what: 'Lease renewals, limited by PostgreSQL processors',
+        moves: 'longer leases, at the cost of longer waits after a crash; a second database',
       },
     ]),
   ]
@@ -268,10 +268,10 @@ function whatMoves(f: Figures): string[] {
     '',
     '## How to raise the limits',
     '',
-    'Connections without a pooler, all of them busy with the statement of a HEAD, with the clients on the same two processors:',
+    'Connections without a pooler, all busy with a HEAD statement, with the clients on the same two processors:',
     '',
     ...table(
-      ['Connections', 'Memory of PostgreSQL for each', 'Statements a second', 'p99'],
+      ['Connections', 'PostgreSQL memory for each', 'Statements per second', 'p99'],
       f.simulated.connections.map(({ connections, bytesEach, perSecond, p99Ms }) => [
         count(connections),
         `${fixed(bytesEach / 1024 ** 2, 1)} MiB`,
@@ -280,13 +280,13 @@ function whatMoves(f: Figures): string[] {
       ]),
     ),
     '',
-    '- **More connections** cost that memory, and a longer queue for the same processors. Raise `max_connections` before anything else.',
+    '- **More connections** cost that memory, and lengthen the queue for the same processors. Raise `max_connections` before anything else.',
     '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
-    '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures what a request costs behind one, and the renewals of 40,000 leases over 50 connections.',
-    '- **Partitions** make deleting by age cheap and keep indexes small. They raise no limit above: nothing here reads more as tables grow.',
-    '- **A second database** is a second Sluice, with an address of its own: workspaces share nothing, so each lives in one of them. It doubles every limit of the database. Nothing yet',
-    '  moves a workspace from one to another.',
-    '- **A region** is the same, near other clients and buckets. Uploads do not move between regions, and each token comes with the address that it is for.',
+    '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures the cost of a request behind one, and the renewal of 40,000 leases over 50 connections.',
+    '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: nothing here reads more as tables grow.',
+    '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each lives in one of them. It doubles every database limit. Moving a workspace',
+    '  from one to the other is not supported yet.',
+    '- **A region** is the same, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',
   ]
 }
 
@@ -295,7 +295,7 @@ const connectionsOfANode = ({ connections: { together, each, beside } }: Figures
 const nodesWithin = (f: Figures) => Math.floor(ASSUMED.maxConnections / connectionsOfANode(f))
 const largest = (f: Figures) => f.simulated.openUploads.at(-1)!
 
-/** What comes first stands first. */
+/** In the order in which they break. */
 function breaks(unit: string, all: Break[]): string[] {
   const sorted = all.toSorted((one, other) => one.at - other.at)
   return table(

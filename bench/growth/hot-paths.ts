@@ -77,7 +77,7 @@ export async function openStage(database: Explained): Promise<Stage> {
       },
     },
     {
-      name: 'an upload that is canceled',
+      name: 'a canceled upload',
       run: () => create(SMALL.length).then((url) => settled(client.terminate(url))),
     },
   ]
@@ -132,7 +132,7 @@ async function lists(runtime: Runtime, { actor, pipe, sender }: Site, tenant: Te
     'by Pipe and status': { pipeId: pipe.id, status: 'failed' },
     'by Sender': { senderId: sender.id },
     'by name': { filename: 'photo' },
-    'by a name that none has': { filename: 'nothing has it' },
+    'by a name that matches none': { filename: 'nothing has it' },
     'by size': { order: 'largest' },
   }
   const webhooks = {
@@ -159,13 +159,13 @@ async function lists(runtime: Runtime, { actor, pipe, sender }: Site, tenant: Te
         delivery,
       ),
     ),
-    { name: 'how many files', run: () => countFiles(runtime, actor, parseInput(fileQuery, {})) },
-    { name: 'the page of a file', run: () => showFile(runtime, actor, file) },
+    { name: 'the file count', run: () => countFiles(runtime, actor, parseInput(fileQuery, {})) },
+    { name: 'the file page', run: () => showFile(runtime, actor, file) },
     {
-      name: 'what is live of a file',
+      name: 'the live updates of a file',
       run: () => readSnapshot(runtime.db, actor.workspaceId, `file:${file}`),
     },
-    { name: 'the page of a webhook', run: () => showDelivery(runtime, actor, delivery) },
+    { name: 'the webhook page', run: () => showDelivery(runtime, actor, delivery) },
     { name: 'a search', run: () => findInWorkspace(runtime, actor, 'photo') },
   ]
 }
@@ -173,18 +173,18 @@ async function lists(runtime: Runtime, { actor, pipe, sender }: Site, tenant: Te
 function overview(runtime: Runtime, { actor, pipe }: Site): HotPath[] {
   return [
     {
-      name: 'the figures of the Overview',
+      name: 'the Overview figures',
       run: () => readFigures(runtime, actor, { range: '30d', pipeId: undefined }),
     },
     {
-      name: 'the figures of a Pipe',
+      name: 'the Pipe figures',
       run: () => readFigures(runtime, actor, { range: '30d', pipeId: pipe.id }),
     },
-    { name: 'what failed', run: () => listFailures(runtime, actor) },
+    { name: 'failures', run: () => listFailures(runtime, actor) },
     { name: 'the checklist', run: () => readChecklist(runtime, actor) },
-    { name: 'webhooks that wait', run: () => countUndelivered(runtime, actor, {}) },
+    { name: 'waiting webhooks', run: () => countUndelivered(runtime, actor, {}) },
     ...(['uploads', 'files', 'deliveries', 'inbox'] as const).map((topic) => ({
-      name: `what is live of ${topic}`,
+      name: `live updates: ${topic}`,
       run: () => readSnapshot(runtime.db, actor.workspaceId, topic),
     })),
   ]

@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import type { Measured } from './measure.ts'
 
 const PAGE = 'docs/growth.md'
-/** Too long for git: whoever wants to read them runs it. */
+/** Too long for git: run the benchmark to read them. */
 const PLANS = 'test-results/growth-plans.txt'
 
-/** A database of so many files, and what was measured on it. */
+/** A database with this many files, and the measurements on it. */
 export type Grown = { files: number; bytes: number; measured: Measured[] }
 
 /** The page with a row for each statement, and its plans at all sizes beside it. */
@@ -40,21 +40,21 @@ function pageOf(grown: Grown[], statements: Statement[], dropMs: number): string
   })
   return `# Growth
 
-What is done all the time, on databases of ${names.join(', ')} files: every statement that uploads, tokens, webhooks, lists, the
-Overview and the sweeps send, with the indexes that it goes along, its time in PostgreSQL in ms (the median of seven), and how many
-rows of the tables that grow it looks at. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` makes the database and writes this page, and the plans into \`${PLANS}\`;
-[a test](../bench/growth/growth.db.test.ts) makes a small one and fails where a statement goes through a table, sorts it, reads more of it as it grows, or
-looks into months that it does not need.
+Everything that runs constantly, on databases with ${names.join(', ')} files: every statement that uploads, tokens, webhooks, lists, the
+Overview and the sweeps send, with the indexes it uses, its time in PostgreSQL in ms (the median of seven), and how many
+rows it reads from the growing tables. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` creates the database and writes this page, with the plans in \`${PLANS}\`;
+[a test](../bench/growth/growth.db.test.ts) creates a small one and fails if a statement scans a table, sorts it, reads more of it as it grows, or
+looks into months it does not need.
 
-One file in ten is an open upload, and one of those in ten has a tail. Each other file has an event, a delivery and an attempt, and each
-a line in its timeline; one in ten has a token that is still there. Half of all belong to one workspace, the one that asks; the others to
-a hundred. They have come in the 29 days before, so their events are in two months or three. Postgres has 2 GiB of shared buffers, and everything
+One file in ten is an open upload, and one in ten of those has a tail. Every other file has an event, a delivery and an attempt, and each file has
+one timeline line; one in ten still has its token. Half of all files belong to one workspace, the one that asks; the rest to
+a hundred others. They arrived over the previous 29 days, so their events span two or three months. PostgreSQL has 2 GiB of shared buffers, and everything
 else runs on the same machine.
 
 With ${countOf(files)} files the database takes ${inGb(bytes)} GB: ${countOf(files * OPEN)} open uploads, ${countOf(files * ENDED)} events, and as many deliveries and attempts. A hundred million
-would take ${inGb((bytes / files) * 100_000_000)} GB. Dropping the months of all those events, deliveries and attempts took ${Math.round(dropMs)} ms.
+would take ${inGb((bytes / files) * 100_000_000)} GB. Dropping the months of all these events, deliveries and attempts took ${Math.round(dropMs)} ms.
 
-| | What | Goes along | ${names.map((name) => `ms at ${name}`).join(' | ')} | ${names.map((name) => `rows at ${name}`).join(' | ')} |
+| | Operation | Indexes | ${names.map((name) => `ms at ${name}`).join(' | ')} | ${names.map((name) => `rows at ${name}`).join(' | ')} |
 | --- | --- | --- | ${names.map(() => '---: | ---:').join(' | ')} |
 ${rows.join('\n')}
 `
@@ -68,7 +68,7 @@ function plansOf(sizes: number[], statements: Statement[]): string {
     const plans = bySize.flatMap((one, at) => {
       if (!one) return []
       const head = `${countOf(sizes[at]!)} files, ${one.ms} ms`
-      // Of the same shape it is drawn once, with the rows of the largest.
+      // A plan of the same shape is drawn once, with the rows of the largest.
       return one !== last && shapeOf(one) === shapeOf(last)
         ? [`${head}: as below`]
         : [`${head}:`, ...one.plan]

@@ -14,7 +14,7 @@ import { LOADS, type Load } from './loads.ts'
 import { hasPerf, profile } from './profile.ts'
 import { benchSlowClients } from './slow-clients.ts'
 
-/** Sluice beside tusd, the server in Go, on the same loads. Writes docs/beside-tusd.md. */
+/** Compares Sluice with tusd, the Go server, under the same loads. Writes docs/beside-tusd.md. */
 const USAGE = 'npm run bench -- tusd [--tusd <path>] [--rounds <number>] [--only <words>]'
 const { tusd, only, rounds } = readOptions(USAGE, {
   options: {
@@ -55,7 +55,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   }
 }
 
-/** Where a bar of tusd's is better than that of Sluice. */
+/** The figures in which tusd is better than Sluice. */
 function aheadOf(all: Section[]): string {
   const ahead = all
     .flatMap(({ findings }) => findings)
@@ -92,7 +92,7 @@ async function countRequests(contenders: Contender[], sink: Sink): Promise<Findi
 
 const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
 
-/** A goal that is missed is followed by where the CPU of each went. */
+/** A missed goal is followed by a CPU breakdown for each contender. */
 async function compare(way: Way, load: Load, contenders: Contender[]): Promise<Finding[]> {
   const taken = await measure(load, contenders, Number(rounds))
   const findings = judge(way, load, taken)
@@ -167,11 +167,11 @@ if (!only)
     name: 'beside-tusd',
     title: 'Beside tusd',
     about: [
-      '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs it and writes this page. tusd is the server of tus.io in Go, built from its',
-      'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, floor one that keeps parts of 8 MiB',
-      'and sends three at once, and nothing else, and @tus is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
-      `what follows: ${rounds} more, with the ranges of their CPU in parentheses. CPU is that of the process; that of PostgreSQL is added to ours. Each speaks TLS`,
-      'with its clients itself. A goal that was missed is followed by where the CPU went, by `perf` where it is installed, in one more round, or by what the memory is.',
+      '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs this comparison and writes this page. tusd is the Go server from tus.io, built from',
+      'source, in front of the same sink, with 8 MiB parts. bare is a Node server that does `req.pipe()` to the sink, floor one that only keeps 8 MiB parts',
+      'and sends three at once, and @tus is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds are discarded, and figures are medians of',
+      `the following ${rounds}, with their CPU ranges in parentheses. CPU is the process's own; PostgreSQL's is added to ours. Each handles TLS`,
+      'with its clients itself. A missed goal is followed by a breakdown of its CPU, measured with `perf` (if installed) in one more round, or of its memory.',
       '',
       `tusd is ahead of Sluice in: ${aheadOf(sections)}.`,
     ],
