@@ -67,7 +67,7 @@ it('has one row for each case', () => {
 const MOVES = tableOf('A destination').map(
   ([which, from, , to]) => [which, from, to] as [string, Short, Short],
 )
-const LATER = tableOf('What an ended file may still become').map(([from, to]) => `${from} to ${to}`)
+const LATER = tableOf('Transitions after the file has ended').map(([from, to]) => `${from} to ${to}`)
 const ENDS = new Set(['transferred', 'partially_transferred', 'failed'])
 
 /** What becomes of files that have ended when one of their destinations makes this move. */
