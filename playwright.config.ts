@@ -17,7 +17,7 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     actionTimeout: 15_000,
     screenshot: 'only-on-failure',
-    // Colours that are under way from one mode to the other are nobody's.
+    // Colours that are in progress from one mode to the other are nobody's.
     contextOptions: { reducedMotion: 'reduce' },
   },
 })

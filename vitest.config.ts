@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const common = {
   environment: 'node',
   restoreMocks: true,
-  // To load the same modules anew for each file takes more time than its tests.
+  // To load the same modules again for each file takes more time than its tests.
   isolate: false,
   maxWorkers: 2,
   // How long a thing takes is no test of it.

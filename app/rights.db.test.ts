@@ -47,7 +47,7 @@ const OF_A_PERSON = /\b(?:actAsPerson(?:<[^(]*>)?|requirePerson|currentPerson)\(
 const DECLARED = new RegExp(
   `(?:act(?:<[^(]*>)?|currentActor|requireSession|exportOrProblem|(?:may|assertMay)\\([\\w.]+)(?:\\(|, )\\s*'(${ALL_RIGHTS.join('|')})'`,
 )
-/** For whoever runs the service: to every role it is not there. */
+/** For the operator of the service: every role gets a 404. */
 const isOperators = (source: string) => /\b(?:actAsOperator|requireOperator)\(/.test(source)
 const rightOf = (source: string) =>
   OF_A_PERSON.test(source) ? 'see' : (DECLARED.exec(source)?.[1] as Right | undefined)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 /**
  * A receiver as its own process. `/ok` answers at once and notes how long after its timestamp the event came;
- * `/hang` never answers; GET gives what was noted, and begins anew.
+ * `/hang` never answers; GET gives what was noted, and starts over.
  */
 let delaysMs: number[] = []
 

@@ -90,7 +90,7 @@ describe('compose.yaml and the chart', () => {
     }
   })
 
-  it('probe what the server answers', () => {
+  it('probe the addresses that the server serves', () => {
     const ready = { web: '/readyz', worker: '/readyz', upload: '/readyz?for=upload' }
     for (const { env, ...probes } of containers) {
       const role = env[0]!.value as keyof typeof ready

@@ -59,7 +59,7 @@ await runScript(async () => {
 function email(): string {
   const given = values.email ?? misused('--email is missing', USAGE)
   const { data } = emailField.safeParse(given)
-  return data ?? misused(`--email is ${given}, which is no e-mail address`, USAGE)
+  return data ?? misused(`--email is ${given}, which is no email address`, USAGE)
 }
 
 function bytes(): number | null {

@@ -66,7 +66,7 @@ function undated(files: string[]): string[] {
   )
 }
 
-/** What is told of the past, and what users run in projects of their own, names other commands. */
+/** History, and commands that users run in their own projects, name other commands. */
 const isOurs = (file: string) => !/^(CHANGELOG\.md|examples\/|packages\/)/.test(file)
 
 /** Commands that package.json does not have, or that stand behind none of its commands. */

@@ -8,7 +8,7 @@ import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 import { hashOfSources } from './source-hash.ts'
 
-/** The packages that users install, each with what it is built from; a package of before may stand below the next one. */
+/** The packages that users install, each with what it is built from; an earlier package may be part of a later one. */
 const PACKAGES = [
   {
     folder: 'packages/node',

@@ -4,14 +4,14 @@ import type { Runtime } from '../lib/platform/runtime.ts'
 import { refuseConnections } from './http/open-server.ts'
 import type { Tracing } from './open-tracing.ts'
 
-/** How long what is under way may take to reach a boundary. */
+/** How long what is in progress may take to reach a boundary. */
 export const DRAIN_MS = 10_000
 /** A supervisor waits for its processes. */
 export const SUPERVISOR_DRAIN_MS = DRAIN_MS + 4000
 
 export type Part = { stop(): Promise<void> }
 
-/** SIGTERM: take nothing new, let what is under way reach a boundary and be recorded, then end with 0. */
+/** SIGTERM: take nothing new, let what is in progress reach a boundary and be recorded, then end with 0. */
 export function stopOnSignal(
   runtime: Runtime,
   server: Server,

@@ -32,7 +32,7 @@ export async function actAsPerson<Data = undefined>(
   return answer(() => verb(getRuntime(), person))
 }
 
-/** For whoever runs the service. */
+/** For the operator of the service. */
 export async function actAsOperator<Data = undefined>(
   verb: (runtime: Runtime, operator: Operator) => Promise<Outcome<Data> | undefined>,
 ): Promise<FormState<Data>> {

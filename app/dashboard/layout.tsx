@@ -32,7 +32,7 @@ export default async function DashboardLayout({ children }: { children: ReactNod
                 It issues no tokens and accepts no bytes. Everything in it is kept, and uploads keep their
                 offsets.{' '}
                 {workspace.suspended
-                  ? 'Whoever runs this Sluice told its members why, by mail.'
+                  ? 'The administrator emailed the members the reason.'
                   : 'An owner can bring it back, under Settings, Workspace.'}
               </Notice>
             )}

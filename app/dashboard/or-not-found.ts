@@ -12,7 +12,7 @@ export async function orNotFound<Thing>(thing: Promise<Thing>): Promise<Thing> {
   }
 }
 
-/** To catch with, where that a thing is not there is nothing unusual. */
+/** For `.catch()`: turns a 404 into undefined. */
 export function orNothing(error: unknown): undefined {
   if (isSluiceError(error) && error.status === 404) return undefined
   throw error

@@ -38,7 +38,7 @@ export default async function Workspaces({ searchParams }: { searchParams: Searc
           ['Owner', ({ owner }) => owner ?? 'nobody', LONG],
           ['Members', ({ members }) => members],
           ['This month', ({ usedBytes }) => formatBytes(usedBytes)],
-          ['Under way', ({ uploadsUnderWay }) => uploadsUnderWay],
+          ['In progress', ({ uploadsUnderWay }) => uploadsUnderWay],
           [
             'State',
             (workspace) => (

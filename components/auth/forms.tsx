@@ -57,12 +57,12 @@ export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
       submit="Send the link"
       instead={() =>
         sendsMail ? (
-          <Notice tone="good" title="If there is an account, an e-mail is on its way">
+          <Notice tone="good" title="If there is an account, an email is on its way">
             Check your inbox and your junk folder.
           </Notice>
         ) : (
           <Notice tone="info" title="This installation sends no mail">
-            If there is an account for this address, whoever runs the installation can now give you its link.
+            If there is an account for this address, your administrator can now give you the link.
           </Notice>
         )
       }

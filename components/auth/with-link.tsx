@@ -17,7 +17,7 @@ export function WithLink({ next, children }: { next: ReactNode; children: ReactN
   )
   if (hasLink) return children
   return (
-    <Notice tone="warn" title="The end of the link is missing" action={next}>
+    <Notice tone="warn" title="This link is incomplete" action={next}>
       Open this page with the complete link from the mail, including what follows the #.
     </Notice>
   )

@@ -92,7 +92,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
       <fieldset className="grid gap-4 border-t pt-5 sm:grid-cols-2">
         <legend className="sr-only">Keys</legend>
         <p className="text-ink-soft text-sm sm:col-span-2">
-          Keys that may put objects into this bucket. They need no other permission.
+          Use credentials with permission to put objects in this bucket. Nothing else is needed.
           {preset.provider !== 'other' && (
             <>
               {' '}

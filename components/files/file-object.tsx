@@ -3,7 +3,7 @@ import { OBJECT_SETTINGS_IN_WORDS } from '../pipes/object-words.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
 
-/** What the bucket is told of the object beside its bytes. */
+/** The headers and tags stored with the object. */
 export function FileObject({ object }: { object: NonNullable<File['object']> }) {
   const { metadata = {}, tags = {}, encryption, ...headers } = object
   const words = Object.entries(headers) as [keyof typeof headers, string][]

@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { notify } from '../ui/toaster.tsx'
 
-/** `open`: the ids of those that are under way. */
+/** `open`: the ids of those that are in progress. */
 export function SelectedFiles({ open }: { open: string[] }) {
   return (
     <SelectionBar>
@@ -26,8 +26,8 @@ export function SelectedFiles({ open }: { open: string[] }) {
                 onDone={clear}
               >
                 <p>
-                  {plural(underWay.length, 'upload')} under way {underWay.length === 1 ? 'ends' : 'end'}: the
-                  client gets 410, and what arrived so far is dropped. This cannot be undone.
+                  {plural(underWay.length, 'upload')} in progress {underWay.length === 1 ? 'ends' : 'end'}:
+                  the client gets 410, and what arrived so far is dropped. This cannot be undone.
                 </p>
                 {ended.length > 0 && (
                   <p>
@@ -57,8 +57,8 @@ export function SelectedFiles({ open }: { open: string[] }) {
                   </p>
                   {underWay.length > 0 && (
                     <p>
-                      {plural(underWay.length, 'upload')} under way {underWay.length === 1 ? 'stays' : 'stay'}
-                      : cancel first.
+                      {plural(underWay.length, 'upload')} in progress{' '}
+                      {underWay.length === 1 ? 'stays' : 'stay'}: cancel first.
                     </p>
                   )}
                 </ConfirmDialog>

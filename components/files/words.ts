@@ -1,7 +1,7 @@
 import type { DestinationReason } from '#drizzle/schema/files.ts'
 import type { File } from '#lib/dashboard/files/file.ts'
 
-/** What people are told of how a file came. */
+/** The display names of protocols. */
 export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
   tus: 'TUS',
   'resumable-http': 'Resumable HTTP',

@@ -1,6 +1,6 @@
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** From the beginning of one day to the end of another, in UTC. What is no day asks for what cannot be, and is told so. */
+/** From the beginning of one day to the end of another, in UTC. Invalid dates are passed through and rejected by validation. */
 export function dayRange({ from, to }: Record<string, string | undefined>): {
   since?: string
   until?: string

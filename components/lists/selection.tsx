@@ -15,7 +15,7 @@ type Selected = {
 const Context = createContext<Selected>({ ids: [], chosen: [], choose: () => {} })
 
 /**
- * Rows of one page of a list, some of which are ticked. What is no longer shown is no longer ticked. Whoever may do nothing with them ticks
+ * Rows of one page of a list, some of which are ticked. Rows that are no longer shown are no longer ticked. Whoever may do nothing with them ticks
  * none.
  */
 export function Selection({ ids, children }: { ids: string[]; children: ReactNode }) {

@@ -34,7 +34,7 @@ const REST_MS = 1000
 /** `seen` is the mark that the server read before what it shows: whatever came after has another one. */
 type Props = { topic: Topic; seen: string; paused?: boolean }
 
-/** Renders the page anew when it shows less than is known, once a second at most. */
+/** Renders the page again when it shows less than is known, once a second at most. */
 export function LiveRefresh({ topic, seen, paused = false }: Props) {
   const router = useRouter()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)

@@ -17,7 +17,7 @@ export function WorkspaceState({
   )
 }
 
-/** What an operator is told of in every workspace, by the kind of its alert. */
+/** The alerts an operator sees for each workspace, by kind. */
 export const PROBLEMS: Record<string, string> = {
   bucket_rejects: 'Data Store rejects uploads',
   output_off: 'Webhook was turned off',

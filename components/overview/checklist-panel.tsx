@@ -45,7 +45,7 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) 
     {
       done: checklist.webhookDelivered,
       title: 'Receive a webhook',
-      text: 'At your backend, or in the inbox here.',
+      text: 'In your backend, or in the built-in inbox.',
       href: pipe,
     },
   ]

@@ -13,7 +13,7 @@ export function FailuresPanel({ failures }: { failures: Failure[] }) {
   return (
     <Panel title="Latest failures" flush>
       {failures.length === 0 ? (
-        <p className="px-4 pb-4 text-ink-faint text-sm">No upload and no webhook has failed.</p>
+        <p className="px-4 pb-4 text-ink-faint text-sm">No failed uploads or webhooks.</p>
       ) : (
         <ul className="divide-y border-t">
           {failures.map(({ kind, id, title, reason, at }) => {

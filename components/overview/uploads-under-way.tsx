@@ -17,12 +17,12 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
   const [uploads, setUploads] = useState(first)
   useLive('uploads', false, (told) => told.uploads && setUploads(told.uploads))
   return (
-    <Panel title="Under way" flush>
+    <Panel title="In progress" flush>
       <p className="sr-only" role="status">
-        {plural(uploads.length, 'upload')} under way
+        {plural(uploads.length, 'upload')} in progress
       </p>
       {uploads.length === 0 ? (
-        <p className="px-4 pb-4 text-ink-faint text-sm">No upload is under way.</p>
+        <p className="px-4 pb-4 text-ink-faint text-sm">No upload is in progress.</p>
       ) : (
         <ul className="divide-y border-t">
           {uploads.slice(0, SHOWN).map(({ id, filename, offsetBytes, lengthBytes, status, waiting }) => (

@@ -34,7 +34,7 @@ export function InviteMember({ roles }: { roles: string[] }) {
       action={inviteMember}
       submit="Send the invitation"
     >
-      <TextField name="email" label="E-mail" type="email" autoComplete="off" autoFocus />
+      <TextField name="email" label="Email" type="email" autoComplete="off" autoFocus />
       <RoleSelect roles={roles} chosen="developer" />
     </FormDialog>
   )

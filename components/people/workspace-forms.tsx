@@ -81,7 +81,7 @@ export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
         <li>From now on no token is issued and no byte accepted. {underWay}</li>
         <li>For seven days everything stays, and any owner can bring it back here.</li>
         <li>
-          Then Pipes, Senders, tokens and keys end, uploads under way are canceled, and the records of files
+          Then Pipes, Senders, tokens and keys end, uploads in progress are canceled, and the records of files
           and webhooks are erased.
         </li>
         <li>The objects in your buckets are yours. They are not touched.</li>

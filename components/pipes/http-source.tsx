@@ -30,7 +30,7 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
         </div>
       ) : (
         <p className="mt-4 border-t pt-4 text-ink-faint text-sm">
-          Switch it on to get the endpoint. While it is off, new uploads get 403; those under way continue.
+          Switch it on to get the endpoint. While it is off, new uploads get 403; those in progress continue.
         </p>
       )}
     </div>

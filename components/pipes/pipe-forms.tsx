@@ -81,10 +81,10 @@ export function DeletePipe({ id, name, underWay }: DeleteProps) {
             <ul className="list-disc space-y-1 pl-5">
               <li>
                 {underWay === 0 ? (
-                  'No upload is under way.'
+                  'No upload is in progress.'
                 ) : (
                   <strong className="text-ink">
-                    {plural(underWay, 'upload')} under way will be canceled.
+                    {plural(underWay, 'upload')} in progress will be canceled.
                   </strong>
                 )}
               </li>

@@ -118,7 +118,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
       <Panel
         tone="danger"
         title="Revoke"
-        description="Immediate and permanent. Every temporary token that it issued is revoked, too, even for uploads under way."
+        description="Immediate and permanent. Every temporary token that it issued is revoked, too, even for uploads in progress."
         aside={
           <ConfirmDialog
             trigger={<Button tone="danger">Revoke…</Button>}
@@ -128,7 +128,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
             action={revoke.bind(null, id)}
           >
             <p>
-              Backends that use its token get 401 from now on. Uploads under way with its tokens stop where
+              Backends that use its token get 401 from now on. Uploads in progress with its tokens stop where
               they are.
             </p>
           </ConfirmDialog>
@@ -151,7 +151,7 @@ export function RevokeToken({ id }: { id: string }) {
       action={revokeIssued.bind(null, id)}
     >
       <p>
-        It ends at once, for uploads under way too. They can go on with a fresh token of the same Sender and
+        It ends at once, for uploads in progress too. They can go on with a fresh token of the same Sender and
         subject.
       </p>
     </ConfirmDialog>

@@ -19,7 +19,7 @@ export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: b
   return (
     <Notice
       tone="warn"
-      title="Your e-mail address is not verified yet"
+      title="Your email address is not verified yet"
       action={
         <ActionForm
           action={sendVerification}
@@ -31,7 +31,7 @@ export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: b
     >
       {sendsMail
         ? `We sent a link to ${email}. It is valid for two days.`
-        : `This installation sends no mail. The link for ${email} is kept where it runs: ask whoever runs it.`}
+        : `This installation sends no email. Ask your administrator for the link for ${email}.`}
     </Notice>
   )
 }
@@ -40,7 +40,7 @@ export function ProfileForm({ email, name }: { email: string; name: string }) {
   return (
     <ActionForm action={saveProfile} submit="Save" submitTone="plain" width="sm">
       <TextField name="name" label="Name" defaultValue={name} autoComplete="name" maxLength={100} />
-      <TextField name="email" label="E-mail" value={email} readOnly disabled />
+      <TextField name="email" label="Email" value={email} readOnly disabled />
     </ActionForm>
   )
 }
@@ -74,8 +74,8 @@ export function DeleteAccount({ email, hasPassword, underWay }: Props) {
       <ul className="list-disc space-y-1 pl-5 text-ink-soft text-sm">
         <li>
           {underWay === 0
-            ? 'No upload is under way.'
-            : `${plural(underWay, 'upload')} under way will be canceled.`}
+            ? 'No upload is in progress.'
+            : `${plural(underWay, 'upload')} in progress will be canceled.`}
         </li>
         <li>Every Pipe closes, and every Sender, token and account key ends at once.</li>
         <li>Records of files and webhooks are erased. Objects in your buckets are not touched.</li>

@@ -10,7 +10,7 @@ const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
   account_key: 'Whoever has this key can manage the whole workspace again.',
   sender: 'Whoever has its token can upload to every Pipe of this workspace again.',
   webhook: 'Its receiver is told the name of every file that arrives from now on.',
-  hook: 'Its receiver is told of every upload again, and decides about it.',
+  hook: 'Its receiver is asked about every upload again.',
   data_store: 'Pipes that use it store files there again, in a bucket whose owner can read them.',
 }
 

@@ -83,7 +83,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
       <ol className="mt-4 h-36 space-y-0.5 overflow-hidden border-t pt-3 font-mono text-xs" aria-hidden>
         {wire.lines.length === 0 && (
           <li className="font-sans text-ink-faint text-sm">
-            It goes to the bucket of this installation for real. What the server answers is shown here.
+            This is a real upload to this server's bucket. Responses appear here.
           </li>
         )}
         {wire.lines

@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 30_000
 
 /**
  * Whether the installation itself is out, and not only this page. Then it is looked at again until it is back, and the
- * page is loaded anew. A fault of the page alone is left to its button, or it would be loaded for ever.
+ * page is loaded again. A fault of the page alone is left to its button, or it would be loaded for ever.
  */
 export function useRecovery(): boolean {
   const [out, setOut] = useState(false)

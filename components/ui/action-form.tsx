@@ -26,7 +26,7 @@ export type ActionFormProps<Data> = {
   onDone?: (data: Data) => void
   /** What stands in place of the form when it is done, with script or without. */
   instead?: (data: Data) => ReactNode
-  /** What is told of it to those without script, for whom `onDone` is never called. */
+  /** The message shown without JavaScript, where `onDone` is never called. */
   outcome?: (data: Data) => ReactNode
   submit?: ReactNode
   /** What the button is about, for people who hear the page. */

@@ -95,7 +95,7 @@ export function PasswordField(props: Partial<TextFieldProps>) {
 
 /** The name by which an account is found at sign-in. */
 export function EmailField(props: Partial<TextFieldProps>) {
-  return <TextField name="email" label="E-mail" type="email" autoComplete="username" {...props} />
+  return <TextField name="email" label="Email" type="email" autoComplete="username" {...props} />
 }
 
 export function NewPasswordField(props: Partial<TextFieldProps>) {

@@ -82,7 +82,7 @@ function Address({ value, inboxUrl }: { value: string; inboxUrl: string }) {
   )
 }
 
-/** An output that is told of ends at all is told of `transferred`: the others come on top of it. */
+/** An output that gets final statuses always gets `transferred`; the others are optional. */
 function Ends({ output }: { output: WebhookOutput | undefined }) {
   const [told, setTold] = useState(output?.events.includes('file.status_changed') ?? true)
   return (

@@ -214,7 +214,7 @@ export const auditLog = pgTable(
     workspaceId: belongsTo(() => workspaces.id),
     actorKind: text({ enum: ['user', 'account_key', 'operator', 'system'] }).notNull(),
     actorId: text(),
-    /** The words to show for the actor: an e-mail address or the key's name at that time. */
+    /** The words to show for the actor: an email address or the key's name at that time. */
     actorLabel: text().notNull(),
     /** Of the client that asked; null for what Sluice did by itself. */
     clientAddress: text(),
@@ -237,7 +237,7 @@ export const idempotencyKeys = pgTable(
     actorId: text().notNull(),
     key: text().notNull(),
     requestHash: text().notNull(),
-    /** Null while the first request is under way. */
+    /** Null while the first request is in progress. */
     status: integer(),
     /** Encrypted: an answer may hold a secret that is shown once. */
     body: text(),

@@ -67,12 +67,12 @@ export const deliveries = pgTable(
     webhookOutputId: uuid().notNull(),
     url: text().notNull(),
     state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),
-    /** Attempts made since the schedule began; a resend begins it anew. */
+    /** Attempts made since the schedule began; a resend begins it again. */
     attemptCount: integer().notNull().default(0),
     nextTrigger: text({ enum: ATTEMPT_TRIGGERS }).notNull().default('auto'),
     /** Due from here on. A claim moves it to its own end, so one whose maker died comes up again. */
     nextAttemptAt: instant(),
-    /** While an attempt is under way: which one, and until when nobody else may make one. */
+    /** While an attempt is in progress: which one, and until when nobody else may make one. */
     claimedBy: uuid(),
     claimedUntil: instant(),
     lastStatus: integer(),

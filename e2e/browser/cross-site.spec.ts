@@ -67,7 +67,7 @@ test('no server action takes a post from another site', async ({ baseURL, demo }
   expect(names).not.toContain(forged)
 })
 
-test('what is no server action is not moved by cookies alone', async ({ demo }) => {
+test('a request that is not a server action is not authorized by cookies alone', async ({ demo }) => {
   const cookies = { Origin: EVIL, Cookie: signedIn() }
   const json = { ...cookies, 'Content-Type': 'application/json' }
   const tus = { ...cookies, 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' }

@@ -23,7 +23,7 @@ test('without its database, pages that need no data are there, and the others co
   })
   const page = await browser.newPage({ baseURL: sluice.baseUrl })
   await page.goto('/sign-up')
-  await page.getByLabel('E-mail').fill('outage@example.com')
+  await page.getByLabel('Email').fill('outage@example.com')
   await page.getByLabel('Password').fill('a few words in a row')
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()

@@ -16,7 +16,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   test.setTimeout(120_000)
   await page.goto('/')
   await page.getByRole('banner').getByRole('link', { name: 'Start free' }).click()
-  await page.getByLabel('E-mail').fill(`new-${Date.now()}@example.com`)
+  await page.getByLabel('Email').fill(`new-${Date.now()}@example.com`)
   await page.getByLabel('Password').fill('a few words in a row')
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()

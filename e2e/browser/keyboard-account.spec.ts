@@ -14,7 +14,7 @@ async function signUp(page: Page, name: string): Promise<string> {
 }
 
 async function enter(page: Page, email: string, password: string): Promise<void> {
-  await expect(page.getByLabel('E-mail')).toBeFocused()
+  await expect(page.getByLabel('Email')).toBeFocused()
   await page.keyboard.type(email)
   await tabTo(page, 'Password')
   await page.keyboard.type(password)
@@ -88,10 +88,10 @@ test('signing out and in, a new password and the end of a session are done by ke
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
   await press(page, 'Forgot your password?')
   await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
-  await expect(page.getByLabel('E-mail')).toBeFocused()
+  await expect(page.getByLabel('Email')).toBeFocused()
   await page.keyboard.type(email)
   await page.keyboard.press('Enter')
-  await expect(page.getByText('If there is an account for this address, whoever runs')).toBeVisible()
+  await expect(page.getByText('If there is an account for this address, your administrator')).toBeVisible()
 
   await expect.poll(() => keptLink(email, '/reset-password')).toBeDefined()
   await page.goto(keptLink(email, '/reset-password')!)

@@ -130,7 +130,7 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
   await expect(attempts).toHaveCount(1)
   await press(page, 'Resend')
   await expect(attempts).toHaveCount(2)
-  // An attempt of before opens by its line.
+  // An earlier attempt opens from its row.
   const earlier = attempts.last().getByRole('group')
   await expect(earlier).not.toHaveAttribute('open')
   await expect(drawer.getByText('delivered')).toBeVisible()
@@ -235,7 +235,7 @@ test('a Pipe is made, restricted and deleted by keyboard alone', async ({ owner:
   await tabTo(page, /^Allowed types/)
   await page.keyboard.type('image/*')
   await press(page, 'Save')
-  // A reload ends a request that is under way.
+  // A reload ends a request that is in progress.
   await expect(page.getByText(/^Saved\./)).toBeVisible()
   await page.reload()
   await expect(page.getByLabel('Largest file')).toHaveValue('2')

@@ -29,7 +29,7 @@ test('an upload goes on in a second tab once the first is closed, and not before
   expect(await customer.statuses()).toEqual({ 'shared.txt': 'transferred' })
 })
 
-test('an upload that is canceled in one tab is not begun anew by another that waited for it', async ({
+test('an upload that is canceled in one tab is not started over by another that waited for it', async ({
   demo,
   page,
   context,

@@ -17,7 +17,7 @@ test('several files upload, are paused, resumed and canceled by keyboard, and ev
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   await expect(row('three.txt')).toContainText('In the queue')
   await expect.poll(async () => Object.keys(await customer.statuses()).length).toBe(2)
-  await expectAccessible(page, 'uploads under way')
+  await expectAccessible(page, 'uploads in progress')
 
   // The third has its turn while the first is paused.
   await page.getByRole('button', { name: 'Pause one.txt' }).focus()

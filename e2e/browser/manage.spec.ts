@@ -269,7 +269,7 @@ test('the danger zone of a Pipe says what will happen and asks for the name', as
   for (const name of ['a', 'b', 'c']) await beginUpload(token, name)
   await page.goto(`/dashboard/pipes/${pipe.id}/settings`)
   await page.getByRole('button', { name: 'Delete Pipe…' }).click()
-  await expect(page.getByText('3 uploads under way will be canceled.')).toBeVisible()
+  await expect(page.getByText('3 uploads in progress will be canceled.')).toBeVisible()
   await page.getByLabel(/to confirm/).fill('doomed')
   await expect(page.getByRole('button', { name: 'Delete this Pipe' })).toBeDisabled()
   await page.getByLabel(/to confirm/).fill('Doomed')
@@ -314,7 +314,7 @@ test('keys that fail do not replace those that work, unless that is asked for', 
   await expect(page.getByText('Uploads cannot go to this bucket yet.')).toBeInViewport()
   expect(await kept()).toBe(false)
 
-  // An upload that the bucket refuses is told of on every page that it concerns, until the bucket takes uploads again.
+  // An upload that the bucket refuses is reported on every affected page, until the bucket takes uploads again.
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Into nothing',
     dataStoreId: store.id,

@@ -243,7 +243,7 @@ test('a page that arrives in pieces moves nothing', async ({ page, baseURL }) =>
 test('every page of a new account is quiet and accessible', async ({ page }) => {
   const complaints = listen(page)
   await page.goto('/sign-up')
-  await page.getByLabel('E-mail').fill(`empty-${Date.now()}@example.com`)
+  await page.getByLabel('Email').fill(`empty-${Date.now()}@example.com`)
   await page.getByLabel('Password').fill('a few words in a row')
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page.getByText('0 of 5 done')).toBeVisible()
@@ -307,7 +307,7 @@ test('where no mail leaves the machine, the owner of the demo finds it in the se
   demo,
 }) => {
   await page.goto('/forgot-password')
-  await page.getByLabel('E-mail').fill(demo.email)
+  await page.getByLabel('Email').fill(demo.email)
   await page.getByRole('button', { name: 'Send the link' }).click()
   await expect(page.getByText('This installation sends no mail', { exact: true })).toBeVisible()
   expect(await page.content()).not.toContain(process.env.SLUICE_DATA!)
@@ -325,14 +325,14 @@ test('a link of a mail without its end says so, and leads to a new one', async (
     ['/verify-email', 'Request a new link in the settings', /\/login\?next=/],
   ] as const) {
     await page.goto(path)
-    await expect(page.getByText('The end of the link is missing')).toBeVisible()
+    await expect(page.getByText('This link is incomplete')).toBeVisible()
     await expect(page.getByLabel(/password/i)).toHaveCount(0)
     await page.getByRole('link', { name: next }).click()
     await expect(page).toHaveURL(to)
   }
   await page.goto('/reset-password')
   // While it starts, Next writes its own address over one that has just been changed.
-  await expect(page.getByText('The end of the link is missing')).toBeVisible()
+  await expect(page.getByText('This link is incomplete')).toBeVisible()
   await page.evaluate(() => {
     window.location.hash = 'pasted'
   })

@@ -50,7 +50,7 @@ test('somebody is invited, looks, works and is removed, by keyboard alone', asyn
   test.slow()
   await owner.goto(MEMBERS)
   await press(owner, 'Invite')
-  await expect(owner.getByLabel('E-mail')).toBeFocused()
+  await expect(owner.getByLabel('Email')).toBeFocused()
   await owner.keyboard.type(OPERATOR)
   await tabTo(owner, 'Role')
   await owner.keyboard.type('viewer')

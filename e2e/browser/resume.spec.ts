@@ -120,7 +120,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   await held
   expect(site.tokensAsked()).toBe(2)
 
-  // Cut: what arrived is kept, the client asks where to go on, and its page does not begin anew.
+  // Cut: what arrived is kept, the client asks where to go on, and its page does not start over.
   held = line.holdAfter(2 * MIB)
   line.cut()
   await held

@@ -36,13 +36,13 @@ test('what is asked for and has not come yet is accessible', async ({ owner: pag
 
 test('forms that were refused are accessible', async ({ page, owner, demo }) => {
   await page.goto('/login')
-  await page.getByLabel('E-mail').fill('nobody@example.com')
+  await page.getByLabel('Email').fill('nobody@example.com')
   await page.getByLabel('Password').fill('not the password')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await expect(page.getByRole('main').getByRole('alert')).toBeVisible()
   await expectAccessible(page, 'a refused sign-in')
   await page.goto('/sign-up')
-  await page.getByLabel('E-mail').fill(demo.email)
+  await page.getByLabel('Email').fill(demo.email)
   await page.getByLabel('Password').fill('password')
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page.locator('[aria-invalid=true]')).toBeVisible()
@@ -71,7 +71,7 @@ test('forms that were refused are accessible', async ({ page, owner, demo }) => 
   await expectAccessible(owner, 'webhooks that are retried')
 })
 
-test('uploads on the landing page are accessible, under way, waiting and refused', async ({
+test('uploads on the landing page are accessible, in progress, waiting and refused', async ({
   page,
   context,
 }) => {
@@ -79,12 +79,12 @@ test('uploads on the landing page are accessible, under way, waiting and refused
   const demo = page.getByRole('region', { name: 'Live demo' })
   await demo.getByRole('button', { name: /of noise/ }).click()
   await expect(demo.getByText('on its way')).toBeVisible()
-  await expectAccessible(page, 'the demo under way')
+  await expectAccessible(page, 'the demo in progress')
   await context.setOffline(true)
   await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
   await expectAccessible(page, 'the demo without a network')
   await context.setOffline(false)
-  // What is not finished is not created anew by the next click, but resumed.
+  // What is not finished is not created again by the next click, but resumed.
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
   await page.route('**/pipes/*/files/', refuse)
   await page.reload()

@@ -17,7 +17,7 @@ import {
 import { expect } from 'vitest'
 import { expectRefusal, type Ground, namedPart, PART_BYTES, type Prove, patternBytes } from './ground.ts'
 
-/** A multipart upload that is under way, as the SDK sees it. */
+/** A multipart upload that is in progress, as the SDK sees it. */
 export class OpenUpload {
   readonly target: { Bucket: string; Key: string; UploadId: string }
   readonly #s3: S3Client
@@ -129,7 +129,7 @@ export const multipartClauses = {
     )
     expect(rest).toMatchObject({ IsTruncated: false, Parts: [{ PartNumber: 9, Size: 9 }] })
   },
-  'lists the uploads that are under way': async (ground) => {
+  'lists the uploads that are in progress': async (ground) => {
     const { Bucket, Key } = ground.target('film')
     const ids: string[] = []
     for (const name of ['b', 'a', 'c']) {

@@ -64,20 +64,20 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
   }
 }
 
-/** Once nothing is under way any more, everything has to be where it belongs. */
+/** Once nothing is in progress any more, everything has to be where it belongs. */
 export async function judge(
   world: World,
   log: Log,
   done: { outcomes: Outcome[]; sources: Source[] },
   say: (line: string) => void,
 ): Promise<void> {
-  log.note('waiting until nothing is under way')
+  log.note('waiting until nothing is in progress')
   await waitForTheEnd(world, log, END_MS)
   await verify(world, log, done)
   if (log.violations.length > 0) for (const node of world.nodes) say(`--- ${node.name}\n${node.output()}`)
 }
 
-/** Several clients at a time, one upload after another, until the time is up; those under way come to their end. */
+/** Several clients at a time, one upload after another, until the time is up; those in progress come to their end. */
 export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []

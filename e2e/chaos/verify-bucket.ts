@@ -71,8 +71,8 @@ function wasStruck(atMs: number, { outages }: Log): boolean {
 
 /**
  * Of a transferred file no multipart upload is left but an empty one whose id was lost on its way: the answer was, or
- * the node or its database was struck before it was recorded. Keys that may not abort leave those that a node lost to
- * another, too, and those of a destination that was given up. Those of a canceled file are cleared away by keys that may, unless the worker died over it.
+ * the node or its database was struck before it was recorded. Keys that cannot abort leave those that a node lost to
+ * another, too, and those of a destination that was given up. Those of a canceled file are cleared away by keys that can, unless the worker died over it.
  */
 async function checkMultiparts(
   { bucket }: World,
@@ -88,7 +88,7 @@ async function checkMultiparts(
       if (parts === 0 && file?.multipartId !== id && lost)
         log.count(`empty multipart uploads of ${file?.status} files, whose id was lost`)
       else if (file && bucket.putOnly && isGivenUp(file))
-        log.count('multipart uploads of destinations that were given up, by keys that may not abort')
+        log.count('multipart uploads of destinations that were given up, by keys that cannot abort')
       else if (file?.multipartId !== id || isStored(file))
         log.violation(`${name}/${key}: a multipart upload with ${parts} parts is left; it is ${file?.status}`)
       else if ((file.status === 'canceled' || isGivenUp(file)) && !bucket.putOnly) uncleared += 1

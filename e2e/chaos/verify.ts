@@ -37,7 +37,7 @@ type EventRow = {
   deliveries: string[] | null
 }
 
-/** Waits until nothing is under way any more. */
+/** Waits until nothing is in progress any more. */
 export async function waitForTheEnd(world: World, log: Log, withinMs: number): Promise<void> {
   const { db } = world.database
   const deadline = Date.now() + withinMs
@@ -181,7 +181,7 @@ async function checkEvents({ database, receiver }: World, files: FileRow[], log:
   for (const file of files) {
     const own = events.filter(({ fileId }) => fileId === file.id).map(({ status }) => status)
     const ends = file.isRepaired ? ['partially_transferred', file.status] : [file.status]
-    // A refused creation is erased, and nobody is told of it.
+    // A refused creation is erased, and reported to nobody.
     const due = file.erased || ['uploading', 'transferring'].includes(file.status) ? [] : ends
     if (file.isRepaired) log.count('files repaired')
     if (own.join() !== due.join()) log.violation(`${file.id} is ${file.status} and has the events ${own}`)

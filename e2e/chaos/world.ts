@@ -171,7 +171,7 @@ const settingsOf = (processes: number) => ({
   ACCESS_LOG: 'all',
 })
 
-/** Half of the runs have keys that may put and nothing else. */
+/** Half of the runs have keys that can put and nothing else. */
 async function startBucket(
   directory: string,
   putOnly: boolean,

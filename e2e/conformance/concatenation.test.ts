@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { targetOf } from '../../test/support/target.ts'
 import { located, metadata, newTus, type Tus } from '../../test/support/tus.ts'
 
-/** A Pipe whose Data Store has keys that may read and delete: what is joined is copied and cleared away. */
+/** A Pipe whose Data Store has keys that can read and delete: what is joined is copied and cleared away. */
 let tus: Tus
 let putOnly: Tus
 beforeAll(async () => {
   const target = targetOf(inject('demo'))
   const { endpoint, region, name: bucket, reader } = target.bucket
   const place = { endpoint, region, bucket, prefix: 'joined/', forcePathStyle: true, ...reader }
-  const fields = { name: 'Keys that may read', provider: 'minio', ...place }
+  const fields = { name: 'Keys that can read', provider: 'minio', ...place }
   const store = await target.api<{ id: string }>('POST', '/data-stores', fields)
   await target.api('POST', `/data-stores/${store.body.id}/check`)
   const pipe = await target.api<{ id: string }>('POST', '/pipes', {

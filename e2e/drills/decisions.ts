@@ -176,12 +176,12 @@ async function main(): Promise<boolean> {
   const worker = async () => {
     for (let name = left.pop(); name; name = left.pop()) {
       told.push(await send(clients, name, random.fork(name).bytes(1 + random.whole(0, 4095))))
-      if (told.length % 500 === 0) console.log(`${told.length} files were told of`)
+      if (told.length % 500 === 0) console.log(`${told.length} files were reported`)
     }
   }
   await Promise.all(Array.from({ length: 32 }, worker))
   const kills = await stopKilling()
-  // An object that its client was told of may still be on its way.
+  // An object reported to its client may still be on its way.
   const faultsBy = Date.now() + 60_000
   let faults = await judge(site, told)
   while (faults.length > 0 && Date.now() < faultsBy) {

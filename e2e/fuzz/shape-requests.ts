@@ -13,7 +13,7 @@ export type Known = {
   cookie: string
   accountKey: string
   senderToken: string
-  /** Of an upload that is under way, and of its Pipe. */
+  /** Of an upload that is in progress, and of its Pipe. */
   uploadPath: string
   uploadToken: string
   pipeId: string

@@ -119,7 +119,7 @@ it('tells the usage of a command to whom asks for it', async () => {
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^Usage: sluice upload /)])
 })
 
-it('checks each bucket anew, and says what is wrong', async () => {
+it('checks each bucket again, and says what is wrong', async () => {
   const show = () => sluice.showDataStore({ id: demo.dataStoreId })
   const { name, check, ...bucket } = await show()
   const elsewhere = { ...bucket, name: 'Elsewhere', bucket: 'nowhere', secretAccessKey: 'x' }

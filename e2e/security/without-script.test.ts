@@ -102,7 +102,7 @@ describe('signing in', () => {
   it('tells what is wrong on the page itself, and puts nothing into an address', async () => {
     const { status, body } = await post('/login', { email, password: 'not my password' })
     expect(status).toBe(200)
-    expect(body).toContain('The e-mail address or the password is wrong')
+    expect(body).toContain('The email address or the password is wrong')
     expect(body).not.toContain('not my password')
   })
 

@@ -14,7 +14,7 @@ import { ask } from '../../test/support/raw-http.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 
-/** Every operation over HTTP, answered by a route handler of Next, which leaves its mark in `Vary`. */
+/** Every operation over HTTP, answered by a Next.js route handler, which leaves its mark in `Vary`. */
 let database: Awaited<ReturnType<typeof openTestDatabase>>
 let node: Sluice
 let mine: Furnished

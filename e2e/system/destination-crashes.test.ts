@@ -39,7 +39,7 @@ async function start(options: Partial<UploadNodeOptions> = {}) {
   return node
 }
 
-/** Each destination has the object, and each status was told of once. */
+/** Each destination has the object, and each status was reported once. */
 async function isEverywhere(url: string, whole: Buffer, events: string[]): Promise<void> {
   const look = sql`select status, (select json_agg(missed_status order by id) from events where file_id = f.id) as events
     from files f where id = ${fileIdOf(url)}::uuid`

@@ -41,7 +41,7 @@ it('serves pages for encrypted connections alone', async () => {
   await expect(fetch(sluice.baseUrl.replace('https:', 'http:'))).rejects.toThrow('fetch failed')
 })
 
-it('opens sessions in a cookie of this host alone, and lets those of before go on', async () => {
+it('opens sessions in a cookie of this host alone, and keeps accepting the previous ones', async () => {
   const { baseUrl } = sluice
   const { email, password } = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
   const jar = (answer: Response) => answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])

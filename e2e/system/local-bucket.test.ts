@@ -49,7 +49,7 @@ function clientOf(credentials: typeof READER): S3Client {
   })
 }
 
-it('takes 20 MiB from another program with keys that may only put, and lets them do nothing else', async () => {
+it('takes 20 MiB from another program with keys that can only put, and lets them do nothing else', async () => {
   const bytes = randomBytes(20 * MIB)
   const file = join(directory, 'source')
   await writeFile(file, bytes)

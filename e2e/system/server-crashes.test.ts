@@ -47,12 +47,12 @@ function start(role: 'upload' | 'worker', port = 0) {
 /** Where the bucket holds its breath while the server dies: what the server knew, and what had happened by then. */
 type Moment = { name: string; bytes: number; fault: Pick<Fault, 'operation' | 'at'> }
 const MOMENTS: Moment[] = [
-  { name: 'a part under way', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'body' } },
+  { name: 'a part in progress', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'body' } },
   { name: 'a part stored, unanswered', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'answer' } },
-  { name: 'an object under way', bytes: MiB, fault: { operation: 'PutObject', at: 'body' } },
+  { name: 'an object in progress', bytes: MiB, fault: { operation: 'PutObject', at: 'body' } },
   { name: 'an object stored, unanswered', bytes: MiB, fault: { operation: 'PutObject', at: 'answer' } },
   {
-    name: 'a Complete under way',
+    name: 'a Complete in progress',
     bytes: 20 * MiB,
     fault: { operation: 'CompleteMultipartUpload', at: 'request' },
   },

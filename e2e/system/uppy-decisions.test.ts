@@ -48,7 +48,7 @@ afterAll(async () => {
 
 type Ended = { error: string | null; objects: string[] }
 
-/** What Uppy tells its page of the file, each time that it tells something. */
+/** What Uppy reports to its page about the file, on each event. */
 async function openUploader(chunkSize: string) {
   const uploadUrl = `${node.url}/pipes/${site.pipe.id}/files/`
   const snippet = plainUppySnippet({ baseUrl: node.url, uploadUrl, pipeId: site.pipe.id })

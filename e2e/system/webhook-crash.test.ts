@@ -125,7 +125,7 @@ describe('a worker killed at the step', () => {
   })
 })
 
-it('a worker killed between a dead output and a healthy one loses nothing, and repeats only what it had under way', async () => {
+it('a worker killed between a dead output and a healthy one loses nothing, and repeats only what it had in progress', async () => {
   const healthy = await addOutput(database.db, receiver.url)
   const { workspaceId, pipeId } = healthy
   const gone = await startReceiver(500)
@@ -156,7 +156,7 @@ it('a worker killed between a dead output and a healthy one loses nothing, and r
   expect(again.toSorted()).toEqual(unrecorded.toSorted())
   for (const { id } of [healthy, dead])
     expect((await sentTo(id)).map(({ fileId }) => fileId).sort()).toEqual(files.toSorted())
-  // The dead one got each at most once more than is recorded: what was under way at the kill.
+  // The dead one got each at most once more than is recorded: what was in progress at the kill.
   expect(gone.received.length).toBeGreaterThan(0)
   const tried = idsOf(gone)
   for (const { eventId, state, attemptCount } of await sentTo(dead.id)) {

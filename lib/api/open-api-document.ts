@@ -49,7 +49,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
 }
 
 const WHEN: Record<EventKind, string> = {
-  'file.status_changed': 'A file arrived, or will not.',
+  'file.status_changed': 'A file arrived or failed.',
   'file.created': 'An upload begins. Only outputs that ask for it get it, as all kinds below.',
   'batch.completed': 'A batch is sealed and all its files have ended.',
   'data_store.failing': 'A bucket has rejected uploads for a minute.',

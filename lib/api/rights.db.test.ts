@@ -129,7 +129,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     expect(Date.parse(made.expiresAt)).toBe(runtime.clock.now() + days(2))
   })
 
-  it('suffice to revoke only keys that may do no more', async () => {
+  it('suffice to revoke only keys that can do no more', async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const revoke = OPERATIONS.find(({ id }) => id === 'revokeAccountKey')!

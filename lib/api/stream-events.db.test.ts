@@ -57,7 +57,7 @@ describeWithDatabase('the stream of events', (database) => {
     return { response, problem, block, next, file, leave: () => leaving.abort() }
   }
 
-  it('tells what happens, whether or not there is a webhook, and nothing of others or of before', async () => {
+  it('tells what happens, whether or not there is a webhook, and nothing of others or from earlier', async () => {
     const [mine, theirs] = [await open(), await open()]
     await happen(mine, mine.place)
     const stream = await listen(mine)

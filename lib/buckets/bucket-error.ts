@@ -79,7 +79,7 @@ const KIND_OF_CODE = new Map(
   Object.entries(KINDS).flatMap(([kind, codes]) => codes.map((code) => [code, kind as BucketErrorKind])),
 )
 
-/** 409: another conditional write of the same key is under way. */
+/** 409: another conditional write of the same key is in progress. */
 const PASSING_STATUS = new Set([408, 409, 425, 429])
 
 function kindOf(status: number, code: string): BucketErrorKind {

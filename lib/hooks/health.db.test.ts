@@ -71,7 +71,7 @@ describeWithDatabase('a decision hook', (database) => {
     expect(await alerts()).toEqual([])
   })
 
-  it('begins anew when its settings are saved', async () => {
+  it('starts over when its settings are saved', async () => {
     await save()
     decider.answer = (_, res) => void res.writeHead(500).end()
     await ask()

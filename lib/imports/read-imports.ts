@@ -37,7 +37,7 @@ export async function readImport(
   }
 }
 
-/** The file of an import of this Sender; another one's is as absent as one that never was. */
+/** The file of an import by this Sender; another Sender's is reported as missing. */
 export async function findImported(
   db: Db,
   sender: SenderRow,

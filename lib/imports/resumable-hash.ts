@@ -7,7 +7,7 @@ type Point = { bytes: number; state: Uint8Array }
 
 /**
  * The SHA-256 of a file as its bytes come, whose state can be stored, and taken up on another node. (The hashes of Node cannot.)
- * It remembers states of before, since fewer bytes than were seen may turn out to be durable.
+ * It remembers earlier states, since fewer bytes than were seen may turn out to be durable.
  */
 export class ResumableHash {
   readonly #hasher: IHasher

@@ -1,7 +1,7 @@
 import type { Attributes, FileEntry } from 'ssh2'
 import type { Entry } from './entries.ts'
 
-/** What clients are told of files and folders: SFTP has the attributes of Unix, of which only size and time mean anything. */
+/** How files and folders look to clients: SFTP has the attributes of Unix, of which only size and time mean anything. */
 
 const FILE_MODE = 0o100640
 const FOLDER_MODE = 0o040750

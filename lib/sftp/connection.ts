@@ -24,7 +24,7 @@ type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: 
 const METHODS = ['publickey', 'password'] as const
 /** A client that does not read what it is answered is read no further. */
 const UNREAD_BYTES = 256 * 1024
-/** A client exchanges keys anew after about a GiB; one that does it all the time only costs processor time. */
+/** A client exchanges keys again after about a GiB; one that does it all the time only costs processor time. */
 const EXCHANGES = 5
 const EXCHANGE_PER_BYTES = 64 * 1024 * 1024
 

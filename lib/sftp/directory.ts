@@ -70,7 +70,7 @@ export class Directory {
     if (found && mode.creates && mode.exclusive) throw exists()
     if (!found || mode.truncates) return this.#create(place, found)
     if (found.status !== 'uploading')
-      throw new SluiceError('conflict', 'This file is complete. Write it anew, from its first byte.')
+      throw new SluiceError('conflict', 'This file is complete. Write it again, from its first byte.')
     return this.#resume(found, mode)
   }
 

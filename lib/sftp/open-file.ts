@@ -92,7 +92,7 @@ export class OpenFile {
     if (this.#isGated) await this.#decided()
   }
 
-  /** A client that is told of success would not come back for the rejection. */
+  /** After a success the client would not come back for the rejection. */
   async #decided(): Promise<void> {
     const decision = await waitForDecision(this.#deps.context, this.fileId)
     if (decision?.state === 'rejected') throw rejected(decision.reason)

@@ -238,7 +238,7 @@ describe('SFTP', () => {
     for (const client of [writer, onlooker]) await client.end()
   })
 
-  it('cancels an unfinished file that is removed, or begun anew', async () => {
+  it('cancels an unfinished file that is removed, or started over', async () => {
     const client = await connect({ subject: 'remover' })
     const first = await client.open('again', 'w')
     await client.write(first, Buffer.from('first'), 0)

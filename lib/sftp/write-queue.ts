@@ -18,7 +18,7 @@ type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
 type State = { kind: 'idle' } | { kind: 'flowing' | 'paused'; taker: Taker }
 
 /**
- * The writes to one open file as a stream of bytes. Clients keep several under way, which may come out of order within a
+ * The writes to one open file as a stream of bytes. Clients keep several in progress, which may come out of order within a
  * window. Nothing else waits here: a write that is not taken keeps its connection from being read. It may be started again
  * and again, as the upload is given away and taken back.
  */

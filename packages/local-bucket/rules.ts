@@ -126,7 +126,7 @@ export const RULES = {
     async admit(call) {
       if (!makesObject(call)) return
       if (!call.request.headers['if-none-match']) throw new S3Error('AccessDenied')
-      // A Complete that is asked again is told of its own object.
+      // A repeated Complete returns its own object.
       if (await call.storage.objects.find(call.request.key)) throw new S3Error('PreconditionFailed')
     },
   },

@@ -112,7 +112,7 @@ async function ask<Answer>(
 async function signIn(browser: Browser, { baseUrl, email, password }: DemoDocument, path: string) {
   const page = await browser.newPage({ baseURL: baseUrl })
   await page.goto('/login')
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL('**/dashboard')

@@ -8,7 +8,7 @@ const ROWS = {
   untouched: '',
   read: 'all rows are read',
   written: 'rows are changed',
-  rewritten: 'the table is written anew',
+  rewritten: 'the table is written again',
 }
 
 export type Told = { lines: string[]; isLong: boolean }

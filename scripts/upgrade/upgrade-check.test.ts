@@ -41,7 +41,7 @@ describe('a migration', () => {
     expect(told('AccessExclusiveLock', 'rewritten')).toEqual({
       lines: [
         '! 0099_new.sql: about 10.0 s',
-        '      files (2,000,000 rows, 400.0 MB): AccessExclusiveLock, readers and writers wait; the table is written anew',
+        '      files (2,000,000 rows, 400.0 MB): AccessExclusiveLock, readers and writers wait; the table is written again',
       ],
       isLong: true,
     })

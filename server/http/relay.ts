@@ -19,7 +19,7 @@ import type { ProxyTrust } from './trusted-proxies.ts'
  * judged by then who the client is, and says so in the headers; the other side believes them, and judges all the rest.
  */
 export function relayTo(socketPath: string): Handler {
-  // As many connections as there are requests under way.
+  // As many connections as there are requests in progress.
   const agent = new Agent({ keepAlive: true })
   return async (req, res) => {
     const { method = 'GET', url: path = '/' } = req

@@ -62,7 +62,7 @@ describe.each([
     },
   )
 
-  it('is taken from its own host, and from what is no browser', () => {
+  it('is taken from its own host, and from clients that are not browsers', () => {
     check({ ...headers, origin: 'http://own.example:8080' })
     check({ ...headers, origin: 'https://own.example:8080' })
     check(headers)

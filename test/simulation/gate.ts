@@ -31,7 +31,7 @@ const ASK_AFTER_MS = 2
 
 /**
  * Where the statements of all nodes wait for their turn. One is executed at a time, on the real database. If it has to
- * wait for a lock, that of another node's open transaction, it stays under way, and until it is done only those who
+ * wait for a lock, that of another node's open transaction, it stays in progress, and until it is done only those who
  * hold it up go on. So at most one statement is woken by a commit, and what happens next is the same each time.
  */
 export class Gate {

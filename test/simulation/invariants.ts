@@ -166,7 +166,7 @@ export class Invariants {
     )
   }
 
-  /** When all is over and nothing is under way. */
+  /** When all is over and nothing is in progress. */
   async ended(): Promise<void> {
     await this.committed(new Map())
     for (const file of this.ledger.files) checkEnd(file)

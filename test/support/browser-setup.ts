@@ -31,7 +31,7 @@ async function signIn(baseUrl: string, dataDir: string, statePath: string): Prom
   const browser = await chromium.launch(await findChromium())
   const page = await browser.newPage({ baseURL: baseUrl })
   await page.goto('/login')
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL('**/dashboard')

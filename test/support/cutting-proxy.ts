@@ -11,7 +11,7 @@ type Options = {
   random: Random
 }
 
-/** A line that breaks at random bytes, in both directions at once, and leaves what was under way in the air. */
+/** A line that breaks at random bytes, in both directions at once, and leaves what was in progress in the air. */
 export async function openCuttingProxy({ cuts, withinBytes, random }: Options) {
   const sockets = new Set<Socket>()
   const counts = { cuts: 0, bytes: 0 }

@@ -52,7 +52,7 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
       await runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId))
       return fileId
     },
-    /** Works on the jobs that are there until everything under way is done. */
+    /** Works on the jobs that are there until everything in progress is done. */
     async work(): Promise<void> {
       await dispatcher.wake(takeWakes())
       await dispatcher.idle()

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 
 /**
  * A line between a browser and Sluice on which an upload stands still after so many bytes, until it is cut: a browser's own
- * offline mode leaves alone what is under way. Each request has a connection of its own, since a browser sends one
+ * offline mode leaves alone what is in progress. Each request has a connection of its own, since a browser sends one
  * again by itself that breaks on a connection which was good before.
  */
 export async function openHeldLine(to: { hostname: string; port: string }) {

@@ -1,7 +1,7 @@
 import { connect } from 'node:http2'
 import type { Call, Reply } from './http-call.ts'
 
-/** A request over HTTP/2 without TLS to that port, whoever the address names. What is no final answer is kept apart. */
+/** A request over HTTP/2 without TLS to that port, whoever the address names. Interim responses are kept apart. */
 export async function http2Call(
   port: number,
   { method, url, token, headers = {}, body = Buffer.alloc(0) }: Call,

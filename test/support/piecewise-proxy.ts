@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 /** Between a browser and Sluice: a page arrives in pieces, and each of them waits to be let through. */
 export type PiecewiseProxy = {
   url: string
-  /** Sends the next piece of the page that is under way; false when there was none left. */
+  /** Sends the next piece of the page that is in progress; false when there was none left. */
   next(): Promise<boolean>
   close(): Promise<void>
 }

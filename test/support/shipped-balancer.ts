@@ -45,7 +45,7 @@ export async function startShippedBalancer(kind: BalancerKind, ports: Ports, cha
     port,
     url,
     output: () => output,
-    /** nginx goes on with other settings, as a controller of Kubernetes has it: what is under way ends by the old ones. */
+    /** nginx goes on with other settings, as a controller of Kubernetes has it: what is in progress ends by the old ones. */
     reload(changed: (config: string) => string) {
       writeFileSync(file, changed(readFileSync(file, 'utf8')))
       child.kill('SIGHUP')

@@ -36,7 +36,7 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
       )}
       {demo && !databaseUrl && (
         <Notice tone="info" className="mt-8" title="There is a demo workspace">
-          Its e-mail address and password are in <code className="font-mono text-xs">demo.json</code>, in the
+          Its email address and password are in <code className="font-mono text-xs">demo.json</code>, in the
           data folder of this installation.
         </Notice>
       )}

@@ -22,7 +22,7 @@ export default async function SignUp() {
         </>
       ) : (
         <Notice tone="info" title="Sign-up is closed here">
-          Ask whoever runs this installation for an account.
+          Ask your administrator for an account.
         </Notice>
       )}
       <p className="mt-6 text-ink-soft text-sm">

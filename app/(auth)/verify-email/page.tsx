@@ -2,12 +2,12 @@ import { VerifyEmail } from '#components/auth/forms.tsx'
 import { WithLink } from '#components/auth/with-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 
-export const metadata = { title: 'Verify your e-mail address' }
+export const metadata = { title: 'Verify your email address' }
 
 export default function VerifyEmailPage() {
   return (
     <>
-      <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Verify your e-mail address</h1>
+      <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Verify your email address</h1>
       <WithLink next={<ButtonLink href="/dashboard/settings">Request a new link in the settings</ButtonLink>}>
         <VerifyEmail />
       </WithLink>

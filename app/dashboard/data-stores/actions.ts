@@ -30,7 +30,7 @@ export async function connect(_previous: unknown, data: FormData) {
   })
 }
 
-/** Keys that do not work would end every upload of now, so they replace those of before only if that is asked for. */
+/** Keys that do not work would end every upload of now, so they replace the previous ones only if that is asked for. */
 export async function update(id: string, _previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
     const { accessKeyId, secretAccessKey, ...fields } = read(data)

@@ -29,7 +29,7 @@ export async function switchSource(id: string, _previous: unknown, data: FormDat
   const http = data.get('on') === 'on'
   return act('build', async (runtime, actor) => {
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { http } }))
-    return { message: http ? 'The source is on.' : 'The source is off. Uploads under way continue.' }
+    return { message: http ? 'The source is on.' : 'The source is off. Uploads in progress continue.' }
   })
 }
 
@@ -81,7 +81,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
       verifyContent: data.get('verifyContent') === 'on',
     }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, changes))
-    return { message: 'Saved. Uploads under way keep the settings they began with.' }
+    return { message: 'Saved. Uploads in progress keep the settings they began with.' }
   })
 }
 

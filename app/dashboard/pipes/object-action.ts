@@ -17,7 +17,7 @@ export async function setObject(id: string, _previous: unknown, data: FormData) 
     const pipe = await updatePipe(runtime, actor, id, changesIn(data))
     const isNew = pipe.object !== null && !isDeepStrictEqual(pipe.object, before.object)
     const refusals = isNew ? await tryObject(runtime, actor, pipe) : []
-    return { message: 'Saved. Uploads under way keep the settings they began with.', data: { refusals } }
+    return { message: 'Saved. Uploads in progress keep the settings they began with.', data: { refusals } }
   })
 }
 

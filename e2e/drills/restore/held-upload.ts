@@ -60,7 +60,7 @@ function statusOf(sent: ClientRequest): Promise<number> {
   })
 }
 
-/** The client comes back with the address that it kept. True if it finished there, false if it began anew elsewhere. */
+/** The client comes back with the address that it kept. True if it finished there, false if it started over elsewhere. */
 export function resumeUpload(
   { uploadUrl, token }: { uploadUrl: string; token: string },
   { address, name, bytes }: { address: string; name: string; bytes: Buffer },

@@ -75,7 +75,7 @@ export function judgeWebhooks({ receiver }: Place, journeys: readonly Journey[],
   for (const { fileId, name, key, kind } of journeys) {
     const own = told.filter(({ file_id }) => file_id === fileId)
     if (!own.some(({ status }) => status === 'transferred'))
-      log.violation(`nobody was told of ${name} (${kind})`)
+      log.violation(`${name} (${kind}) was reported to nobody`)
     const denials = own.filter(({ status }) => status !== 'transferred')
     for (const { status, destinations } of denials) {
       const [destination] = destinations

@@ -5,7 +5,7 @@ import { judgeFiles, judgeReconciled, judgeWebhooks, type Reconciled, readFiles,
 import { openPlace, type Place } from './place.ts'
 
 /**
- * `npm run drill -- restore`: backs up a Sluice under way, loses its database, restores the backup, and holds what becomes of
+ * `npm run drill -- restore`: backs up a Sluice in progress, loses its database, restores the backup, and holds what becomes of
  * each upload, webhook and quota to docs/operations.md. It takes about a minute. With DATABASE_URL it uses that server.
  */
 const PER_KIND = 2
@@ -46,7 +46,7 @@ async function live(place: Place, log: Log): Promise<{ journeys: Journey[]; sinc
   const done = await eachWay(place, ['before', 'unheard'], finished)
   const held: Held[] = await eachWay(place, ['open', 'since', 'lost'], begin)
   await untilUnderWay(place, held)
-  log.note(`${done.length} uploads are finished, ${held.length} under way; the backup begins`)
+  log.note(`${done.length} uploads are finished, ${held.length} in progress; the backup begins`)
   const since = new Date().toISOString()
   const during = await backUp(place, log)
   for (const one of ofKind(held, 'since', 'lost')) {
@@ -60,7 +60,7 @@ async function live(place: Place, log: Log): Promise<{ journeys: Journey[]; sinc
   await sluice.kill()
   for (const one of ofKind(held, 'open')) one.abandon()
   log.note(
-    `killed, with ${heard.length} uploads finished and told of, ${ofKind(held, 'open').length} under way`,
+    `killed, with ${heard.length} uploads finished and told of, ${ofKind(held, 'open').length} in progress`,
   )
   return { journeys, since }
 }

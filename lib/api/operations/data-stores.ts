@@ -40,7 +40,8 @@ export const dataStoreOperations = [
   operation('PATCH /data-stores/{id}', {
     id: 'updateDataStore',
     right: 'administer',
-    summary: 'Change a Data Store, and check it. Its place cannot change while uploads to it are under way.',
+    summary:
+      'Change a Data Store, and check it. Its place cannot change while uploads to it are in progress.',
     body: dataStoreChanges,
     answer: dataStoreAnswer,
     problems: ['not_found', 'conflict'],

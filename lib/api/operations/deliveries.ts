@@ -44,7 +44,7 @@ export const deliveryOperations = [
   operation('POST /deliveries/resend-failed', {
     id: 'resendFailed',
     right: 'operate',
-    summary: 'Send all events again that were given up since a time, up to 10,000 in one call.',
+    summary: 'Resend every event that failed since a given time, up to 10,000 in one call.',
     body: resendFailedInput,
     status: 202,
     answer: resendFailedAnswer,

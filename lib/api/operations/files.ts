@@ -38,7 +38,7 @@ export const fileOperations = [
   operation('POST /files/{id}/cancel', {
     id: 'cancelFile',
     right: 'operate',
-    summary: 'Cancel an upload under way.',
+    summary: 'Cancel an upload in progress.',
     answer: fileAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => cancelFile(runtime, who, params.id!),

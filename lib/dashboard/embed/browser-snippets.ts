@@ -24,7 +24,7 @@ async function uploadToken()«: Promise<string>» {
   return current«!».token
 }
 
-// By itself tus-js-client counts every failure and gives up after a few, and it begins anew when it is not told the
+// By itself tus-js-client counts every failure and gives up after a few, and it starts over when it is not told the
 // offset. So whatever passes is waited for here: a network, a server or a backend that is away.
 function keepGoing(tell«: (reason: string) => void») {
   let lost = false
@@ -99,7 +99,7 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
     current = undefined
     return askOffset(url, data, true)
   }
-  // 404 and 410: the upload is gone, and it is right to begin anew.
+  // 404 and 410: the upload is gone, and it is right to start over.
   if (!response.ok && ![404, 410].includes(response.status)) throw failure('The server answered', response.status)
   return {
     getStatus: () => response.status,

@@ -175,14 +175,14 @@ describe.each([
     },
   )
 
-  it.each([404, 410])('lets the client begin anew after %i', async (status) => {
+  it.each([404, 410])('lets the client start over after %i', async (status) => {
     server = status
     const { state } = begin(create(), 'HEAD')
     await vi.advanceTimersByTimeAsync(0)
     expect(state.status).toBe(status)
   })
 
-  it('asks with a new token where one was revoked, once, and then ends without beginning anew', async () => {
+  it('asks with a new token where one was revoked, once, and then ends without starting over', async () => {
     server = 401
     const kept = create()
     const { state } = begin(kept, 'HEAD')

@@ -18,7 +18,7 @@ const MOST = 100
 /** So long erased records can be brought back; the sweep removes them after it. */
 export const UNDO_MS = minutes(1)
 
-/** Cancels those that are under way, and leaves the others as they are. Answers how many. */
+/** Cancels those that are in progress, and leaves the others as they are. Answers how many. */
 export async function cancelFiles(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
   actor: Actor,
@@ -77,7 +77,7 @@ const known = (ids: string[]) => ids.filter(isUuid).slice(0, MOST)
 const mine = ({ workspaceId }: Actor, ids: string[]) =>
   and(eq(files.workspaceId, workspaceId), inArray(files.id, known(ids)))
 
-/** Gives an upload under way up, as its client could. Refused once all its bytes are there. */
+/** Gives an upload in progress up, as its client could. Refused once all its bytes are there. */
 export async function cancelFile(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
   actor: Actor,
@@ -99,7 +99,7 @@ export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: st
   await db.transaction(async (tx) => {
     const file = await findFile(tx, actor, id, 'update')
     if (file.status === 'uploading' || file.status === 'transferring') {
-      throw new SluiceError('conflict', 'The upload is under way. Cancel it first, or wait until it ends.')
+      throw new SluiceError('conflict', 'The upload is in progress. Cancel it first, or wait until it ends.')
     }
     await eraseEvents(tx, id)
     await clearRepairs(tx, id, clock.now())

@@ -21,7 +21,7 @@ const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
  */
 export const fileQuery = pageQuery.extend({
   status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),
-  /** Under way, but without a byte for five minutes. */
+  /** In progress, but without a byte for five minutes. */
   waiting: z.stringbool('must be true or false').optional(),
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),

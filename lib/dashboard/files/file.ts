@@ -72,7 +72,7 @@ export const fileAnswer = z.strictObject({
   declaredChecksum: z.string().nullable(),
   metadata: pairs,
   uploadMetadata: pairs,
-  /** What the bucket is told of the object beside its bytes, by the Pipe and the token. */
+  /** The headers and tags stored with the object, from the Pipe and the token. */
   object: fileObjectAnswer.nullable(),
   /** The folder that the client sent, where the keys of its Pipe have {path}. */
   folder: z.string().nullable(),

@@ -201,7 +201,7 @@ describeWithDatabase('files', (database) => {
     })
   })
 
-  it('cancels an upload under way, with its event, once; not one that is being completed', async () => {
+  it('cancels an upload in progress, with its event, once; not one that is being completed', async () => {
     const output = {
       enabled: true,
       url: 'http://127.0.0.1:1/hook',
@@ -219,7 +219,7 @@ describeWithDatabase('files', (database) => {
     await expect(cancelFile(runtime, mine.actor, done)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('erases a record, but none under way', async () => {
+  it('erases a record, but none in progress', async () => {
     const underWay = await add({ status: 'uploading' })
     await expect(eraseFile(runtime, mine.actor, underWay)).rejects.toMatchObject({ code: 'conflict' })
     const id = await add()
@@ -229,7 +229,7 @@ describeWithDatabase('files', (database) => {
     expect(left.map((row) => row.id)).not.toContain(id)
   })
 
-  it('cancels several that are under way, and leaves the others', async () => {
+  it('cancels several that are in progress, and leaves the others', async () => {
     const [one, two, done] = [
       await add({ status: 'uploading' }),
       await add({ status: 'uploading' }),

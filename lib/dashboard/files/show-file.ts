@@ -72,7 +72,7 @@ async function webhookAttempts(db: Db, id: string): Promise<TimelineEntry[]> {
   }))
 }
 
-/** Another workspace's file is as absent as one that never was. */
+/** A file in another workspace is reported as missing. */
 export async function findFile(
   db: Db,
   actor: Actor,

@@ -93,7 +93,7 @@ describeWithDatabase('an operator', (database) => {
     })
   })
 
-  it('limits the share of memory in a process that carries uploads, also of what is under way there', async () => {
+  it('limits the share of memory in a process that carries uploads, also of what is in progress there', async () => {
     const budget = new MemoryBudget(64 * 1024 * 1024, { clock: runtime.clock })
     const [account, other] = [theirs, await createTestWorkspace(runtime)].map(({ workspaceId }) =>
       budget.account({ workspaceId }),

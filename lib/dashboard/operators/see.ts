@@ -148,7 +148,7 @@ export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
       from (select created_at from files where status = 'transferring' and (decision is null or decision = 'allowed') limit ${MOST_WAITING}) f
     union all select 'Files to decide about', count(*)::int, min(created_at)
       from (select created_at from files where status = 'transferring' and decision in ('asked', 'deferred') limit ${MOST_WAITING}) a
-    union all select 'Uploads under way', count(*)::int, min(created_at)
+    union all select 'Uploads in progress', count(*)::int, min(created_at)
       from (select created_at from files where status = 'uploading' limit ${MOST_WAITING}) u`,
   )
 }

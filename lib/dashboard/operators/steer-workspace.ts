@@ -24,7 +24,7 @@ export function operatorOf(
 
 /**
  * What an operator does to a workspace: limits and suspension. Nodes read both with each request, and with each renewal of a
- * lease for what is under way, so they count within seconds. Everything is in the audit log of that workspace.
+ * lease for what is in progress, so they count within seconds. Everything is in the audit log of that workspace.
  */
 export const limitsInput = z.strictObject({
   /** Null: as FREE_TIER_BYTES says; 0: unlimited. */

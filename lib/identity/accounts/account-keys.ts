@@ -33,7 +33,7 @@ export const accountKeyAnswer = z.strictObject({
   name: z.string(),
   last4: z.string(),
   scope: z.enum(KEY_SCOPES),
-  /** The e-mail address of whoever made it, or null where that is not known. */
+  /** The email address of whoever made it, or null where that is not known. */
   createdBy: z.string().nullable(),
   expiresAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),

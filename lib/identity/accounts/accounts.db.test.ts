@@ -117,7 +117,7 @@ describeWithDatabase('accounts', (database) => {
       })
       expect(mails(mailing)).toMatchObject([
         { mail: { to: email, subject: 'You have an account already' } },
-        { mail: { subject: 'Verify your e-mail address' } },
+        { mail: { subject: 'Verify your email address' } },
       ])
     })
 

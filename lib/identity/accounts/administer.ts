@@ -11,7 +11,7 @@ import { dropResetLinks } from './email-link.ts'
 import { hashPassword } from './password.ts'
 import { findUserByEmail, type UserRow } from './users.ts'
 
-/** What an operator does to accounts with `npm run account`, by their e-mail address. */
+/** What an operator does to accounts with `npm run account`, by their email address. */
 
 export type ListedUser = {
   email: string

@@ -73,7 +73,7 @@ export const passwordReset = z.strictObject({ token: z.string().max(100), passwo
 
 /**
  * Whoever opened the link holds the mailbox, so the address counts as verified and they may have a session at once, also
- * where others have used up the limit of sign-ins. Every session of before ends.
+ * where others have used up the limit of sign-ins. All existing sessions end.
  */
 export async function resetPassword(
   { db, clock, config, queue, vault }: MailingRuntime,

@@ -17,7 +17,7 @@ import { deleteAccount } from './delete-account.ts'
 import { hashPassword } from './password.ts'
 
 describeWithDatabase('deleting an account', (database) => {
-  it('asks for its e-mail and password, ends all access at once, and leaves no row in the end', async () => {
+  it('asks for its email and password, ends all access at once, and leaves no row in the end', async () => {
     const runtime = testRuntime(database())
     const cancelUploads = cancelUploadsOfPipe(runtime)
     const { db } = runtime

@@ -7,12 +7,12 @@ export const SIGNATURE = '\n\n--\nSluice\n'
 const NOT_YOU = 'If this was not you, leave it: nothing happens.'
 
 export function verifyMail(to: string, link: string): Mail {
-  const text = `Open this link to verify your e-mail address. It is good for two days, and asks for the password that you signed up with.\n\n${link}\n\nIf you did not sign up, leave it, or set a password of your own: then the account is yours, and nobody else's.`
-  return { to, subject: 'Verify your e-mail address', text: text + SIGNATURE }
+  const text = `Open this link to verify your email address. It is good for two days, and asks for the password that you signed up with.\n\n${link}\n\nIf you did not sign up, leave it, or set a password of your own: then the account is yours, and nobody else's.`
+  return { to, subject: 'Verify your email address', text: text + SIGNATURE }
 }
 
 export function alreadyMail(to: string, baseUrl: string): Mail {
-  const text = `Somebody, perhaps you, signed up with this e-mail address. You have an account already:\n\n${baseUrl}/login\n\nIf you forgot the password, you can set a new one there. ${NOT_YOU}`
+  const text = `Somebody, perhaps you, signed up with this email address. You have an account already:\n\n${baseUrl}/login\n\nIf you forgot the password, you can set a new one there. ${NOT_YOU}`
   return { to, subject: 'You have an account already', text: text + SIGNATURE }
 }
 
@@ -40,7 +40,7 @@ const MOST_LISTED = 50
 export function turnedOffMail(to: string, things: TurnedOffThing[], baseUrl: string): Mail {
   const listed = things.slice(0, MOST_LISTED).map(({ kind, name }) => `- ${TURNED_OFF_NAMES[kind]} “${name}”`)
   const more = things.length > MOST_LISTED ? [`- and ${things.length - MOST_LISTED} more`] : []
-  const text = `Somebody had been in your account before you proved that this address is yours. It may have been you. In case it was not, everything that could act or listen there was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads under way were canceled. Switch on again what you know:\n\n${baseUrl}/dashboard/settings/turned-off`
+  const text = `Somebody had been in your account before you proved that this address is yours. It may have been you. In case it was not, everything that could act or listen there was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads in progress were canceled. Switch on again what you know:\n\n${baseUrl}/dashboard/settings/turned-off`
   return { to, subject: 'What was turned off in your account', text: text + SIGNATURE }
 }
 
@@ -113,6 +113,6 @@ export function suspensionMail(
     const text = `The workspace "${workspace}" is no longer suspended. Uploads continue from where they stopped.`
     return { to, subject: `${workspace} takes uploads again`, text: text + SIGNATURE }
   }
-  const text = `Whoever runs this Sluice suspended the workspace "${workspace}":\n\n${reason}\n\nIt issues no tokens and accepts no bytes for now. Everything in it is kept and can be read, and uploads keep their offsets.`
+  const text = `The administrator of this Sluice suspended the workspace "${workspace}":\n\n${reason}\n\nIt issues no tokens and accepts no bytes for now. Everything in it is kept and can be read, and uploads keep their offsets.`
   return { to, subject: `${workspace} is suspended`, text: text + SIGNATURE }
 }

@@ -65,8 +65,8 @@ export const PROVIDER_REFUSALS = {
     'There already is an account with this email address. Sign in to it the way you did before, then connect this provider under Settings, Security.',
   not_proven:
     'There is an account with this email address that is not proven to be yours. Sign in with its password, or set a new one: the link for that proves it.',
-  sign_up_closed: 'Sign-up is closed here. Ask whoever runs this installation for an account.',
-  disabled: 'This account is disabled. Ask whoever runs this installation.',
+  sign_up_closed: 'Sign-up is closed here. Ask your administrator for an account.',
+  disabled: 'This account is disabled. Ask your administrator.',
   other_address:
     'That account has another email address than yours here. Only the same address can be connected.',
   connected_elsewhere: 'That account is connected to another account here.',
@@ -84,7 +84,7 @@ export class ProviderRefused extends SluiceError {
 
 /**
  * Lets in whoever a provider vouches for. GitHub and Google join an existing account of the same address where both sides have
- * proven it. An OpenID Connect provider joins none unasked, as whoever runs it decides which addresses it vouches for: the
+ * proven it. An OpenID Connect provider joins none unasked, since its operator decides which addresses it vouches for: the
  * person connects it themselves, while signed in. Either takes an account that nobody has ever been in.
  */
 export async function signInWithProvider(

@@ -41,7 +41,7 @@ export async function signIn(
     return { userId: user.id, passwordHash: user.passwordHash }
   throw new SluiceError(
     'sign_in_failed',
-    'The e-mail address or the password is wrong, or the address is not verified yet.',
+    'The email address or the password is wrong, or the address is not verified yet.',
   )
 }
 

@@ -184,7 +184,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       expect(actions).toContain(action)
   })
 
-  describe('while a request of the stranger is under way', () => {
+  describe('while a request of the stranger is in progress', () => {
     const letIn = async () => {
       const { id } = await createSession(runtime, stranger.userId, VISITOR)
       return (await readSession(runtime, id))!

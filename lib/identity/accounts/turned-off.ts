@@ -230,10 +230,10 @@ async function turnOn(tx: Db, { kind, id }: TurnedOff, now: Date): Promise<void>
       await tx.update(senders).set({ revokedAt: null }).where(eq(senders.id, id))
       return
     case 'webhook': {
-      const anew = { failingSince: null, turnedOffReason: null, turnedOffAt: null, updatedAt: now }
+      const again = { failingSince: null, turnedOffReason: null, turnedOffAt: null, updatedAt: now }
       await tx
         .update(webhookOutputs)
-        .set({ enabled: true, ...anew })
+        .set({ enabled: true, ...again })
         .where(eq(webhookOutputs.id, id))
       return
     }

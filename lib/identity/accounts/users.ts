@@ -14,7 +14,7 @@ export const emailField = z
   .string()
   .trim()
   .max(254, 'must have at most 254 characters')
-  .pipe(z.email('must be an e-mail address'))
+  .pipe(z.email('must be an email address'))
 
 export const newPasswordField = z
   .string()

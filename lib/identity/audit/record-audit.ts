@@ -14,7 +14,7 @@ export type Actor = {
   id: string | null
   /** By which a user was let in. */
   sessionId?: string
-  /** What the audit log calls them: an e-mail address, or the name of an account key. */
+  /** What the audit log calls them: an email address, or the name of an account key. */
   label: string
   /** What it may do: see `may`. Of an account key: the smaller of its scope and its creator's role. */
   role: Role

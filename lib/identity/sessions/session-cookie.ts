@@ -33,7 +33,7 @@ export function ownCookie(name: string, baseUrl: string): Pick<SessionCookie, 'n
 export type SessionClaims = {
   /** The id of a row in `sessions`. */
   sid: string
-  /** The name of the cookie. Tokens of before have none. */
+  /** The name of the cookie. Older tokens have none. */
   cookie?: string
 }
 

@@ -21,7 +21,7 @@ import type { Session } from '../sessions/read-session.ts'
 
 /**
  * The end of a workspace. For seven days it is as a suspended one, which takes no bytes and keeps everything, and any owner
- * can bring it back. Then its access ends, what is under way is canceled, and a sweep removes the rows when its buckets are
+ * can bring it back. Then its access ends, what is in progress is canceled, and a sweep removes the rows when its buckets are
  * cleared of unfinished parts. Objects stay: they are the customer's.
  */
 export const GRACE_MS = days(7)
@@ -98,7 +98,7 @@ export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Pro
   return closed.map(({ id }) => id)
 }
 
-/** Ends one workspace whose grace is over. What is under way is canceled by the sweep of deleted Pipes. */
+/** Ends one workspace whose grace is over. What is in progress is canceled by the sweep of deleted Pipes. */
 export async function closeDeletedWorkspaces({ db, clock }: CoreRuntime): Promise<number> {
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {

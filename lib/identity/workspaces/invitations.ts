@@ -112,7 +112,7 @@ export async function withdrawInvitation(runtime: MailingRuntime, actor: Actor, 
 
 type Withdrawn = { workspace: string; email: string; role: Role }
 
-/** The row goes; whoever wants another writes it anew. */
+/** The row goes; whoever wants another writes it again. */
 async function change<Result>(
   runtime: MailingRuntime,
   actor: Actor,

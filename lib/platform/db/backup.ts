@@ -36,7 +36,7 @@ function readTableStart(line: string): { table: string; statement: string } | un
 
 /**
  * Writes everything that Sluice keeps into one file, as it was at one moment, while Sluice goes on. Jobs of the queue are
- * left out: sweeps make them anew from the rows that they speak of. The file appears whole or not at all.
+ * left out: sweeps make them again from the rows that they speak of. The file appears whole or not at all.
  */
 export async function writeBackup(address: Address, file: string): Promise<{ tables: number }> {
   const client = connect(address, { max: 1, onnotice: () => {} })

@@ -125,7 +125,7 @@ function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Lo
 
 /**
  * A pooler such as PgBouncer may give each transaction another session. Then notifications do not arrive, so they and the
- * queue need DATABASE_DIRECT_URL; and a prepared statement is there only if the pooler prepares it anew where it is missing,
+ * queue need DATABASE_DIRECT_URL; and a prepared statement is there only if the pooler prepares it again where it is missing,
  * as PgBouncer does from 1.21 on with `max_prepared_statements`. What it does is found out once, at the start.
  */
 export async function usePooler(

@@ -96,7 +96,7 @@ describe('a database that takes no writes', () => {
   })
   afterAll(() => postgres.stop())
 
-  it('is away until it does, for each statement of a transaction, and is told of once', async () => {
+  it('is away until it does, for each statement of a transaction, and is reported once', async () => {
     const admin = openPostgres({ address: postgres.url, maxConnections: 1 })
     await admin.db.execute(sql`create table numbers (n int)`)
     await admin.db.execute(sql`alter database postgres set default_transaction_read_only = on`)

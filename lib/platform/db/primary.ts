@@ -80,7 +80,7 @@ export class Primary {
     return this.#known && `${this.#known.host}:${this.#known.port}`
   }
 
-  /** Ends the connections to a server that takes no writes; they are made anew. */
+  /** Ends the connections to a server that takes no writes; they are made again. */
   leave(): void {
     if (this.#isWatched) this.#known = undefined
     this.#endAll(() => true)

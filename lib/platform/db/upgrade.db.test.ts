@@ -90,7 +90,7 @@ it('has everybody go on as the owner of their workspace, with their session and 
     await db.execute(sql`insert into sessions (id, user_id, expires_at)
       values (${sid}::uuid, ${userId}::uuid, ${new Date(runtime.clock.now() + 1e9).toISOString()}::timestamptz)`)
     await db.execute(sql`insert into account_keys (id, workspace_id, name, key_hash, last4)
-      values (${uuidv7()}::uuid, ${workspaceId}::uuid, 'Of before', ${hashSecret(key)}, ${key.slice(-4)})`)
+      values (${uuidv7()}::uuid, ${workspaceId}::uuid, 'Old', ${hashSecret(key)}, ${key.slice(-4)})`)
   }
   await migrate(db)
   for (const { userId, workspaceId, sid, key } of given) {

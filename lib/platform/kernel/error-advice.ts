@@ -15,7 +15,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means:
       'The address of a webhook or a bucket leads into a private network, or to a port or scheme that Sluice does not use.',
     remedy:
-      'Give a public `https` address. Whoever runs this Sluice can allow hosts of its own network by `ALLOWED_PRIVATE_HOSTS`.',
+      'Give a public `https` address. The administrator can allow hosts on the internal network with `ALLOWED_PRIVATE_HOSTS`.',
   },
   invalid_header: {
     means: 'A header of an upload request is missing or malformed; the detail names it.',
@@ -29,17 +29,16 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   token_invalid: {
     means: 'There is no such token here, or it belongs to something else, such as another Pipe.',
-    remedy:
-      'Take a fresh token from your backend. Check that the Pipe of the token is that of the upload address.',
+    remedy: 'Request a new token from your backend. Check that its Pipe matches the upload URL.',
   },
   token_revoked: {
     means: 'The token was valid once, and it or its Sender was revoked.',
     remedy:
-      'Take a fresh token of a Sender that is not revoked. It can continue uploads of the same Sender, Pipe and subject.',
+      'Request a new token from a Sender that is not revoked. It can continue uploads with the same Sender, Pipe and subject.',
   },
   token_expired: {
-    means: 'The temporary token creates no further uploads, since its time is over.',
-    remedy: 'Take a fresh token from your backend. Uploads that the old one created go on.',
+    means: 'The temporary token has expired and cannot create new uploads.',
+    remedy: 'Request a new token from your backend. Uploads that the old one created continue.',
   },
   sender_token_exposed: {
     means: 'A Sender token (`sk_…`) was sent to the upload address, where browsers send theirs.',
@@ -83,16 +82,16 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   quota_exceeded: {
     means: 'The file does not fit into what is left of the transfer quota of this month.',
     remedy:
-      'Send a smaller file, or wait for the first day of the next month (UTC). Uploads under way may finish.',
+      'Send a smaller file, or wait for the first day of the next month (UTC). Uploads in progress may finish.',
   },
   token_exhausted: {
     means: 'The token was issued with `maxFiles`, and it has created so many uploads.',
-    remedy: 'Take a fresh token from your backend.',
+    remedy: 'Request a new token from your backend.',
   },
   pipe_source_off: {
     means:
       'The source of the Pipe, HTTP (TUS) or URL, is off, so it takes no new uploads or imports that way.',
-    remedy: 'Switch the source on under the inputs of the Pipe. Uploads under way go on either way.',
+    remedy: 'Switch the source on under the inputs of the Pipe. Uploads in progress go on either way.',
   },
   data_store_not_ready: {
     means:
@@ -118,12 +117,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   workspace_suspended: {
     means:
-      'Whoever runs this Sluice suspended the workspace, or its owner deleted it and can still bring it back. It issues no tokens and accepts no bytes.',
+      'The administrator suspended the workspace, or its owner deleted it and can still restore it. It issues no tokens and accepts no bytes.',
     remedy:
       'Everything is kept: uploads continue from their offset once it is lifted. Ask an owner of the workspace, who was told why.',
   },
   forbidden: {
-    means: 'You are known, but this is not yours to do.',
+    means: 'You do not have permission to do this.',
     remedy: 'Ask somebody of the workspace who may.',
   },
   cross_site_request: {
@@ -134,16 +133,15 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   not_found: {
     means: 'There is nothing at this address, or nothing that you may see.',
-    remedy: 'Check the path and the id. What belongs to another workspace is as absent as what never was.',
+    remedy: 'Check the path and the id. Resources in other workspaces return 404, as if they did not exist.',
   },
   pipe_not_found: {
     means: 'There is no such Pipe in your workspace.',
-    remedy:
-      'Copy the id from the page of the Pipe, and check that the token or the key is of the same workspace.',
+    remedy: 'Copy the id from the Pipe page, and check that the token or key belongs to the same workspace.',
   },
   upload_not_found: {
     means: 'There is no such upload for this token.',
-    remedy: 'Begin the upload anew. A token continues uploads of its own Sender, Pipe and subject only.',
+    remedy: 'Start a new upload. A token only continues uploads of its own Sender, Pipe and subject.',
   },
   method_not_allowed: {
     means: 'The address exists, but not for this method.',
@@ -192,7 +190,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   misdirected_host: {
     means: 'The request came for a host name that this Sluice does not answer for.',
-    remedy: 'Use the address of `BASE_URL` or `UPLOAD_URL`; whoever runs it can change these.',
+    remedy: 'Use the address of `BASE_URL` or `UPLOAD_URL`; the administrator can change these.',
   },
   upload_locked: {
     means:
@@ -211,7 +209,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   internal: {
     means: 'Sluice made a mistake that it did not foresee.',
-    remedy: 'Try again. If it happens again, tell whoever runs this Sluice the `X-Request-Id` of the answer.',
+    remedy: 'Try again. If it happens again, give your administrator the `X-Request-Id` of the response.',
   },
   bucket_refused: {
     means: 'The bucket refused what Sluice asked of it; the detail says what it answered.',

@@ -21,7 +21,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 5
 
 /**
- * One GET, with the redirects that follow from it: each is judged anew when its connection is made. Returns the response with
+ * One GET, with the redirects that follow from it: each is judged again when its connection is made. Returns the response with
  * its body unread, which is the caller's to read or destroy. Throws a `NetworkError` that says in which class it failed.
  */
 export async function get(

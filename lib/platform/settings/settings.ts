@@ -193,7 +193,7 @@ export const settings = {
   },
   OPERATORS: {
     description:
-      'E-mail addresses of accounts, verified ones, that get the console at /operator: workspaces, limits, suspension, nodes.',
+      'Email addresses of accounts, verified ones, that get the console at /operator: workspaces, limits, suspension, nodes.',
     example: 'ops@example.com',
     schema: list,
   },

@@ -8,7 +8,7 @@ import { authenticateToContinue } from './authenticate.ts'
 import { hasObject } from './look-up.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
-/** What clients are told of the decision about a file, in every protocol. */
+/** How each protocol reports the decision on a file. */
 
 /** After the last byte: waits for the decision, and throws the reason of a rejection. A client that is gone waits for nothing. */
 export async function afterDecision(

@@ -45,7 +45,7 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   if (request.fileId) await context.leases.incoming.passed(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
-  // The request that follows gets the reason: a client that is told of no upload here would start over.
+  // The request that follows gets the reason: a client that finds no upload here would start over.
   if (!isRejected(right.upload)) assertStillThere(right.upload, context.clock.now())
   await noteOffsetRequest(context, right.upload)
   return right

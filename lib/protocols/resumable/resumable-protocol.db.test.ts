@@ -81,7 +81,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('is 404 for what never was, was canceled, or has expired', async () => {
+    it('is 404 if it never existed, was canceled, or has expired', async () => {
       const [canceled, late] = [await begin('?0', Buffer.from('a')), await begin('?0', Buffer.from('a'))]
       const cancel = () => call({ method: 'DELETE', url: canceled.headers.location! })
       expect((await cancel()).status).toBe(204)

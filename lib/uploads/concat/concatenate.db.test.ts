@@ -186,7 +186,7 @@ describe('concatenation', () => {
     await Promise.all(node.context.background)
     expect((await site.bucket.object(`${fileIdOf(url)}/whole`)).equals(Buffer.concat(pieces))).toBe(true)
     expect((await site.bucket.objects()).length).toBe(before - 1)
-    // Who asks again looks at the pieces first, and must not send them anew.
+    // Who asks again looks at the pieces first, and must not send them again.
     const head = await client.head(urls[0]!)
     expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': String(pieces[0]!.length) } })
   })

@@ -50,6 +50,6 @@ async function clear({ openBucket }: Clearing, left: Leftover, signal: AbortSign
   const { key, multipartId, piece, dataStore } = left
   const bucket = openBucket(dataStore)
   if (multipartId && !piece) return bucket.abortMultipart({ key, multipartId }, { signal })
-  // Without a multipart upload, a PutObject that was under way when the upload ended may have made an object.
+  // Without a multipart upload, a PutObject that was in progress when the upload ended may have made an object.
   if (piece || dataStore.mayDelete) await bucket.deleteObject(key, { signal })
 }

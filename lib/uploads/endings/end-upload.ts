@@ -93,7 +93,7 @@ export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promi
 }
 
 /**
- * A Data Store that is turned off may be switched on again, and still nothing of before goes on: its bytes are from whoever
+ * A Data Store that is turned off may be switched on again, and still no earlier upload continues: its bytes are from whoever
  * was turned out. What had arrived whole by then is in that bucket already, and becomes an object.
  */
 export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {

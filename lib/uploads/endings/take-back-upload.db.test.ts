@@ -68,7 +68,7 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     expect(file).toEqual({ status: 'canceled', erased: false, created: 0, events: 1 })
   })
 
-  it('has its object removed by keys that may', async () => {
+  it('has its object removed by keys that can', async () => {
     site.clock.advance(minutes(2))
     await database().db.execute(sql`update data_stores set may_delete = true`)
     await clearLeftovers(node.context)

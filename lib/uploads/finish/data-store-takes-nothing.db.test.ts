@@ -42,7 +42,7 @@ describe('a Data Store that takes nothing', () => {
     expect(await creation()).toEqual(notReady)
     await checkDataStore(site.runtime, site.actor, site.dataStore.id)
     expect(await creation()).toBe(201)
-    // One that fails later says nothing of uploads that are under way.
+    // One that fails later says nothing of uploads that are in progress.
     site.bucket.faults.add({
       operation: 'any',
       times: 100,
@@ -61,7 +61,7 @@ describe('a Data Store that takes nothing', () => {
     expect(await creation()).toEqual(notReady)
   })
 
-  it('takes nothing while it is turned off, and its uploads under way are canceled', async () => {
+  it('takes nothing while it is turned off, and its uploads in progress are canceled', async () => {
     await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
     const url = await client.begin(10)
     const turn = (at: string) =>

@@ -171,7 +171,7 @@ describe('a bucket with rules of its own', () => {
       await join([6 * MiB, MiB, 7 * MiB], ['no-checksum-headers'])
     })
 
-    it('of before 2025 gets a checksum of each part where the check found it to be so', async () => {
+    it('from before 2025 gets a checksum for each part where the check found that it must', async () => {
       const rules = ['no-full-object-checksum'] as const
       await bucketOf('minio', { found: { fullObjectCrc32: false }, rules })
       const bytes = randomBytes(20 * MiB)

@@ -289,7 +289,7 @@ export async function lockRepairable(
   return found
 }
 
-/** Makes the next attempt due now, and the schedule of retries start over. An attempt that is under way goes on. */
+/** Makes the next attempt due now, and the schedule of retries start over. An attempt that is in progress goes on. */
 export async function requestRepair(
   tx: Db,
   { fileId, dataStoreId }: Omit<RepairClaim, 'claim'>,

@@ -6,7 +6,7 @@ import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 
 describeWithDatabase('a suspended workspace', (database) => {
-  it('stops what is under way on every node, keeps its offsets, and goes on to the byte', async () => {
+  it('stops what is in progress on every node, keeps its offsets, and goes on to the byte', async () => {
     const site = await createSite(database())
     const nodes = [
       await serveUploads(site.runtime, { terms: { renewMs: 50 } }),

@@ -109,7 +109,7 @@ describeWithDatabase('what time brings', (database) => {
     await poor.close()
   })
 
-  it('cancel ends what is under way, gives back what it reserved, and refuses what has ended', async () => {
+  it('cancel ends what is in progress, gives back what it reserved, and refuses what has ended', async () => {
     const before = await usage()
     const url = await client.begin(1000)
     await client.patch(url, 0, randomBytes(100))

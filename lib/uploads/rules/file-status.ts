@@ -4,7 +4,7 @@ export type Failure = {
   detail: string | null
 }
 
-/** Why nothing can be copied to a destination: for people, on the page of the file and in its `reasonDetail`. */
+/** Why nothing can be copied to a destination: for people, on the file page and in `reasonDetail`. */
 export const NO_SOURCE =
   'It cannot be repaired: no destination that has the object may be read. Allow s3:GetObject for the keys of one, then check its Data Store.'
 

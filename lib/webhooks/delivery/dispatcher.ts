@@ -69,7 +69,7 @@ export class Dispatcher {
     while (this.#shares.full() && !this.#isStopped) await Promise.race(this.#underWay)
   }
 
-  /** Resolves when nothing is under way and nothing else can begin. */
+  /** Resolves when nothing is in progress and nothing else can begin. */
   async idle(): Promise<void> {
     while (this.#claiming || this.#underWay.size > 0) await Promise.all([this.#claiming, ...this.#underWay])
   }

@@ -8,14 +8,14 @@ const SHARE_LIMITS: ShareLimits = { total: 1000, perWorkspace: 200, perOutput: 4
 export const PROMPT_MS = 2000
 const FIRST_WINDOW = 2
 const DEAD_WINDOW = 1
-/** How many outputs without attempts under way are remembered. The least recently used are forgotten first. */
+/** How many outputs without attempts in progress are remembered. The least recently used are forgotten first. */
 const REMEMBERED = 10_000
 
 type Count = { all: number; slow: number }
 type Output = { workspaceId: string; underWay: number; window: number; slow: boolean }
 
 /**
- * Limits how many attempts may be under way, so that no receiver and no customer takes more than a fair share. An output
+ * Limits how many attempts may be in progress, so that no receiver and no customer takes more than a fair share. An output
  * begins with a small window, which grows with each response, as in TCP. New, slow and unresponsive outputs together never
  * get more than half of the places, in their workspace and overall, so that there is always room for prompt ones.
  */
@@ -46,7 +46,7 @@ export class Shares {
     this.#change(outputId, workspaceId, -count)
   }
 
-  /** Called when an attempt has been under way for longer than `PROMPT_MS`: the output now counts as slow. */
+  /** Called when an attempt has been in progress for longer than `PROMPT_MS`: the output now counts as slow. */
   lag(outputId: string): void {
     const output = this.#outputs.get(outputId)
     if (output) this.#turn(output, { slow: true })

@@ -104,7 +104,7 @@ describeWithDatabase('deliveries', (database) => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
-  it('begin the schedule anew when a resend fails', async () => {
+  it('begin the schedule again when a resend fails', async () => {
     receiver.answerWith(500)
     await worker.event(output)
     await worker.work()
@@ -121,7 +121,7 @@ describeWithDatabase('deliveries', (database) => {
     expect(later.attempts.at(-1)).toMatchObject({ trigger: 'manual' })
   })
 
-  it('are not resent while an attempt is under way or the output is off', async () => {
+  it('are not resent while an attempt is in progress or the output is off', async () => {
     await worker.event(output)
     await worker.work()
     const { id } = await only()
@@ -150,7 +150,7 @@ describeWithDatabase('deliveries', (database) => {
     for (const [verb] of limited) await verb()
   })
 
-  it('are resent all together that failed since a time', async () => {
+  it('are resent together if they failed since a given time', async () => {
     await runtime.db.update(webhookOutputs).set({ enabled: true }).where(eq(webhookOutputs.id, output.id))
     const give = async () => {
       const fileId = await worker.event(output)

@@ -16,7 +16,7 @@ import { findDelivery, showDelivery } from './show-delivery.ts'
 
 const ONE_BY_ONE = { burst: 100, refillMs: 1000 }
 
-/** Sends an event again at once, whatever its state. If that fails, the schedule of retries begins anew. */
+/** Sends an event again at once, whatever its state. If that fails, the schedule of retries starts over. */
 export async function resendDelivery(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
@@ -30,7 +30,7 @@ export async function resendDelivery(
       throw new SluiceError('conflict', 'It is more than 30 days old and can no longer be resent.')
     }
     if (row.claimedUntil && row.claimedUntil > now) {
-      throw new SluiceError('conflict', 'An attempt to deliver it is under way. Wait for it to finish.')
+      throw new SluiceError('conflict', 'An attempt to deliver it is in progress. Wait for it to finish.')
     }
     const [output] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.id, row.webhookOutputId))
     if (!output) throw new SluiceError('conflict', 'The webhook output was deleted.')
@@ -94,7 +94,7 @@ export const resendFailedAnswer = z.strictObject({
 const IN_BULK = { burst: 10, refillMs: 10_000 }
 const AT_ONCE = 10_000
 
-/** A condition on a row of `deliveries`: it was attempted before, and no attempt is under way. */
+/** A condition on a row of `deliveries`: it was attempted before, and no attempt is in progress. */
 function isRetried(now: string) {
   return sql`d.state = 'pending' and d.attempt_count > 0
     and (d.claimed_until is null or d.claimed_until < ${now}::timestamptz)`

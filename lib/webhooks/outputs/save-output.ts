@@ -130,7 +130,7 @@ async function change(
   const { output: before, subject } = await findOutput(tx, actor, ref, 'update')
   if (changes.events) assertKinds(changes.events, pipeOf(before))
   // Changing the address or turning the output on clears its record of failures.
-  const anew =
+  const again =
     (changes.url !== undefined && changes.url !== before.url) || (changes.enabled && !before.enabled)
   const [changed] = await tx
     .update(webhookOutputs)
@@ -138,7 +138,7 @@ async function change(
       ...changes,
       ...(headers && sealed(seal, before.id, headers)),
       updatedAt: new Date(clock.now()),
-      ...(anew && { failingSince: null, turnedOffReason: null, turnedOffAt: null }),
+      ...(again && { failingSince: null, turnedOffReason: null, turnedOffAt: null }),
     })
     .where(eq(webhookOutputs.id, before.id))
     .returning()

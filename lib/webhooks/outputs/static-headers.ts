@@ -55,7 +55,7 @@ export const staticHeadersField = z
     }
   })
   .meta({
-    description: 'Values are never shown again. Together they replace those of before; {} removes all.',
+    description: 'Values are never shown again. They replace all previous headers; {} removes all.',
   })
 
 const isOwn = (name: string) => OWN.has(name) || name.startsWith('proxy-')

@@ -20,7 +20,7 @@ it.each([
 })
 
 it.each([
-  ['what is no JSON', 'abc\n', 'abc'],
+  ['a body that is not JSON', 'abc\n', 'abc'],
   ['JSON, which no parser has touched', '{"a":1}\n', '{"a":1}'],
 ])('tells leading or trailing whitespace of %s', (_, received, sent) => {
   expect(differenceOf(received, sent)).toContain('trailing whitespace')

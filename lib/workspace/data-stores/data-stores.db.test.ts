@@ -76,7 +76,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  it('refuses to change its place while uploads are under way, with their number; other fields change', async () => {
+  it('refuses to change its place while uploads are in progress, with their number; other fields change', async () => {
     await upload('uploading')
     await upload('transferring')
     await upload('transferred')
@@ -88,7 +88,7 @@ describeWithDatabase('Data Stores', (database) => {
     ]) {
       await expect(updateDataStore(runtime, mine.actor, id, place)).rejects.toMatchObject({
         code: 'conflict',
-        message: expect.stringMatching(/^2 uploads are under way/),
+        message: expect.stringMatching(/^2 uploads are in progress/),
       })
     }
     expect(await updateDataStore(runtime, mine.actor, id, { name: 'New', accessKeyId: 'K2' })).toMatchObject({

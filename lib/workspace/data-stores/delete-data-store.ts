@@ -38,5 +38,5 @@ async function assertUnused(tx: Runtime['db'], id: string): Promise<void> {
   }
   const underWay = await countUploadsUnderWay(tx, id)
   if (underWay > 0)
-    throw new SluiceError('conflict', `${uploads(underWay)} still under way to it. Wait until they end.`)
+    throw new SluiceError('conflict', `${uploads(underWay)} still in progress to it. Wait until they end.`)
 }

@@ -91,7 +91,7 @@ function literally(text: string): string {
 /** No upload is older than 30 days, so nothing that still moves is cleared. */
 const CLEAR_AFTER_DAYS = 31
 
-/** For keys that may not abort or delete: the bucket itself clears what never finished, and what checks left. */
+/** For keys that cannot abort or delete: the bucket itself clears what never finished, and what checks left. */
 export function lifecycleRules(
   { prefix }: Pick<Place, 'prefix'>,
   { mayAbort, mayDelete }: { mayAbort: boolean; mayDelete: boolean },

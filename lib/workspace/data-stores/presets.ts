@@ -28,7 +28,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { pattern: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, example: 'eu-central-1' },
     forcePathStyle: false,
     keysHint: 'IAM → Users → Security credentials → Create access key',
-    help: 'China, GovCloud and the European Sovereign Cloud are found by their regions. For dual-stack, FIPS or acceleration give the endpoint; for an access point give its alias as the bucket. Directory buckets and requester-pays buckets of other accounts are not supported.',
+    help: 'China, GovCloud and European Sovereign Cloud regions are detected automatically. For dual-stack, FIPS or acceleration give the endpoint; for an access point give its alias as the bucket. Directory buckets and requester-pays buckets of other accounts are not supported.',
   },
   r2: {
     label: 'Cloudflare R2',
@@ -120,7 +120,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     endpoint: null,
     region: anyRegion,
     forcePathStyle: true,
-    keysHint: 'Keys that may put objects into this bucket',
+    keysHint: 'Keys with permission to put objects in this bucket',
   },
 }
 
@@ -132,7 +132,7 @@ export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   other: 'https://s3.example.com',
 }
 
-/** How long an upload may take where its provider drops what is unfinished, in words for the page of a Pipe. */
+/** How long an upload may take where its provider drops what is unfinished, in words for the Pipe page. */
 export function unfinishedLimit(provider: ProviderName): string | undefined {
   const { dropsUnfinishedAfterHours: hours } = capabilitiesOf(provider, null)
   if (hours === null) return undefined

@@ -10,7 +10,7 @@ import { type DataStore, toDataStore } from './data-store.ts'
 
 export type DataStoreRow = typeof dataStores.$inferSelect
 
-/** Another workspace's Data Store is as absent as one that never was. */
+/** A Data Store in another workspace is reported as missing. */
 export async function findDataStore(
   db: Db,
   actor: Actor,

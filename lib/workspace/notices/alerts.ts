@@ -33,7 +33,7 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
   quota_100: {
     name: 'The transfer of a month is used up',
     raised: ({ subject }) => `100 % of the transfer of ${subject} is used`,
-    advice: 'New uploads are refused until the month (UTC) is over; those under way may finish.',
+    advice: 'New uploads are refused until the month (UTC) is over; those in progress may finish.',
     cleared: ({ subject }) => `The transfer of ${subject} is no longer used up`,
     path: () => '/dashboard/usage',
   },
@@ -48,7 +48,7 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     name: 'Sluice turned off a webhook output',
     raised: ({ subject }) => `The webhook of “${subject}” is off`,
     advice:
-      'Uploads go on as before, but nobody is told of them; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend what failed and send what was missed.',
+      'Uploads continue, but are not reported; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend what failed and send what was missed.',
     cleared: ({ subject }) => `The webhook of “${subject}” is on again`,
     path: ({ subjectId }) =>
       isPipeId(subjectId) ? `/dashboard/pipes/${subjectId}` : `/dashboard/webhooks/outputs/${subjectId}`,

@@ -22,7 +22,7 @@ async function lookAtSenders(runtime: MailingRuntime): Promise<number> {
   const due = await db
     .select()
     .from(senders)
-    // One mail for each exposure would be one for each visitor; after a rotation it counts anew.
+    // One mail for each exposure would be one for each visitor; after a rotation it counts again.
     .where(and(isNotNull(senders.exposedAt), isNull(senders.exposedNoticedAt)))
     .limit(BATCH)
     .for('update', { skipLocked: true })

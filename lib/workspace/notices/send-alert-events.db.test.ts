@@ -157,7 +157,7 @@ describeWithDatabase('what alerts tell, as events', (database) => {
     expect(await sent()).toEqual([])
   })
 
-  it('tell what a node of the previous version has raised, and nothing of what is no event', async () => {
+  it('tell what a node of the previous version has raised, and nothing that is not an event', async () => {
     await add(['data_store.failing', 'data_store.recovered', 'output.turned_off', 'usage.threshold'])
     const raised = { workspaceId: mine.workspaceId, subject: 'x', detail: null, raisedAt: ago(0) }
     const old = (kind: 'bucket_rejects' | 'token_unused', subjectId: string) =>

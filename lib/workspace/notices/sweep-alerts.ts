@@ -82,7 +82,7 @@ function conditions({ clock, config }: MailingRuntime): SQL {
 const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId", subject, detail,
   exists (select from workspaces w where w.id = workspace_id and 'mail:' || kind = any(w.muted_alerts)) as muted`
 
-/** What jumps past 80 % and 100 % at once is told of as the latter. */
+/** Crossing both thresholds at once sends only the 100 % alert. */
 async function raise(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
   const raised = await rows<ChangedAlert>(
@@ -153,7 +153,7 @@ const SENT_AT_ONCE = 200
 
 /**
  * Sends what alerts tell as events, to the outputs that ask for them. It goes by what each row says was sent, so an alert
- * that a node of the previous version has raised or cleared is told of, too.
+ * that a node of the previous version has raised or cleared is reported, too.
  */
 export async function sendAlertEvents(tx: Db, needs: EventRuntime): Promise<void> {
   const due = await rows<Due>(

@@ -7,7 +7,7 @@ import { findPipe } from './read-pipes.ts'
 
 export const deletedPipeAnswer = z.strictObject({ canceledUploads: z.int() })
 
-/** Its uploads under way are canceled; files that arrived stay, in Sluice and in the bucket. */
+/** Its uploads in progress are canceled; files that arrived stay, in Sluice and in the bucket. */
 export async function deletePipe(
   { db, clock }: CoreRuntime,
   actor: Actor,

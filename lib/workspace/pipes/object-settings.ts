@@ -17,7 +17,7 @@ import {
 } from './placeholders.ts'
 
 /**
- * What the bucket is told of an object beside its bytes: headers that S3 keeps with it. A Pipe sets them, and a token may where the
+ * The headers that S3 stores with an object. A Pipe sets them, and a token may where the
  * Pipe lets it. The client that uploads sets none.
  */
 

@@ -47,7 +47,7 @@ const fields = {
   requireSubject: z.boolean(),
   /** The first bytes of a file must fit its declared type, or nothing of it reaches a bucket. */
   verifyContent: z.boolean(),
-  /** What the bucket is told of each object beside its bytes. Values of metadata and tags may have the fields of a key template. */
+  /** The headers and tags stored with each object. Values of metadata and tags may have the fields of a key template. */
   object: pipeObjectField.nullable(),
 }
 

@@ -12,7 +12,7 @@ import { type Pipe, toPipe } from './pipe.ts'
 
 type PipeWithDestinations = { pipe: typeof pipes.$inferSelect; destinations: PipeDestination[] }
 
-/** Another workspace's Pipe is as absent as one that never was. */
+/** A Pipe in another workspace is reported as missing. */
 export async function findPipe(
   db: Db,
   actor: Actor,

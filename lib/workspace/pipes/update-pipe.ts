@@ -8,7 +8,7 @@ import { assertKeepsKeys, saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
 import { findPipe } from './read-pipes.ts'
 
-/** Uploads under way keep the bucket, key and limits that they began with. */
+/** Uploads in progress keep the bucket, key and limits that they began with. */
 export async function updatePipe(
   { db, clock, config }: ConfiguredRuntime,
   actor: Actor,

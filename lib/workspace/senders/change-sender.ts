@@ -34,12 +34,12 @@ export async function renameSender(
 }
 
 export const rotateSenderInput = z.strictObject({
-  /** How long the token of before stays good. */
+  /** How long the old token stays valid. */
   overlapDays: z.number().min(0, 'must be at least 0').max(7, 'must be at most 7').default(1),
 })
 
 /**
- * A new token, once in this answer. The one of before stays good for the overlap, so that backends can change
+ * A new token, once in this answer. The old token works until the overlap ends, so that backends can change
  * over; one that was still in an overlap of its own ends now.
  */
 export async function rotateSender(

@@ -34,7 +34,7 @@ export async function authenticateSender(
   return row
 }
 
-/** Another workspace's Sender is as absent as one that never was. */
+/** A Sender in another workspace is reported as missing. */
 export async function findSender(db: Db, actor: Actor, id: string, lock?: 'update'): Promise<Row> {
   const query = db
     .select()

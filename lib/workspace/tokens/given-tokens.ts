@@ -39,7 +39,7 @@ export async function listTokens(
   )
 }
 
-/** At once, for uploads under way too. Revoking again changes nothing. */
+/** At once, for uploads in progress too. Revoking again changes nothing. */
 export async function revokeToken(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,

@@ -162,7 +162,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     await expectProblem(ask({ token: sender.token }), 401, 'token_revoked')
   })
 
-  it('401 token_revoked: the token of before a rotation, when its overlap is over', async () => {
+  it('401 token_revoked: a token from before a rotation, once its overlap has ended', async () => {
     const sender = await createSender(runtime, mine.actor, { name: 'To turn' })
     const next = await rotateSender(runtime, mine.actor, sender.id, { overlapDays: 7 })
     runtime.clock.advance(days(7) - 1)

@@ -18,7 +18,7 @@ export const usageQuery = z.strictObject({
 export const usageAnswer = z.strictObject({
   month: z.string(),
   usedBytes: z.int(),
-  /** Held for uploads under way. */
+  /** Held for uploads in progress. */
   reservedBytes: z.int(),
   /** Null: unlimited. */
   limitBytes: z.int().nullable(),

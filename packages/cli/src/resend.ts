@@ -7,7 +7,7 @@ const usage =
 
 export const resend: Command = {
   usage,
-  about: 'Send a webhook again, or all that failed since a time',
+  about: 'Resend a webhook, or all that failed since a given time',
   async run(args) {
     const named = {
       'failed-since': { type: 'string' },

@@ -28,7 +28,7 @@ export const upload: Command = {
     if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MAX_AT_ONCE))
       throw misused('--parallel is a whole number from 1 to 16.', usage)
     const files = positionals.flatMap(findFiles)
-    const way = values.to === undefined ? await anew(values.pipe) : preparedWay(values.to, files)
+    const way = values.to === undefined ? await again(values.pipe) : preparedWay(values.to, files)
     const failed = await sendAll(files, way, parallel, values.json)
     if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed)
   },
@@ -36,7 +36,7 @@ export const upload: Command = {
 
 type Way = { tokens: Tokens; journal: Journal; keyOf(file: LocalFile): string }
 
-async function anew(pipe: string | undefined): Promise<Way> {
+async function again(pipe: string | undefined): Promise<Way> {
   const pipeId = await choosePipe(pipe)
   return {
     tokens: tokensFor(pipeId),

@@ -26,7 +26,7 @@ bucketContract(
       'completes again, with the same ETag, for a client that lost the answer',
       'never overwrites on completion with If-None-Match: *',
       'lists the parts, page by page',
-      'lists the uploads that are under way',
+      'lists the uploads that are in progress',
       'refuses to complete with no parts',
       'refuses part numbers outside 1 to 10000',
       'says NoSuchUpload for an upload that it does not know',

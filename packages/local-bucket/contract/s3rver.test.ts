@@ -38,7 +38,7 @@ bucketContract(
       'never overwrites on completion with If-None-Match: *',
       'forgets an upload that is aborted',
       'lists the parts, page by page',
-      'lists the uploads that are under way',
+      'lists the uploads that are in progress',
       'copies an object, or a range of one, into a part',
       'refuses a part under 5 MiB that is not the last',
       'refuses parts out of order',

@@ -61,7 +61,7 @@ export interface ByteRange {
   last: number
 }
 
-/** RFC 9110, 14.2: one range of bytes. Several, or what is no range, mean the whole. */
+/** RFC 9110, 14.2: one range of bytes. Several ranges, or an invalid one, mean the entire object. */
 export function readRange(header: string | undefined, size: number): ByteRange | undefined {
   const [, from, to] = /^bytes=(\d{0,16})-(\d{0,16})$/.exec(header ?? '') ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined

@@ -36,7 +36,7 @@ export function toNodeHandler(handle: (request: Request) => Promise<Response>): 
   }
 }
 
-/** Nothing where a client sent what is no request, such as a host that is no name. */
+/** Undefined if a client sent an invalid request, such as an invalid host. */
 function toRequest(req: NodeRequest, signal: AbortSignal): Request | undefined {
   const { method = 'GET' } = req
   const headers = new Headers()

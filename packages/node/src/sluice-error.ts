@@ -20,7 +20,7 @@ export class SluiceError extends Error {
   readonly status: number | undefined
   /** Which fields of the request were wrong. */
   readonly errors: FieldError[]
-  /** What to name when you ask whoever runs this Sluice. */
+  /** What to quote when you ask your administrator. */
   readonly requestId: string | undefined
 
   constructor({ code, message, status, errors = [], requestId, cause }: Told) {

@@ -37,7 +37,7 @@ export type UploadOptions = {
   parallel?: number
   /**
    * How much the browser keeps of unfinished files over a reload, in all; 1 GiB if left out. A file that has no room is picked again, and
-   * goes on. With 0 every visit begins anew.
+   * goes on. With 0 every visit starts over.
    */
   keepBytes?: number
   onDone?(upload: FileUpload): void

@@ -34,16 +34,16 @@ type TusError = Error & {
   causingError?: Error | null
 }
 
-/** Half a minute between attempts, for the seven days that an upload may lie still. It counts anew when bytes arrive. */
+/** Half a minute between attempts, for the seven days that an upload may lie still. It counts again when bytes arrive. */
 const RETRY_DELAYS_MS = [0, 1000, 3000, 5000, 10_000, ...Array<number>(20_160).fill(30_000)]
-/** The upload is gone: beginning anew is right. */
+/** The upload is gone: starting over is right. */
 const GONE = [404, 410]
 /** A token of just now that is refused again and again will not be taken later. */
 const MOST_REFUSED_TOKENS = 4
 
 /**
  * Options for tus-js-client that keep an upload going for as long as it lives. By themselves they
- * count every failure, being offline included, and give up after the last of `retryDelays`; and they begin anew
+ * count every failure, being offline included, and give up after the last of `retryDelays`; and they start over
  * when they are not told the offset, whatever the reason. So whatever passes is waited for here, before they hear
  * of it: a token that cannot be had, a network or a server that is away. A token that ran out is replaced.
  */

@@ -18,7 +18,7 @@ type Way = {
   tokens: Tokens
   transport: Transport
   onUrl(url: string): void
-  /** Of an upload that was stopped while its creation was under way. */
+  /** Of an upload that was stopped while its creation was in progress. */
   onLateUrl(url: string): void
   onProgress(sentBytes: number): void
   onWait(reason: string): void
@@ -125,7 +125,7 @@ export async function deleteUpload(url: string, tokens: Tokens, transport: Trans
   const ask = async () => {
     const headers = { Authorization: `Bearer ${(await tokens.take()).token}`, 'Tus-Resumable': '1.0.0' }
     const { status } = await fetch(url, { method: 'DELETE', headers })
-    // What is still under way from before is on its way out.
+    // What is still in progress from before is on its way out.
     if (status === 423) throw new TypeError('The upload is busy.')
   }
   await persist(ask, AbortSignal.timeout(DELETE_PATIENCE_MS), () => {}).catch(() => undefined)

@@ -25,7 +25,7 @@ export default async function Alerts() {
       <AlertsForm kinds={kinds} />
       <Panel title="Latest alerts" className="mt-5" flush>
         {latest.length === 0 ? (
-          <p className="px-4 pb-4 text-ink-faint text-sm">Nothing has been wrong so far.</p>
+          <p className="px-4 pb-4 text-ink-faint text-sm">No alerts yet.</p>
         ) : (
           <ul className="divide-y border-t">
             {latest.map((alert) => (

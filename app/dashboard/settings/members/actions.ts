@@ -19,7 +19,7 @@ export async function inviteMember(_previous: unknown, data: FormData) {
 export async function resendInvitation(id: string) {
   return act('administer', async (runtime, actor) => {
     await invitations.resendInvitation(runtime, actor, textArgument(id))
-    return { message: 'Sent again. The link of before no longer works.' }
+    return { message: 'Sent again. The previous link no longer works.' }
   })
 }
 

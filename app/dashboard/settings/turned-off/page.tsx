@@ -24,7 +24,7 @@ export default async function TurnedOff() {
     <>
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
         Somebody had been in this account before you proved that its address is yours. In case it was not you,
-        everything that could act or listen was turned off, and uploads under way were canceled. Switch on
+        everything that could act or listen was turned off, and uploads in progress were canceled. Switch on
         what you know, and leave the rest off. The{' '}
         <TextLink href="/dashboard/settings/audit">audit log</TextLink> shows when each was made, and from
         which address.

@@ -65,7 +65,9 @@ export default async function WorkspaceSettings() {
               name={workspace.name}
               hasPassword={hasPassword}
               underWay={
-                underWay === 0 ? 'No upload is under way.' : `${plural(underWay, 'upload')} under way wait.`
+                underWay === 0
+                  ? 'No upload is in progress.'
+                  : `${plural(underWay, 'upload')} in progress wait.`
               }
             />
           )}

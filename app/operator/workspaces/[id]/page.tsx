@@ -30,7 +30,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
         <p className="mt-1 flex flex-wrap items-center gap-x-3 text-ink-soft text-sm">
           <WorkspaceState {...workspace} />
           <span>{formatBytes(workspace.usedBytes)} this month</span>
-          <span>{plural(workspace.uploadsUnderWay, 'upload')} under way</span>
+          <span>{plural(workspace.uploadsUnderWay, 'upload')} in progress</span>
           <span>{plural(workspace.problems, 'problem')}</span>
         </p>
       </div>

@@ -11,7 +11,7 @@ export type Effect = {
   table: string
   /** The strongest that it holds at the end, as pg_locks names it. */
   lock: string
-  /** Reads all rows, writes them, or makes the whole table anew. */
+  /** Reads all rows, writes them, or makes the whole table again. */
   rows: 'untouched' | 'read' | 'written' | 'rewritten'
   indexes: number
 }

@@ -14,7 +14,7 @@ export default async function Objects({ params }: { params: Promise<{ id: string
   return (
     <Panel
       title="Objects"
-      description="What your bucket is told of each object beside its bytes. It holds for uploads that begin from now on; people who upload can change none of it."
+      description="Headers and tags your bucket stores with each object. Changes apply to new uploads; uploaders cannot change them."
       className="max-w-3xl"
     >
       <ObjectForm pipe={pipe} />
