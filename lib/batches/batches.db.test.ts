@@ -132,7 +132,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toEqual([])
   })
 
-  it('that is sealed early takes no more files, in no way, and is reported those that it has', async () => {
+  it('that is sealed early takes no more files, in no way, and reports those it has', async () => {
     const client = await site.client(node, { batch: 'early' })
     const url = await begin(client)
     await sealing(client)
