@@ -39,7 +39,7 @@ export const sftpEntries = pgTable(
   ],
 )
 
-/** Public keys that may upload for a Sender, by SFTP. One key belongs to one Sender of a workspace. */
+/** Public keys that can upload for a Sender, by SFTP. One key belongs to one Sender of a workspace. */
 export const senderKeys = pgTable(
   'sender_keys',
   {
