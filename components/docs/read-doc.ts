@@ -62,8 +62,7 @@ const PARTS = {
       ([name, { description }]) => `| \`${name}\` | ${description.replaceAll('|', '\\|')} |`,
     ),
   ),
-  until_reachable:
-    'Until your receiver is publicly reachable, use the inbox under **Webhooks**.',
+  until_reachable: 'Until your receiver is publicly reachable, use the inbox under **Webhooks**.',
 }
 
 function tableOf(head: string, rows: string[]): string {
