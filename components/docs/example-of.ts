@@ -41,6 +41,8 @@ const BY_NAME: Record<string, unknown> = {
   keyTemplate: '{file_id}/{filename}',
   checksum: 'crc32:0d4a1185',
   month: '2026-11',
+  publicKey:
+    'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDDwjFNk0lSZdA2D6RW7zlHAHG5+7c14gJ43XgFLvE6y ada@workstation',
   etag: '"9b2cf535f27731c974343645a3985328"',
   last4: 'x7Qp',
   nextCursor: null,

@@ -99,6 +99,7 @@ const TAGS: Record<string, string> = {
   Pipes: 'What takes uploads: its restrictions, and the Data Store where its files go.',
   Senders: 'Backends of yours that may issue tokens.',
   Files: 'Uploads and what became of them.',
+  Batches: 'Uploads that belong together, and one event when all of them have ended.',
   'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the whole workspace.',
   'Decision hooks':
     'Addresses of yours that are asked before an upload begins, and before its object is made.',

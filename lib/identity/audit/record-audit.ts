@@ -25,6 +25,7 @@ export const AUDIT_KINDS = {
   account: 'Accounts',
   account_key: 'Account keys',
   alerts: 'Alerts',
+  batch: 'Batches',
   data_store: 'Data Stores',
   delivery: 'Deliveries',
   file: 'Files',
