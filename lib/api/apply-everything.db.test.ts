@@ -35,6 +35,7 @@ const SETS: Record<string, string> = {
 
 const WITH_PRUNE = 'deletes what the file does not list'
 const SECRET = 'makes or ends a secret, which nobody can export'
+const PUBLIC_KEY = 'is about the key of a person or partner, which changes more often than the file'
 const ACT = 'is something that happens once'
 const LOCK = 'is the lock of apply itself'
 const SETS_NOTHING: Record<string, string> = {
@@ -51,6 +52,8 @@ const SETS_NOTHING: Record<string, string> = {
   rotateWebhookSecret: SECRET,
   rotateOutputSecret: SECRET,
   rotateHookSecret: SECRET,
+  addSenderKey: PUBLIC_KEY,
+  removeSenderKey: PUBLIC_KEY,
   createUploadLink: SECRET,
   changeUploadLink: 'changes what has a secret, which nobody can export',
   deleteUploadLink: SECRET,
