@@ -88,12 +88,12 @@ const pascalCase = (kind: EventKind | Hook) =>
 const camelCase = (kind: EventKind | Hook) =>
   kind.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const DESCRIPTION =
-  'Resumable uploads straight into your own bucket. Version 1 takes only additive changes: expect fields that you do not know.'
+const DESCRIPTION = 'Resumable uploads into your bucket. Version 1 may gain fields: ignore unknown ones.'
 
 const TAGS: Record<string, string> = {
   Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
   'Upload links': 'Links by which people without an account upload to a Pipe.',
+  Uploads: 'Uploads that your backend creates, for clients that only send bytes.',
   Imports: 'Files that Sluice fetches from a URL, in the name of a Sender.',
   'Data Stores': 'Buckets of yours, with the credentials that write to them.',
   Pipes: 'What takes uploads: its restrictions, and the Data Store where its files go.',
@@ -101,8 +101,7 @@ const TAGS: Record<string, string> = {
   Files: 'Uploads and what became of them.',
   Batches: 'Uploads that belong together, and one event when all of them have ended.',
   'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the whole workspace.',
-  'Decision hooks':
-    'Addresses of yours that are asked before an upload begins, and before its object is made.',
+  'Decision hooks': 'Your endpoints that decide about an upload, and about its object.',
   Events: 'What happens to files, as it happens.',
   Deliveries: 'Events on their way to a webhook: each attempt, its answer, and sending again.',
   Account: 'Account keys, usage and the audit log.',

@@ -80,7 +80,7 @@ export async function openLink(
   }
 }
 
-/** A link whose Pipe is deleted, or whose workspace is suspended, is as absent as one that never was. */
+/** Returns undefined for a link whose Pipe is deleted, or whose workspace is suspended, as for an unknown code. */
 async function findByCode({ db, config }: LinkRuntime, code: string): Promise<UploadLinkRow | undefined> {
   const [found] = await db
     .select({ link: uploadLinks })

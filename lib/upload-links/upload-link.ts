@@ -89,7 +89,7 @@ export function stateOf(
   return isFull || row.bytesCreated >= (row.maxBytes ?? Infinity) ? 'exhausted' : 'open'
 }
 
-/** Another workspace's link is as absent as one that never was. */
+/** Links of other workspaces are not found. */
 export async function findUploadLink(
   db: Db,
   actor: Actor,
