@@ -43,6 +43,7 @@ const BY_NAME: Record<string, unknown> = {
   month: '2026-11',
   publicKey:
     'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDDwjFNk0lSZdA2D6RW7zlHAHG5+7c14gJ43XgFLvE6y ada@workstation',
+  visitor: 'yW3mS0c8kQ5nZ1vTq7xB2dLr9hGf4aJpE6uXoNiMt_0',
   etag: '"9b2cf535f27731c974343645a3985328"',
   last4: 'x7Qp',
   nextCursor: null,

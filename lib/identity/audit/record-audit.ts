@@ -39,6 +39,7 @@ export const AUDIT_KINDS = {
   sender: 'Senders',
   sign_in: 'Sign-in providers',
   token: 'Upload tokens',
+  upload_link: 'Upload links',
   user: 'Access, by npm run account',
   webhook: 'Webhooks',
   workspace: 'Workspace',
