@@ -51,8 +51,20 @@ function memoryOf({ pid }: Sluice, dataDir: string): { own: number; all: number 
     Number(readFileSync(`/proc/${of}/smaps_rollup`, 'utf8').match(/^Pss: +(\d+)/m)![1]) / 1024
   const postmaster = postmasterOf(dataDir)
   const backends = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ')
+  // A backend that has ended since it was listed takes no memory.
+  const shareOfBackend = (of: string) => {
+    try {
+      return share(of)
+    } catch (error) {
+      if (isAlive(Number(of))) throw error
+      return 0
+    }
+  }
   const own = share(pid)
-  return { own, all: [postmaster, ...backends].reduce<number>((sum, of) => sum + share(of), own) }
+  return {
+    own,
+    all: backends.reduce((sum, of) => sum + shareOfBackend(of), own + share(postmaster)),
+  }
 }
 
 async function clientOf(dataDir: string) {
