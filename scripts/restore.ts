@@ -4,7 +4,7 @@ import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
-import { dropLapsedLeases } from '../lib/uploads/ledger/repair.ts'
+import { dropLapsedLeases } from '../lib/uploads/ledger/after-failover.ts'
 import { loadSettings } from './load-settings.ts'
 
 /** `npm run restore -- file`: fills an empty database from a backup. */

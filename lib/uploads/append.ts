@@ -1,6 +1,6 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
-import { assertChecksum, type ContentGuard, contentGuard } from './finish/content-guard.ts'
+import { ContentGuard } from './finish/content-guard.ts'
 import { finishUpload } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
 import { declareLength } from './opening/open-upload.ts'
@@ -55,15 +55,15 @@ export async function appendBytes(
   const isAtomic = rules.whenCut === 'discard'
   const parts = new Parts(context, upload, { atomic: isAtomic })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
+  const guard = new ContentGuard(context, upload, { isAtomic, crc32 })
   const fromBytes = upload.progress.offsetBytes
   const mayFinish = rules.completedBy === 'length'
-  const guard = contentGuard(context, upload, { isAtomic })
-  const request: Request = { context, upload, parts, guard, crc32, verify, rules, fromBytes, mayFinish }
+  const request: Request = { context, upload, parts, guard, verify, rules, fromBytes, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
       if (piece.kind === 'rest') return await close(request, piece)
-      if (guard && !(await guard.admits(piece.buffer))) drop(piece)
+      if (guard.isJudging && !(await guard.admits(piece.buffer))) drop(piece)
       else parts.add(piece)
     }
   } catch (fault) {
@@ -75,11 +75,11 @@ export async function appendBytes(
   }
 }
 
-type Request = Pick<AppendOptions, 'crc32' | 'verify' | 'rules'> & {
+type Request = Pick<AppendOptions, 'verify' | 'rules'> & {
   context: UploadContext
   upload: Upload
   parts: Parts
-  guard: ContentGuard | undefined
+  guard: ContentGuard
   fromBytes: number
   /** The file is complete once its length is reached. */
   mayFinish: boolean
@@ -87,58 +87,35 @@ type Request = Pick<AppendOptions, 'crc32' | 'verify' | 'rules'> & {
 
 async function close(request: Request, rest: Rest): Promise<Appended> {
   const { buffer, why } = rest
-  const { context, upload, parts, guard, verify, rules } = request
+  const { context, upload, parts, guard, verify, rules, fromBytes } = request
   if (why === 'overrun') {
     // Full parts before the excess bytes count, unless the request is atomic.
     if (parts.isCommitted) await parts.recorded()
     throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
   }
-  if (why !== 'end' && rules.whenCut !== 'keep') await discard(request)
+  const release = { interrupted: why !== 'end' }
+  // Of a request that is not atomic, the parts recorded so far count.
+  if (release.interrupted && rules.whenCut !== 'keep') await parts.discard()
   else {
     if (why === 'end') verify?.()
-    await guard?.refuseDropped()
+    await guard.refuseDropped()
     parts.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
-    await guard?.admitLast(buffer, request.mayFinish)
-    await assertChecksum(context, upload, {
-      ...request,
-      whole: request.mayFinish ? { parts, last: buffer } : undefined,
-    })
+    await guard.admitLast(buffer, request.mayFinish ? { crc32Before: parts.endCrc32 } : undefined)
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
-    await storeRest(request, buffer, why)
+    const toBytes = parts.endOffset + buffer.bytes
+    const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
+    if (toBytes > fromBytes) parts.addLast(buffer, { release, note })
+    await parts.recorded()
   }
+  // Has no effect if recording the last piece has released the lease already.
+  await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), ...release })
   return { offsetBytes: upload.progress.offsetBytes, why, state: 'uploading' }
 }
 
 function drop(piece: Exclude<Piece, Rest>): void {
   piece.buffer.free()
   if (piece.kind === 'spill') piece.stored()
-}
-
-/** Drops an atomic request that did not arrive completely. Of any other request, the parts recorded so far count. */
-async function discard({ upload, parts }: Request): Promise<void> {
-  await parts.responded()
-  parts.close()
-  await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), interrupted: true })
-}
-
-/** Stores bytes that did not fill a part: as a smaller part where the rules allow one, and otherwise as a tail. */
-async function storeRest(
-  { upload, parts, fromBytes }: Request,
-  buffer: Rest['buffer'],
-  why: Appended['why'],
-): Promise<void> {
-  const release = { interrupted: why !== 'end' }
-  const toBytes = parts.endOffset + buffer.bytes
-  if (toBytes > fromBytes) {
-    const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
-    const last = { release, note }
-    if (buffer.bytes > 0 && parts.mayEndWith(buffer)) parts.send(buffer, last)
-    else if (buffer.bytes > 0 || !parts.attachToLastPart(last)) void parts.storeAsTail(buffer, last)
-  }
-  await parts.recorded()
-  // Has no effect if recording the last piece has released the lease already.
-  await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), ...release })
 }
 
 /** Whether this request completes the file. If the length was unknown until now, it is recorded. */

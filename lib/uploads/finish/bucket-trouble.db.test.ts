@@ -15,6 +15,7 @@ import { advance } from '../ledger/offsets.ts'
 import { PartBuffer } from '../memory/part-buffer.ts'
 import { openUpload } from '../opening/open-upload.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
+import { Parts } from '../stream/parts.ts'
 import { recoverFromFault } from './recover-from-fault.ts'
 
 const MiB = 1024 * 1024
@@ -309,20 +310,19 @@ describe('a bucket in trouble', () => {
     const buffer = new PartBuffer(upload.memory)
     buffer.push(randomBytes(100), 0)
     const tail = context.tailCipher.sealer(upload.fileId)(0, buffer.joined(0, 10))
+    site.bucket.faults.add({
+      operation: 'UploadPart',
+      times: 100,
+      effect: { kind: 'refuse', status: 503, code: 'SlowDown' },
+    })
+    const parts = new Parts(context, upload, { atomic: false })
+    parts.send(buffer)
+    await expect(parts.recorded()).rejects.toThrow()
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail }
     await advance(context.db, upload.lease, first, context.clock.now())
     upload.progress.moveTo({ offsetBytes: 10, crc32: 0, tailBytes: 10 }, context.clock.now())
-    const stuck = {
-      isCommitted: true,
-      sentParts: 0,
-      oldest: { buffer, fromBytes: 0 },
-      recorded: () => Promise.reject(new Error('gone')),
-      recordAsTail: () => Promise.reject(new Error('it would not begin at the confirmed offset')),
-      responded: () => Promise.resolve(),
-      close() {},
-    }
     const fault = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')
-    await expect(recoverFromFault(context, upload, stuck, { fault, mayFinish: true })).rejects.toThrow('slow')
+    await expect(recoverFromFault(context, upload, parts, { fault, mayFinish: true })).rejects.toThrow('slow')
     expect(await client.offset(url)).toBe(10)
   })
 })

@@ -5,116 +5,123 @@ import { readTail } from '../ledger/tails.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Upload } from '../opening/upload.ts'
 import { HEAD_BYTES, judgeContent } from '../rules/content.ts'
-import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { fail } from './settle.ts'
 
 type Bytes = Pick<PartBuffer, 'bytes' | 'joined'>
+type LastBytes = Bytes & Pick<PartBuffer, 'crc32'>
 
 /**
- * Holds the bytes of an upload back from every bucket until the first of them have shown that the file is what it was declared to
- * be. Before that they are tails, which are in the database only.
+ * Compares the bytes of an upload with what its client declared: their type with the first of them, and the checksum with the
+ * whole file. Until the type is known to fit, the bytes are held back from every bucket: they are tails, which are in the
+ * database only.
  */
-export type ContentGuard = {
+export class ContentGuard {
+  readonly #context: UploadContext
+  readonly #upload: Upload
+  readonly #isAtomic: boolean
+  /** Of the whole file, declared with this request. */
+  readonly #crc32: number | undefined
+  readonly #fromBytes: number
+  #received = Buffer.alloc(0)
+  #isJudging: boolean
+  #mismatched: string | undefined
+
+  constructor(
+    context: UploadContext,
+    upload: Upload,
+    { isAtomic, crc32 }: { isAtomic: boolean; crc32: number | undefined },
+  ) {
+    this.#context = context
+    this.#upload = upload
+    this.#isAtomic = isAtomic
+    this.#crc32 = crc32
+    this.#fromBytes = upload.progress.offsetBytes
+    this.#isJudging = upload.verifiesContent && this.#fromBytes < HEAD_BYTES
+  }
+
+  /** Each piece has to be admitted. False if the type is known, or the Pipe does not ask for it. */
+  get isJudging(): boolean {
+    return this.#isJudging || this.#mismatched !== undefined
+  }
+
   /**
    * Call it before anything is done with a piece, and drop the piece if it is false. Throws if the file is something else: it has
    * failed then. A file fails only for bytes that its client sent, so an atomic request is read to its end first, and its own
    * checksum compared.
    */
-  admits(piece: Bytes): Promise<boolean>
-  /** Call it when all of the request is there and verified, before its end is worked out. Throws if a piece was dropped. */
-  refuseDropped(): Promise<void>
-  /** Call it with the bytes that are left. Throws as `admits` does. */
-  admitLast(rest: Bytes, isEndOfFile: boolean): Promise<void>
-}
+  async admits(piece: Bytes): Promise<boolean> {
+    await this.#judge(piece, { isEndOfFile: false })
+    if (!this.#isAtomic) await this.refuseDropped()
+    return this.#mismatched === undefined
+  }
 
-/** Undefined if there is nothing to judge: the Pipe does not ask for it, or an earlier request has brought enough bytes. */
-export function contentGuard(
-  context: UploadContext,
-  upload: Upload,
-  { isAtomic }: { isAtomic: boolean },
-): ContentGuard | undefined {
-  const { progress, fileId, lease, declaredType } = upload
-  const fromBytes = progress.offsetBytes
-  if (!upload.verifiesContent || fromBytes >= HEAD_BYTES) return undefined
-  let received = Buffer.alloc(0)
-  let isOver = false
-  let mismatched: string | undefined
+  /** Call it when the entire request has arrived and is verified. Throws if a piece was dropped. */
+  async refuseDropped(): Promise<void> {
+    if (this.#mismatched === undefined) return
+    const { declaredType } = this.#upload
+    this.#context.metrics.contentVerified.inc({ outcome: 'mismatch' })
+    await fail(this.#context, this.#upload, mismatch(this.#mismatched))
+    const declared = `The file was declared as ${declaredType ?? 'of no type'}`
+    throw new SluiceError('type_mismatch', `${declared}, and its content is ${this.#mismatched}.`)
+  }
 
-  async function judge(piece: Bytes, isEndOfFile: boolean): Promise<void> {
-    if (isOver) return
-    received = Buffer.concat([received, piece.joined(0, HEAD_BYTES - fromBytes - received.length)])
-    const isWhole = fromBytes + received.length < HEAD_BYTES
+  /**
+   * Call it with the bytes that are left and, if they complete the file, with the checksum of all bytes before them. Throws as
+   * `admits` does, and if the checksum is not the declared one.
+   */
+  async admitLast(last: LastBytes, whole: { crc32Before: number } | undefined): Promise<void> {
+    await this.#judge(last, { isEndOfFile: whole !== undefined })
+    await this.refuseDropped()
+    const expected = await this.#declaredCrc32()
+    if (expected === undefined || !whole) return
+    const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
+    if (found === expected) return
+    // Some byte was changed on its way here, and nobody knows which.
+    await fail(this.#context, this.#upload, CHECKSUM_MISMATCH)
+    throw checksumMismatch(expected, found)
+  }
+
+  async #judge(piece: Bytes, { isEndOfFile }: { isEndOfFile: boolean }): Promise<void> {
+    if (!this.#isJudging) return
+    const { fileId, lease, declaredType } = this.#upload
+    const missingBytes = HEAD_BYTES - this.#fromBytes - this.#received.length
+    this.#received = Buffer.concat([this.#received, piece.joined(0, missingBytes)])
+    const isWhole = this.#fromBytes + this.#received.length < HEAD_BYTES
     if (isWhole && !isEndOfFile) return
-    isOver = true
+    this.#isJudging = false
     // Read once it is needed: a client that sends single bytes would otherwise have all of it read for each.
-    const before = fromBytes > 0 ? await lease.whileHeld(readTail(context, fileId)) : []
-    const head = Buffer.concat([...before, received])
+    const before = this.#fromBytes > 0 ? await lease.whileHeld(readTail(this.#context, fileId)) : []
+    const head = Buffer.concat([...before, this.#received])
     const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })
     if (!fits) {
-      mismatched = found
+      this.#mismatched = found
       return
     }
-    context.metrics.contentVerified.inc({ outcome: 'fits' })
-    await lease.whileHeld(recordFoundType(context.db, lease, found))
+    this.#context.metrics.contentVerified.inc({ outcome: 'fits' })
+    await lease.whileHeld(recordFoundType(this.#context.db, lease, found))
   }
 
-  async function refuseDropped(): Promise<void> {
-    if (mismatched === undefined) return
-    context.metrics.contentVerified.inc({ outcome: 'mismatch' })
-    await fail(context, upload, mismatch(mismatched))
-    throw new SluiceError('type_mismatch', `${declaredAs(declaredType)}, and its content is ${mismatched}.`)
-  }
-
-  return {
-    async admits(piece) {
-      await judge(piece, false)
-      if (!isAtomic) await refuseDropped()
-      return mismatched === undefined
-    },
-    refuseDropped,
-    async admitLast(rest, isEndOfFile) {
-      await judge(rest, isEndOfFile)
-      await refuseDropped()
-    },
+  async #declaredCrc32(): Promise<number | undefined> {
+    const { declaredCrc32, lease } = this.#upload
+    const ofRequest = this.#crc32
+    if (declaredCrc32 === null) {
+      if (ofRequest !== undefined)
+        await lease.whileHeld(recordDeclaredCrc32(this.#context.db, lease, ofRequest))
+      return ofRequest
+    }
+    if (ofRequest !== undefined && ofRequest !== declaredCrc32)
+      throw new SluiceError(
+        'invalid_header',
+        'This crc32 differs from the one that was declared for the file before.',
+      )
+    return declaredCrc32
   }
 }
 
 export const mismatch = (found: string) => ({ reason: 'type_mismatch', refusedContent: found })
 
-const declaredAs = (type: string | null) => `The file was declared as ${type ?? 'of no type'}`
-
-type Declared = {
-  /** With this request. */
-  crc32?: number | undefined
-  /** All bytes of the file, once they are here: before the last of them becomes part of an object. */
-  whole: { parts: Pick<Parts, 'endCrc32'>; last: Pick<PartBuffer, 'crc32' | 'bytes'> } | undefined
-}
-
 export const CHECKSUM_MISMATCH = { reason: 'checksum_mismatch' }
-
-/**
- * Compares the bytes of a file with the checksum that its client declared, of what it has read. The file fails if they differ: some
- * byte was changed on its way here, and nobody knows which.
- */
-export async function assertChecksum(
-  context: UploadContext,
-  upload: Upload,
-  { crc32, whole }: Declared,
-): Promise<void> {
-  const { declaredCrc32, lease } = upload
-  if (crc32 !== undefined && declaredCrc32 !== null && crc32 !== declaredCrc32)
-    throw new SluiceError('invalid_header', 'The crc32 of the file was declared before, and is another now.')
-  const expected = declaredCrc32 ?? crc32
-  if (expected === undefined) return
-  if (declaredCrc32 === null) await lease.whileHeld(recordDeclaredCrc32(context.db, lease, expected))
-  if (!whole) return
-  const { parts, last } = whole
-  const found = combineCrc32(parts.endCrc32, last.crc32, last.bytes)
-  if (found === expected) return
-  await fail(context, upload, CHECKSUM_MISMATCH)
-  throw checksumMismatch(expected, found)
-}
 
 export function checksumMismatch(expected: number, found: number): SluiceError {
   return new SluiceError(

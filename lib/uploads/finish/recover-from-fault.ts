@@ -9,10 +9,6 @@ import { type Judged, judgeByLookingUp } from './judge.ts'
 import { recordTransferred } from './record-transferred.ts'
 import { fail, type Outcome, settleByLookingUp } from './settle.ts'
 
-type Unrecorded = Pick<
-  Parts,
-  'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'recordAsTail' | 'responded' | 'close'
->
 type Recovered = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
 
 /**
@@ -25,7 +21,7 @@ type Recovered = { offsetBytes: number; state: 'transferring' | FoundAtEach['sta
 export async function recoverFromFault(
   context: UploadContext,
   upload: Upload,
-  parts: Unrecorded,
+  parts: Parts,
   { fault, mayFinish }: { fault: unknown; mayFinish: boolean },
 ): Promise<Recovered> {
   const { lease, destinations, progress } = upload
@@ -43,11 +39,9 @@ export async function recoverFromFault(
       if (looked?.kind === 'transferred') return { offsetBytes: progress.lengthBytes!, state: looked.status }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
-    if (verdict === 'keep in tail' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
+    if (verdict === 'keep in tail' && (await parts.salvage({ mayFinish })))
       return { offsetBytes: progress.offsetBytes, state: 'transferring' }
-    // Rejected bytes must not reach the bucket after those that replace them.
-    if (!parts.isCommitted) await parts.responded()
-    parts.close()
+    await parts.discard()
     await lease.release({
       bound: upload.numbers.boundAfterRelease(),
       interrupted: true,
@@ -65,30 +59,6 @@ async function lookUp(context: UploadContext, upload: Upload, fault: unknown): P
   if (destinations.length > 1) return settleByLookingUpAtEach(context, upload, fault)
   const [destination] = destinations as readonly [Destination]
   return settleByLookingUp(context, { fileId, lease, destination, lengthBytes: progress.lengthBytes }, fault)
-}
-
-/** More than this is not worth writing to the database: the client can send it again. */
-const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
-
-/** Records a part that could not be sent as a tail. True if it is the end of the file. */
-export async function salvage(
-  upload: Upload,
-  parts: Pick<Parts, 'recorded' | 'oldest' | 'recordAsTail'>,
-  { mayFinish }: { mayFinish: boolean },
-): Promise<boolean> {
-  // Parts before the failed one may still be recorded. After that, the failed one is the oldest.
-  await parts.recorded().catch(() => {})
-  const { oldest } = parts
-  if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
-  // If the database failed, too, the part may not begin at the confirmed offset.
-  if (oldest.fromBytes !== upload.progress.offsetBytes) return false
-  const isLast =
-    mayFinish && upload.progress.offsetBytes + oldest.buffer.bytes === upload.progress.lengthBytes
-  await parts.recordAsTail(
-    oldest.buffer,
-    isLast ? { become: 'transferring', release: { interrupted: false } } : {},
-  )
-  return isLast
 }
 
 /** What was found at one of several destinations; undefined if the object is not there, or nobody can tell. */

@@ -5,6 +5,7 @@ import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { Lately } from '../../platform/kernel/lately.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
+import { dropLeases } from '../ledger/after-failover.ts'
 import { type Claim, type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
 import {
   type LeasePlan,
@@ -14,7 +15,6 @@ import {
   type Taken,
   takeLease,
 } from '../ledger/leases.ts'
-import { dropLeases } from '../ledger/repair.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
 import { startLeaseRenewal } from './lease-renewal.ts'

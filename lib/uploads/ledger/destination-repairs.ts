@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { FileObject, FileStatus } from '#drizzle/schema/index.ts'
+import type { FileObject } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { SentPart } from '../bucket-port.ts'
@@ -90,7 +90,7 @@ export function claimRepairs(
 }
 
 /** A condition on a destination `d` and its Data Store `ds`: the object can be copied from there. */
-const isSource = sql`d.status = 'transferred' and ds.may_read and ds.deleted_at is null and ds.turned_off_at is null`
+export const isSource = sql`d.status = 'transferred' and ds.may_read and ds.deleted_at is null and ds.turned_off_at is null`
 
 const SOURCES = sql`(select coalesce(json_agg(json_build_object('key', d.key, 'dataStore', ${sealedDataStoreColumn()})
       order by d.position), '[]')
@@ -257,47 +257,4 @@ export async function recordRepaired(
 /** Every destination has the object now. */
 export async function markRepaired(tx: Db, fileId: string): Promise<void> {
   await rows(tx, sql`update files set status = 'transferred' where id = ${fileId}::uuid`)
-}
-
-export type Repairable = {
-  filename: string
-  fileStatus: FileStatus
-  status: DestinationState['status']
-  isTurnedOff: boolean
-  hasSource: boolean
-}
-
-/**
- * Locks a destination of a file; undefined if the workspace has no such file, or the file no such destination. A worker has the
- * destination when it writes to the timeline, for which the file must not be about to change its key.
- */
-export async function lockRepairable(
-  tx: Db,
-  workspaceId: string,
-  { fileId, dataStoreId }: Omit<RepairClaim, 'claim'>,
-): Promise<Repairable | undefined> {
-  const [found] = await rows<Repairable>(
-    tx,
-    sql`select f.filename, f.status as "fileStatus", c.status,
-        exists (select from data_stores t where t.id = c.data_store_id and (t.turned_off_at is not null or t.deleted_at is not null)) as "isTurnedOff",
-        exists (select from file_destinations d join data_stores ds on ds.id = d.data_store_id
-          where d.file_id = c.file_id and ${isSource}) as "hasSource"
-      from files f join file_destinations c on c.file_id = f.id
-      where f.id = ${fileId}::uuid and f.workspace_id = ${workspaceId}::uuid and f.erased_at is null
-        and c.data_store_id = ${dataStoreId}::uuid for no key update of f, c`,
-  )
-  return found
-}
-
-/** Makes the next attempt due now, and the schedule of retries start over. An attempt that is in progress goes on. */
-export async function requestRepair(
-  tx: Db,
-  { fileId, dataStoreId }: Omit<RepairClaim, 'claim'>,
-  nowMs: number,
-): Promise<void> {
-  await rows(
-    tx,
-    sql`update file_destinations set repair_at = ${new Date(nowMs).toISOString()}::timestamptz, repair_attempts = 0
-      where file_id = ${fileId}::uuid and data_store_id = ${dataStoreId}::uuid`,
-  )
 }

@@ -2,7 +2,7 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
-import { lockRepairable, type Repairable, requestRepair } from '../ledger/destination-repairs.ts'
+import { lockRepairable, type Repairable, requestRepair } from '../ledger/repair-requests.ts'
 import { NO_SOURCE } from '../rules/file-status.ts'
 
 /**

@@ -10,6 +10,9 @@ import { type Attached, Recorder } from './recorder.ts'
 import { Senders } from './senders.ts'
 import { Tails } from './tails.ts'
 
+/** A part of more than this is not salvaged after a fault: its client can send it again. */
+const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
+
 type Waiting = { buffer: PartBuffer; fromBytes: number }
 
 /**
@@ -158,16 +161,41 @@ export class Parts {
     return this.#tailStored
   }
 
-  /** For use after a fault, when nothing else is being recorded: records a piece that could not be sent, as a tail. */
-  recordAsTail(buffer: PartBuffer, attached: Attached): Promise<void> {
-    return this.#tails.record(buffer, attached)
+  /**
+   * The last bytes of a request that does not complete the file: they become a smaller part where the rules allow one, and
+   * otherwise a tail. `attached` is recorded with them or, if there are none, with the last part.
+   */
+  addLast(buffer: PartBuffer, attached: Attached): void {
+    if (buffer.bytes > 0 && this.mayEndWith(buffer)) this.send(buffer, attached)
+    else if (buffer.bytes > 0 || !this.#attachToLastPart(attached)) void this.storeAsTail(buffer, attached)
   }
 
-  /** Records the change together with the last part. False if there is none, or it is being recorded already. */
-  attachToLastPart(change: Attached): boolean {
-    if (!this.#lastPart) return false
-    this.#lastPart.attached = change
-    return true
+  /**
+   * After a fault of the bucket: records the part that could not be sent as a tail. True if it is the end of a file that may
+   * finish.
+   */
+  async salvage({ mayFinish }: { mayFinish: boolean }): Promise<boolean> {
+    if (!this.isCommitted) return false
+    // Parts before the failed one may still be recorded. After that, the failed one is the oldest.
+    await this.recorded().catch(() => {})
+    const [oldest] = this.#waiting
+    if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
+    const { offsetBytes, lengthBytes } = this.#upload.progress
+    // If the database failed, too, the part may not begin at the confirmed offset.
+    if (oldest.fromBytes !== offsetBytes) return false
+    const isLast = mayFinish && offsetBytes + oldest.buffer.bytes === lengthBytes
+    await this.#tails.record(
+      oldest.buffer,
+      isLast ? { become: 'transferring', release: { interrupted: false } } : {},
+    )
+    return isLast
+  }
+
+  /** Of an atomic request that is not committed, nothing counts, and the bucket gets nothing more of it. */
+  async discard(): Promise<void> {
+    // Rejected bytes must not reach the bucket after those that replace them.
+    if (!this.isCommitted) await this.responded()
+    this.#senders.close()
   }
 
   /** Makes an atomic request count: its pieces are now recorded. */
@@ -190,15 +218,17 @@ export class Parts {
     await within(this.#context.terms.lateResponseMs, this.#senders.responded())
   }
 
-  /** Sends no more parts, since their numbers may now be bound to other ranges. */
-  close(): void {
-    this.#senders.close()
-  }
-
   /** Aborts what is being sent and frees all buffers. The numbers stay bound in the ledger. */
   dispose(): void {
     this.#senders.abort()
     for (const { buffer } of [...this.#waiting]) this.#free(buffer)
+  }
+
+  /** Records the change together with the last part. False if there is none, or it is being recorded already. */
+  #attachToLastPart(change: Attached): boolean {
+    if (!this.#lastPart) return false
+    this.#lastPart.attached = change
+    return true
   }
 
   #recordInOrder(buffer: PartBuffer, record: () => Promise<void>, delivery?: Delivery): Promise<void> {
