@@ -3,8 +3,8 @@ import { restoreBackup } from '../lib/platform/db/backup.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
-import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
 import { dropLapsedLeases } from '../lib/uploads/ledger/after-failover.ts'
+import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
 import { loadSettings } from './load-settings.ts'
 
 /** `npm run restore -- file`: fills an empty database from a backup. */

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { rows } from '#lib/platform/db/database.ts'
 import { seconds } from '#lib/platform/kernel/clock.ts'
 import { buildIfNeeded } from '../../scripts/build.ts'
 import { readOptions } from '../../scripts/read-options.ts'
@@ -38,6 +40,9 @@ const TOLD: [RegExp, string][] = [
 /** Between the end of the promotion and the next PATCH that is accepted. */
 const GOAL_MS = seconds(2)
 
+/** How long after the promotion every file that its client saw finished is transferred. */
+const MADE_AGAIN_MS = seconds(60)
+
 type Round = { mode: Mode; stillMs: number; promotedAfterMs: number; log: Log }
 
 async function round(mode: Mode): Promise<Round> {
@@ -69,6 +74,7 @@ async function round(mode: Mode): Promise<Round> {
     })
     const [{ outcomes, sources }, dripped] = await uploading
     const all = { outcomes: [...outcomes, dripped], sources: [...sources, dripped.source] }
+    await waitForFinished(world, all.outcomes, promotedAt + MADE_AGAIN_MS)
     await judge(world, told, all, () => {})
     const stillMs = accepted.find((at) => at > killedAt + AWAY_MS)! - killedAt
     judgeLines(world, log)
@@ -78,6 +84,18 @@ async function round(mode: Mode): Promise<Round> {
     await world.close()
     await pair.stop()
   }
+}
+
+async function waitForFinished(
+  { database: { db } }: World,
+  outcomes: Outcome[],
+  untilMs: number,
+): Promise<void> {
+  const finished = outcomes.filter(({ end }) => end === 'transferred')
+  const ids = JSON.stringify(finished.map(({ address }) => address.split('/').at(-1)))
+  const unfinished = sql`select 1 from files where status = 'uploading'
+    and id in (select value::uuid from jsonb_array_elements_text(${ids}::jsonb))`
+  while (performance.now() < untilMs && (await rows(db, unfinished)).length > 0) await sleep(200)
 }
 
 const DRIP_MS = 50

@@ -63,6 +63,25 @@ it('tells what it could not make again yet', async () => {
   expect(lines).toMatchObject([{ filesFinished: 0, notYet: 1 }])
 })
 
+it.each(['end', 'object'] as const)(
+  'makes an %s again that was refused after it had looked',
+  async (kind) => {
+    const { recent, log, lines, advance } = open()
+    const { later } = await recent.redo(db, log)
+    const made = new Promise<void>((resolve) => {
+      recent.doubt(kind, async () => {
+        resolve()
+        return 'made again'
+      })
+    })
+    const done = later()
+    await made
+    advance(60_000)
+    await done
+    expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
+  },
+)
+
 it('forgets after two minutes, and is settled ten seconds after another server was found', async () => {
   const { recent, log, advance } = open()
   let times = 0

@@ -34,7 +34,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
   const commits = new Lately<Commit>(now)
   let settledAtMs = 0
   /** While there is a server that may lack something. */
-  let pending: Commit[] | undefined
+  let pending: { add(commit: Commit): void } | undefined
   const firstSteps = new Set<FirstStep>()
 
   return {
@@ -43,7 +43,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
     },
     /** It was refused, perhaps because what comes before it is lost. */
     doubt(kind: CommitKind, redo: Redo): void {
-      pending?.push({ kind, redo })
+      pending?.add({ kind, redo })
     },
     /** What has to be done before anything is made again; it is tried again where it fails. */
     first(step: FirstStep): void {
@@ -60,8 +60,13 @@ export function createRecentCommits(now: () => number = () => performance.now())
       settledAtMs = now() + SETTLED_AFTER_MS
       let first = await doFirst(db, [...firstSteps])
       const doubted: Commit[] = []
-      pending = doubted
-      const objects = redoObjects(db, { commits: commits.all(), counts, now })
+      const objects: Promise<Commit[]>[] = []
+      const addObjects = (some: Commit[]) => objects.push(redoObjects(db, { commits: some, counts, now }))
+      addObjects(commits.all())
+      const mine = {
+        add: (commit: Commit) => (commit.kind === 'object' ? addObjects([commit]) : doubted.push(commit)),
+      }
+      pending = mine
       let left = await redoAll(db, commits.all(), counts)
       for (let steps = 0; steps < GRACE_STEPS; steps++) {
         await sleep(GRACE_MS / GRACE_STEPS)
@@ -77,8 +82,8 @@ export function createRecentCommits(now: () => number = () => performance.now())
             first = await doFirst(db, first)
             left = await redoAll(db, [...left, ...doubted.splice(0)], counts)
           }
-          if (pending === doubted) pending = undefined
-          left.push(...(await objects))
+          if (pending === mine) pending = undefined
+          left.push(...(await Promise.all(objects)).flat())
           if (left.length > 0 || Object.values(counts).some((count, n) => count > Object.values(told)[n]!))
             tell(log, counts, left)
         },

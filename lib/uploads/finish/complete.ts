@@ -1,3 +1,4 @@
+import type { Redo } from '../../platform/db/recent-commits.ts'
 import { pause } from '../../platform/kernel/waits.ts'
 import type { Bucket, SentPart } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
@@ -20,6 +21,8 @@ export type Assembly = {
   crc32: number
   /** The bucket may have made the object already, in an attempt whose outcome is not known. */
   sentBefore: boolean
+  /** Is told the parts that the object is made from. */
+  onParts?: (parts: SentPart[]) => void
 }
 
 /**
@@ -28,11 +31,12 @@ export type Assembly = {
  */
 export async function assemble(
   context: UploadContext,
-  { fileId, lease, destination, bytes, crc32, sentBefore }: Assembly,
+  { fileId, lease, destination, bytes, crc32, sentBefore, onParts }: Assembly,
   signal: AbortSignal,
 ): Promise<Stored> {
   const { bucket, key } = destination
   const parts = await lease.whileHeld(acknowledgedParts(context, fileId, destination, signal))
+  onParts?.(parts)
   lease.assertHeld()
   const upload = { key, multipartId: destination.multipartId! }
   const options = { signal, repeated: sentBefore }
@@ -58,7 +62,7 @@ async function acknowledgedParts(
 
 export const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
 
-/** A file whose client knows that all its bytes are there, while its object is still being made. */
+/** A file whose client may know that all its bytes have arrived, while its object is still being made. */
 type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: readonly Destination[] }
 
 /** Shorter than the lease of a repair, which nobody renews. */
@@ -66,20 +70,19 @@ const COMPLETE_WITHIN_MS = 20_000
 
 /**
  * Remembers how to make the object. A database that was promoted without the last commits may have the file as
- * unfinished, and its client will not come back.
+ * unfinished, without its last parts, and its client will not come back. Where no parts were read, the bucket was not
+ * asked for the object.
  */
-export async function rememberUnmade(context: UploadContext, unmade: Unmade): Promise<void> {
+export function rememberUnmade(
+  context: UploadContext,
+  unmade: Unmade,
+  partsAt: ReadonlyMap<Destination, SentPart[]>,
+): void {
   const { database, ...others } = context
-  const { fileId, bytes: lengthBytes, crc32 } = unmade
-  const places = await Promise.all(
-    unmade.destinations.map(async (destination) => {
-      const parts = await readParts(context.db, fileId, destination.position)
-      return { destination, parts: parts.every(isAcknowledged) ? parts : [] }
-    }),
-  )
-  // Without parts, the object is there by now.
-  if (places.some(({ destination, parts }) => destination.required && parts.length === 0)) return
-  database.recent.note('object', async (db) => {
+  const { fileId, bytes: lengthBytes, crc32, destinations } = unmade
+  const places = destinations.map((destination) => ({ destination, parts: partsAt.get(destination) }))
+  if (places.some(({ destination, parts }) => destination.required && !parts)) return
+  const again: Redo = async (db) => {
     const file = await currentOffset(db, fileId)
     if (!file) throw new Error(`${fileId} has no record yet.`)
     if (file.status !== 'uploading') return 'is there'
@@ -97,17 +100,20 @@ export async function rememberUnmade(context: UploadContext, unmade: Unmade): Pr
     )
     if (!isMade) throw new Error(`${fileId} is being written.`)
     return 'made again'
-  })
+  }
+  database.recent.note('object', again)
+  // Where the database has just failed over, this is too late to be among the remembered ones.
+  database.recent.doubt('object', again)
 }
 
-type Place = { destination: Destination; parts: SentPart[] }
+type Place = { destination: Destination; parts: SentPart[] | undefined }
 
 /** One of best effort that cannot make it lacks it. */
 async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promise<Look> {
   const { dataStoreId, required, isOpen } = place.destination
   const making = async () => ({ etag: await makeOrFind(unmade, place, signal) })
   if (required) return { dataStoreId, required, found: await making() }
-  const isPossible = isOpen && place.parts.length > 0
+  const isPossible = isOpen && place.parts !== undefined
   return { dataStoreId, required, found: isPossible ? await making().catch(() => undefined) : undefined }
 }
 
@@ -120,7 +126,7 @@ async function makeOrFind(
   const { bucket, key, mayRead, multipartId } = destination
   try {
     const upload = { key, multipartId: multipartId! }
-    const object = { parts, bytes, crc32 }
+    const object = { parts: parts!, bytes, crc32 }
     return (await bucket.completeMultipart(upload, object, { signal, repeated: true })).etag
   } catch (fault) {
     const found = mayRead ? await bucket.headObject(key, { signal }) : undefined

@@ -52,11 +52,17 @@ export async function recordTransferred(
     await emitEvents(tx, lease.fileId)
     return true
   }
-  const recorded = await span('ledger transferred', () =>
+  // A database that has just taken over may refuse it, or be gone before it answers.
+  const doubt = () => database?.recent.doubt('end', again)
+  const recording = span('ledger transferred', () =>
     'whole' in stored ? stored.whole() : db.transaction((tx) => record(tx, stored)),
   )
+  const recorded = await recording.catch((error: unknown) => {
+    doubt()
+    throw error
+  })
   if (!recorded) {
-    database?.recent.doubt('end', again)
+    doubt()
     return false
   }
   lease.forget()

@@ -6,6 +6,7 @@ import { openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf, openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
+import { createRecentCommits } from '../../platform/db/recent-commits.ts'
 import { newSecret } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 
@@ -121,8 +122,12 @@ async function openSite(change = (runtime: Runtime) => runtime) {
   return { ...site, ...database, node, client, [Symbol.asyncDispose]: close }
 }
 
-it('makes the object of a file whose client has its last answer', async () => {
-  await using site = await openSite()
+it('makes the object of a file whose client has its last answer, also if its parts can no longer be read', async () => {
+  let lossy!: ReturnType<typeof losingAnswers>
+  await using site = await openSite((runtime) => {
+    lossy = losingAnswers(runtime.db)
+    return { ...runtime, db: lossy.db, database: { ...runtime.database, db: lossy.db } }
+  })
   const { db, client, recent, runtime, bucket } = site
   const whole = randomBytes(12 * MiB)
   const url = await client.begin(whole.length)
@@ -133,6 +138,7 @@ it('makes the object of a file whose client has its last answer', async () => {
     effect: { kind: 'refuse', status: 503, code: 'SlowDown' },
     times: 100,
   })
+  lossy.fail(/select number, etag, crc32 from file_parts/, { after: 1 })
   expect((await client.patch(url, 6 * MiB, whole.subarray(6 * MiB))).status).toBe(204)
   expect(await site.statusOf(url)).toBe('transferring')
   bucket.faults.clear()
@@ -143,6 +149,27 @@ it('makes the object of a file whose client has its last answer', async () => {
 
   await expect.poll(() => site.statusOf(url)).toBe('transferred')
   expect((await bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+})
+
+it('records a finished file after all that a server refused which had just been promoted', async () => {
+  let nowMs = 0
+  const recent = createRecentCommits(() => nowMs)
+  let lossy!: ReturnType<typeof losingAnswers>
+  await using site = await openSite((runtime) => {
+    lossy = losingAnswers(runtime.db)
+    return { ...runtime, db: lossy.db, database: { ...runtime.database, db: lossy.db, recent } }
+  })
+  const { db, client, runtime } = site
+  const url = await client.begin(MiB)
+  const { later } = await recent.redo(db, runtime.log)
+  lossy.fail(/with wanted as/)
+  expect((await client.patch(url, 0, randomBytes(MiB))).status).toBe(503)
+
+  const done = later()
+
+  await expect.poll(() => site.statusOf(url)).toBe('transferred')
+  nowMs = 120_000
+  await done
 })
 
 it('gives a partial upload that lost its last bytes no checksum of them', async () => {
@@ -181,13 +208,14 @@ it('cancels an upload again whose cancellation was lost', async () => {
 function losingAnswers(db: Db) {
   let next: RegExp | undefined
   let runs = true
+  let spared = 0
   const session = new Proxy(db._.session, {
     get(target, name) {
       const own = Reflect.get(target, name)
       if (name !== 'prepareQuery') return own
       return (query: { sql: string }, ...rest: unknown[]) => {
         const statement = own.call(target, query, ...rest)
-        if (!next?.test(query.sql)) return statement
+        if (!next?.test(query.sql) || spared-- > 0) return statement
         next = undefined
         const execute = async () => {
           if (runs) await statement.execute()
@@ -205,10 +233,11 @@ function losingAnswers(db: Db) {
     lose(statement: RegExp) {
       next = statement
     },
-    /** It does not run at all. */
-    fail(statement: RegExp) {
+    /** It does not run at all. The first `after` of these statements do. */
+    fail(statement: RegExp, { after = 0 } = {}) {
       next = statement
       runs = false
+      spared = after
     },
   }
 }
