@@ -25,10 +25,10 @@ import { visitor } from './session.ts'
 
 type SignedIn = User & { sid?: string }
 
-/** What next-auth, which knows only yes and no, could not pass on. */
+/** Carries the reason past next-auth, which only knows yes and no. */
 export type Refusal = { error?: SluiceError }
 
-/** next-auth with sessions of ours: its token says which row of `sessions` it stands for, and nothing else. */
+/** next-auth with our own sessions: its token only contains the id of a `sessions` row. */
 export function authOptions(refusal: Refusal = {}): NextAuthOptions {
   const { config, log } = getRuntime()
   setAuthUrl(config.baseUrl)
@@ -73,7 +73,7 @@ export function authOptions(refusal: Refusal = {}): NextAuthOptions {
       },
     },
     logger: {
-      // An error of the library may carry the provider's answer with it; what went wrong is in its message.
+      // A library error may include the provider's response; its message says what went wrong.
       error: (code, metadata) =>
         log.error({ code, err: metadata instanceof Error ? metadata : metadata.error }, 'sign-in'),
       warn: (code) => log.debug({ code }, 'sign-in'),
@@ -99,8 +99,8 @@ async function authorize(given: unknown, refusal: Refusal): Promise<SignedIn | n
 }
 
 /**
- * What a round trip to a provider is recognized by when it comes back. Only this host can set them, so nobody below the same
- * domain can have a visitor end a round trip that they began.
+ * Cookies that identify a round trip to a provider when it returns. Only this host can set them, so nobody on a
+ * subdomain can make a visitor complete a round trip that they started.
  */
 function roundTripCookies(baseUrl: string): NextAuthOptions['cookies'] {
   const named = (name: string) => ownCookie(`next-auth.${name}`, baseUrl)
@@ -109,7 +109,7 @@ function roundTripCookies(baseUrl: string): NextAuthOptions['cookies'] {
 
 const SECURITY = '/dashboard/settings/security'
 
-/** True lets them in; an address sends them there, with the reason. */
+/** Returns true to allow the sign-in, or an address to redirect to, with the reason. */
 async function enterByProvider(user: SignedIn, profile: ProviderProfile): Promise<true | string> {
   const connecting = await takeWishToConnect(profile.provider)
   try {

@@ -11,8 +11,8 @@ const SALT = 'sluice.connect'
 const MAX_AGE_SECONDS = minutes(10) / 1000
 
 /**
- * The wish of somebody who is signed in to connect a provider, kept in a cookie while they are there. Without it a provider's
- * word only ever signs in: no other site can have an account of its own connected to that of a visitor.
+ * A signed-in user's request to connect a provider, kept in a cookie during the round trip. Without it, a provider
+ * can only sign users in, so no other site can connect its own account to a visitor's.
  */
 export async function wishToConnect({ id }: Session, provider: ProviderId): Promise<void> {
   const { authSecret: secret } = getRuntime().config
@@ -22,7 +22,7 @@ export async function wishToConnect({ id }: Session, provider: ProviderId): Prom
   ;(await cookies()).set(name, token, { ...options, maxAge: MAX_AGE_SECONDS })
 }
 
-/** The session that wished it, if it still is the one that is open; the wish is good once. */
+/** The session that made the request, if it is still the open one; each request works once. */
 export async function takeWishToConnect(provider: ProviderId): Promise<Session | undefined> {
   const { authSecret: secret, baseUrl } = getRuntime().config
   const { name, options } = ownCookie(SALT, baseUrl)

@@ -6,7 +6,7 @@ import { Toaster } from '#components/ui/toaster.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import './globals.css'
 
-// Late, they do not move what is already read. They are preloaded, so they seldom are.
+// Loading late, they do not shift text that is already being read. They are preloaded, so that is rare.
 const text = localFont({
   src: './fonts/hanken-grotesk.woff2',
   variable: '--font-text',
@@ -22,7 +22,7 @@ const code = localFont({
 })
 
 const DESCRIPTION =
-  'A TUS endpoint for resumable uploads that streams every byte straight into your own S3 bucket, and a signed webhook when it is there.'
+  'A TUS endpoint for resumable uploads that streams every byte straight into your own S3 bucket and sends a signed webhook once the file is there.'
 
 export function generateMetadata(): Metadata {
   return {
@@ -43,7 +43,7 @@ export const viewport: Viewport = {
 }
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  // The nonce of the policy changes with each request, so every page is rendered for its request.
+  // The policy's nonce changes with each request, so every page is rendered per request.
   await headers()
   const theme = (await cookies()).get('theme')?.value
   return (
@@ -58,7 +58,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
           href="#main"
           className="fixed top-2 left-2 z-50 -translate-y-16 rounded-md bg-water px-3 py-1.5 font-medium text-on-water text-sm focus:translate-y-0"
         >
-          Skip to the content
+          Skip to content
         </a>
         {children}
         <Toaster />

@@ -5,7 +5,7 @@ export const metadata = { title: 'Not found' }
 export default function NotFound() {
   return (
     <ErrorPage code="404" title="There is nothing here">
-      The address may be mistyped, or what it led to was deleted.
+      The address may be mistyped, or the page was deleted.
     </ErrorPage>
   )
 }

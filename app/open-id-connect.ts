@@ -4,8 +4,8 @@ import type { OpenIdConnect } from '#lib/platform/settings/config.ts'
 type Claims = { iss: string; sub: string; email?: string; email_verified?: boolean; name?: string }
 
 /**
- * The provider of OIDC_ISSUER, for next-auth: what it needs to know comes from the provider's own discovery document. Somebody is
- * known by issuer and subject, so a provider that takes the place of another lets nobody into accounts of that one.
+ * The OIDC_ISSUER provider for next-auth, configured from the provider's discovery document. Users are identified by
+ * issuer and subject, so a replacement provider lets nobody into accounts of the old one.
  */
 export function openIdConnect({ issuer, name, ...client }: OpenIdConnect): OAuthConfig<Claims> {
   const base = issuer.replace(/\/$/, '')
@@ -23,7 +23,7 @@ export function openIdConnect({ issuer, name, ...client }: OpenIdConnect): OAuth
         const claims = (tokens as { claims(): Claims }).claims()
         if (claims.iss.replace(/\/$/, '') !== base)
           throw new Error(`The provider calls itself ${claims.iss}, and OIDC_ISSUER is ${issuer}.`)
-        // Many give the address at this endpoint alone. That it is of the same subject is checked by the library.
+        // Many providers only return the address here. The library checks that the subject matches.
         if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims
         return { ...(await client.userinfo<Claims>(tokens as never)), iss: claims.iss }
       },

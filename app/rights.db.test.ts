@@ -16,15 +16,15 @@ import { describeWithDatabase } from '../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../test/support/runtime.ts'
 
 /**
- * Everything that Next serves, found in the files themselves: each names a right, is asked by every role, and does what
- * the table says. What is public is named here; anything else without a right fails.
+ * Everything that Next serves, found by scanning the files. Each must name a right, and is requested as every role
+ * and compared with the table. Public ones are listed here; anything else without a right fails.
  */
 const PUBLIC = [
   '(auth)/**',
   '(site)/**',
   'api/auth/**',
   'api/inbox/**',
-  // By its table of operations: see lib/api/rights.db.test.ts.
+  // Covered by its table of operations: see lib/api/rights.db.test.ts.
   'api/v1/**',
   'kit/**',
   'uppy/**',
@@ -42,19 +42,19 @@ const PAGES = found('**/page.tsx')
 const LAYOUTS = found('**/*/layout.tsx')
 const ROUTES = found('**/route.ts')
 const ACTIONS = found('**/*.ts').filter((file) => /^'use server'$/m.test(sourceOf(file)))
-/** What everybody may who is signed in, with a workspace or without. */
+/** Open to every signed-in user, with or without a workspace. */
 const OF_A_PERSON = /\b(?:actAsPerson(?:<[^(]*>)?|requirePerson|currentPerson)\(/
 const DECLARED = new RegExp(
   `(?:act(?:<[^(]*>)?|currentActor|requireSession|exportOrProblem|(?:may|assertMay)\\([\\w.]+)(?:\\(|, )\\s*'(${ALL_RIGHTS.join('|')})'`,
 )
-/** For the operator of the service: every role gets a 404. */
+/** For the service's operator: every role gets a 404. */
 const isOperators = (source: string) => /\b(?:actAsOperator|requireOperator)\(/.test(source)
 const rightOf = (source: string) =>
   OF_A_PERSON.test(source) ? 'see' : (DECLARED.exec(source)?.[1] as Right | undefined)
 
-/** By the id of its workspace. */
+/** By its workspace's id. */
 const outputOf = new Map<string, string>()
-/** To somebody in a workspace that is not the demo, with nothing left to give. */
+/** To a user in a non-demo workspace, with no quota left. */
 const UNUSUAL: Record<string, number> = {
   'dashboard/settings/mails/page.tsx': 404,
   '(person)/second-factor/page.tsx': 307,
@@ -69,13 +69,13 @@ vi.mock('next/headers', () => ({
   headers: async () => new Headers({ 'x-forwarded-for': '192.0.2.1' }),
 }))
 vi.mock('next/cache', () => ({ revalidatePath: () => {} }))
-// It asks Next's router, which is not there, and shows nothing of a workspace.
+// Uses Next's router, which is missing here, and shows no workspace data.
 vi.mock('#components/ui/filter-bar.tsx', () => ({ FilterBar: () => null }))
 
 type Module = Record<string, (...args: unknown[]) => Promise<unknown>>
 const load = (file: string) => import(/* @vite-ignore */ join(process.cwd(), 'app', file)) as Promise<Module>
 
-describe('the rights of what Next serves', () => {
+describe('rights for what Next serves', () => {
   it.each([...PAGES, ...LAYOUTS, ...ROUTES])('%s names its right', (file) => {
     expect(isOperators(sourceOf(file)) || rightOf(sourceOf(file))).toBeTruthy()
   })
@@ -87,7 +87,7 @@ describe('the rights of what Next serves', () => {
   })
 })
 
-describeWithDatabase('the rights of what Next serves', (database) => {
+describeWithDatabase('rights for what Next serves', (database) => {
   let runtime: TestRuntime
   let mine: Furnished
   let theirs: Furnished
@@ -104,7 +104,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
   })
   beforeEach(() => setRuntime(runtime))
 
-  /** Some of the actions end a membership or a session. */
+  /** Some actions end a membership or a session. */
   async function as(role: Role): Promise<void> {
     jar.set('next-auth.session-token', memberOf[role].cookie)
     const { workspaceId } = mine
@@ -114,20 +114,23 @@ describeWithDatabase('the rights of what Next serves', (database) => {
   }
 
   describe.each(PAGES)('%s', (file) => {
-    it.each(ROLES)('opens to %s as the table says, and shows nothing of another workspace', async (role) => {
-      await as(role)
-      const right = rightOf(sourceOf(file))!
-      const { default: page } = await load(file)
-      const open = (whose: Furnished) => outcomeOf(page!(propsOf(file, whose)))
-      if (isOperators(sourceOf(file))) return expect(await open(mine)).toBe(404)
-      if (!may({ role }, right)) {
-        expect(await open(mine)).toBe(403)
-        return expect(await open(theirs)).toBe(403)
-      }
-      const own = await open(mine)
-      expect(own).toBe(UNUSUAL[file] ?? 200)
-      if (file.includes('[id]')) expect(await open(theirs)).toBe(404)
-    })
+    it.each(ROLES)(
+      'opens to %s according to the table, and shows nothing of another workspace',
+      async (role) => {
+        await as(role)
+        const right = rightOf(sourceOf(file))!
+        const { default: page } = await load(file)
+        const open = (whose: Furnished) => outcomeOf(page!(propsOf(file, whose)))
+        if (isOperators(sourceOf(file))) return expect(await open(mine)).toBe(404)
+        if (!may({ role }, right)) {
+          expect(await open(mine)).toBe(403)
+          return expect(await open(theirs)).toBe(403)
+        }
+        const own = await open(mine)
+        expect(own).toBe(UNUSUAL[file] ?? 200)
+        if (file.includes('[id]')) expect(await open(theirs)).toBe(404)
+      },
+    )
   })
 
   it("opens the console to an operator with a verified address, and shows none of the customers' names, keys or secrets", async () => {
@@ -160,7 +163,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
   })
 
   describe.each(LAYOUTS)('%s', (file) => {
-    it.each(ROLES)('opens to %s as the table says', async (role) => {
+    it.each(ROLES)('opens to %s according to the table', async (role) => {
       await as(role)
       const { default: layout } = await load(file)
       const source = sourceOf(file)
@@ -170,7 +173,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
   })
 
   describe.each(ROUTES)('%s', (file) => {
-    it.each(ROLES)('answers %s as the table says, and nobody who is not signed in', async (role) => {
+    it.each(ROLES)('answers %s according to the table, and never an anonymous visitor', async (role) => {
       const { GET } = await load(file)
       const kinds = file.includes('[kind]') ? ['file', 'delivery'] : ['']
       for (const kind of kinds) {
@@ -195,7 +198,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
       .split(/^(?=export async function )/m)
       .slice(1)
     it.each(functions.map((source) => [/function (\w+)/.exec(source)![1]!, source]))(
-      '%s refuses every role that the table refuses, and no other',
+      '%s refuses exactly the roles that the table refuses',
       async (name, source) => {
         const [forOperators, right] = [isOperators(source), rightOf(source)]
         expect(forOperators || right, 'names no right').toBeTruthy()
@@ -203,7 +206,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
         expect(Object.keys(actions)).toHaveLength(functions.length)
         for (const role of ROLES) {
           await as(role)
-          // Nonsense does nothing in any of them; whoever may not ask is told so before it is looked at.
+          // Nonsense input does nothing in any of them; callers without the right are refused before it is read.
           const said = await actions[name]!(
             'nonsense',
             new FormData(),
@@ -241,7 +244,7 @@ function propsOf(file: string, whose: Furnished) {
   return { params, searchParams: Promise.resolve({}), children: null }
 }
 
-/** `forbidden()`, `notFound()` and `redirect()` throw what Next answers with. */
+/** `forbidden()`, `notFound()` and `redirect()` throw Next's responses. */
 async function outcomeOf(shown: Promise<unknown>): Promise<number> {
   try {
     await shown

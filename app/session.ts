@@ -27,8 +27,8 @@ const MAX_AGE_SECONDS = SESSION_MS / 1000
 const ownCookie = () => sessionCookie(getRuntime().config.baseUrl)
 
 /**
- * Who is looking. The cookie is next-auth's JWT; all that it says is the id of a row in `sessions`, which is
- * read again for each request, so that a session can be ended from elsewhere.
+ * The current user. The cookie is next-auth's JWT, which only contains the id of a `sessions` row. That row is read
+ * on each request, so that a session can be ended from elsewhere.
  */
 export const currentStanding = cache(async (): Promise<Standing | undefined> => {
   const id = await sessionIdOfCookie()
@@ -40,7 +40,7 @@ export async function currentSession(): Promise<Session | undefined> {
   return standing?.state === 'in' ? standing.session : undefined
 }
 
-/** Also of somebody who has no workspace open. */
+/** Includes users with no workspace open. */
 export async function currentPerson(): Promise<Person | undefined> {
   const standing = await currentStanding()
   return standing && (standing.state === 'in' ? standing.session : standing.person)
@@ -59,20 +59,20 @@ async function sessionIdOfCookie(): Promise<string | undefined> {
 
 const PATIENCE_MS = 1500
 
-/** For pages that need no data: while the database is away, everybody is a stranger to them. */
+/** For pages that need no data: while the database is down, they treat everyone as signed out. */
 export async function sessionIfKnown(): Promise<Session | undefined> {
   const session = await within(PATIENCE_MS, currentSession()).catch(() => undefined)
   return session === 'late' ? undefined : session
 }
 
-/** Where somebody goes who has no workspace open: what is still to be done stands there. */
+/** Where users without an open workspace go to complete the remaining steps. */
 const PAGE_OF = {
   no_workspace: '/workspaces',
   code_due: '/second-factor',
   factor_due: '/second-factor',
 } as const
 
-/** For actions: somebody without a session is sent to sign in. What they may do is asked next. */
+/** For actions: redirects to sign-in without a session. Rights are checked next. */
 export async function enteredSession(): Promise<Session> {
   const standing = await currentStanding()
   if (!standing) redirect('/login')
@@ -80,7 +80,7 @@ export async function enteredSession(): Promise<Session> {
   return standing.session
 }
 
-/** For pages that need no workspace; somebody who still owes a code gives it first. */
+/** For pages that need no workspace; users who still owe a second-factor code enter it first. */
 export async function requirePerson(): Promise<Person> {
   const standing = await currentStanding()
   if (!standing) redirect('/login')
@@ -88,7 +88,7 @@ export async function requirePerson(): Promise<Person> {
   return standing.state === 'in' ? standing.session : standing.person
 }
 
-/** For the console: to everybody else it is not there. */
+/** For the console: everyone else gets a 404. */
 export async function requireOperator(): Promise<Operator> {
   const standing = await currentStanding()
   if (!standing) redirect('/login')
@@ -97,26 +97,26 @@ export async function requireOperator(): Promise<Operator> {
   return operatorOf(getRuntime().config, person) ?? notFound()
 }
 
-/** For pages of the dashboard, which name what their visitor must be allowed to do. */
+/** For dashboard pages, which name the right that they require. */
 export async function requireSession(right: Right): Promise<Session> {
   const session = await enteredSession()
   if (!may(session.actor, right)) forbidden()
   return session
 }
 
-/** Whom the verbs are to act for. */
+/** The actor for whom verbs run. */
 export async function currentActor(right: Right): Promise<Actor> {
   return (await requireSession(right)).actor
 }
 
-/** What the sign-in limits and the list of sessions go by; the front door has judged X-Forwarded-For. */
+/** The address that sign-in limits and the session list use; the front door has already validated X-Forwarded-For. */
 export async function visitor(): Promise<Visitor & { address: string }> {
   const sent = await headers()
   const address = sent.get('x-forwarded-for') ?? ''
   return { userAgent: sent.get('user-agent'), address: /^[\da-f.:]+$/i.test(address) ? address : '0.0.0.0' }
 }
 
-/** After a sign-in or sign-up by a form of our own. */
+/** After signing in or up with one of our own forms. */
 export async function openSession(userId: string, opening: SessionOpening = {}): Promise<void> {
   const { config, ...runtime } = getRuntime()
   const session = await createSession(runtime, userId, await visitor(), opening)
@@ -136,7 +136,7 @@ export async function closeSession(): Promise<void> {
   if (person) await revokeSession(getRuntime(), person, person.id)
   const store = await cookies()
   const { name, olderName, options } = ownCookie()
-  // A browser lets go of a `__Secure-` or `__Host-` cookie only where the answer that ends it is marked as secure, too.
+  // A browser only drops a `__Secure-` or `__Host-` cookie if the response that expires it is also marked secure.
   for (const ended of [name, olderName])
     if (ended !== undefined) store.set(ended, '', { ...options, expires: new Date(0) })
 }

@@ -9,7 +9,7 @@ it.each([
   [12_345_678, '12.3 MB'],
   [999_999, '1 MB'],
   [10_000_000_000, '10 GB'],
-])('%d bytes read %s', (bytes, text) => {
+])('formats %d bytes as %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text)
 })
 
@@ -19,7 +19,7 @@ it.each([
   [3 * 3_600_000, 'in 3 h'],
   [-3 * 86_400_000, '3 d ago'],
   [-400 * 86_400_000, '17 Oct 2025'],
-])('a time %d ms away reads %s', (distance, text) => {
+])('formats a time %d ms away as %s', (distance, text) => {
   const now = Date.UTC(2026, 10, 21)
   expect(formatRelative(now + distance, now)).toBe(text)
 })
@@ -28,13 +28,13 @@ it('writes the exact time in UTC', () => {
   expect(formatExact(Date.UTC(2026, 10, 21, 8, 24, 11))).toBe('21 Nov 2026, 08:24:11 UTC')
 })
 
-it('never says 100 % too early, nor 0 % of something', () => {
+it('never rounds up to 100 % or down to 0 %', () => {
   expect(formatPercent(999, 1000)).toBe('99 %')
   expect(formatPercent(1, 1000)).toBe('<1 %')
   expect(formatPercent(1, 0)).toBe('0 %')
 })
 
-it('counts and measures', () => {
+it('formats counts and durations', () => {
   expect([plural(1, 'file'), plural(1200, 'file')]).toEqual(['1 file', '1,200 files'])
   expect([formatDuration(90), formatDuration(2500), formatDuration(150_000)]).toEqual([
     '90 ms',

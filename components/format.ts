@@ -1,4 +1,4 @@
-/** Sizes, counts and times for people. Sizes are decimal, as the quota and the providers' bills are. */
+/** Sizes, counts and times for display. Sizes are decimal, like the quota and provider bills. */
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
 
 export function formatBytes(bytes: number): string {
@@ -28,7 +28,7 @@ const STEPS = [
   { limitMs: 30 * 86_400_000, unitMs: 86_400_000, unit: 'd' },
 ]
 
-/** `12 s ago`, `in 3 h`; the date where that says more. */
+/** `12 s ago`, `in 3 h`; the date if it says more. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const distance = Math.abs(nowMs - atMs)
   if (distance < 5000) return 'just now'
@@ -40,7 +40,7 @@ export function formatRelative(atMs: number, nowMs: number): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `21 Nov 2026`, in UTC as everything that Sluice counts by. */
+/** `21 Nov 2026`, in UTC, which everything in Sluice uses. */
 export function formatDate(atMs: number): string {
   const date = new Date(atMs)
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`
@@ -57,7 +57,7 @@ export function formatExact(atMs: number): string {
   return `${formatDate(atMs)}, ${new Date(atMs).toISOString().slice(11, 19)} UTC`
 }
 
-/** `21 Nov 2026, 09:24:11`, by the clock of whoever reads it. */
+/** `21 Nov 2026, 09:24:11`, in the viewer's time zone. */
 export function formatLocal(atMs: number): string {
   const date = new Date(atMs)
   const time = [date.getHours(), date.getMinutes(), date.getSeconds()]

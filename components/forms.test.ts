@@ -7,8 +7,8 @@ const sources = globSync('{app,components}/**/*.tsx').map((path) => ({
 }))
 
 /**
- * A form without an action is sent by GET until its script is there, and its fields are then in the address. React makes
- * a POST of every one whose action is a server action.
+ * Until its script loads, a form without an action is sent by GET, with its fields in the address. React sends any
+ * form whose action is a server action by POST.
  */
 it('every form has an action, so none puts its fields into an address', () => {
   const forms = sources.flatMap(({ path, forms }) => forms.map((form) => [path, form] as const))

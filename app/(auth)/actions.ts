@@ -20,10 +20,10 @@ import { textOf } from '../actions/form-fields.ts'
 import { currentPerson, currentStanding, openSession, visitor } from '../session.ts'
 import { ownPath } from './own-path.ts'
 
-/** Passwords are taken as typed; blanks at their ends are theirs. */
+/** Passwords are used exactly as typed, including leading and trailing spaces. */
 const passwordOf = (data: FormData, name = 'password') => String(data.get(name) ?? '')
 
-/** A script sends what stands after the #, and a person the link. */
+/** Scripts send the part after the #; people enter the link. */
 function tokenOf(data: FormData): string {
   const given = data.getAll('link').map((link) => String(link).split('#').at(-1)!.trim())
   return given.find((token) => token !== '') ?? ''
@@ -74,10 +74,7 @@ export async function join(_previous: unknown, data: FormData) {
   return answer(async () => {
     const standing = await currentStanding()
     if (standing?.state === 'code_due')
-      throw new SluiceError(
-        'forbidden',
-        'Enter the code of your second factor first, then open the link again.',
-      )
+      throw new SluiceError('forbidden', 'Enter your second-factor code first, then open the link again.')
     const signedIn = await currentPerson()
     const given = { token: tokenOf(data), password: passwordOf(data), name: textOf(data, 'name') }
     const { address } = await visitor()

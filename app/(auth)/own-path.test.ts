@@ -19,6 +19,6 @@ it.each([
   'javascript:alert(1)',
   'http://[',
   '',
-])('leads nowhere else for %j', (next) => {
+])('redirects nowhere else for %j', (next) => {
   expect(ownPath(next)).toBe('/dashboard')
 })

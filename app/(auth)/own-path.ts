@@ -1,6 +1,6 @@
 /**
- * Where to go after signing in: a page of the dashboard, or its first one. What counts is the address that a browser
- * makes of it, since `/dashboard/..//evil.example` begins well and leads elsewhere.
+ * Where to go after signing in: a dashboard page, or the first one by default. Checks the address as a browser would
+ * resolve it, since `/dashboard/..//evil.example` starts like ours but leads elsewhere.
  */
 export function ownPath(next: string): string {
   const base = 'http://own.invalid'

@@ -4,7 +4,7 @@ import { Wordmark } from '#components/brand/mark.tsx'
 import { AccountMenu } from '#components/shell/account-menu.tsx'
 import { currentPerson } from '../session.ts'
 
-/** For whoever is signed in and has no workspace open. */
+/** For signed-in users with no workspace open. */
 export default async function PersonLayout({ children }: { children: ReactNode }) {
   const person = await currentPerson()
   return (

@@ -10,7 +10,7 @@ import type { FormState } from './form-state.ts'
 
 type Outcome<Data> = { message?: string; data?: Data }
 
-/** Runs a verb for whoever is signed in and has the right to it, and turns what it says into what a form shows. */
+/** Runs a verb for the signed-in user if they have the right, and converts its result for a form. */
 export async function act<Data = undefined>(
   right: Right,
   verb: (runtime: Runtime, actor: Actor, session: Session) => Promise<Outcome<Data> | undefined>,
@@ -24,7 +24,7 @@ export async function act<Data = undefined>(
   })
 }
 
-/** The same for what is of a person, with or without a workspace. */
+/** The same for a user's own data, with or without a workspace. */
 export async function actAsPerson<Data = undefined>(
   verb: (runtime: Runtime, person: Person) => Promise<Outcome<Data> | undefined>,
 ): Promise<FormState<Data>> {
@@ -32,7 +32,7 @@ export async function actAsPerson<Data = undefined>(
   return answer(() => verb(getRuntime(), person))
 }
 
-/** For the operator of the service. */
+/** For the service's operator. */
 export async function actAsOperator<Data = undefined>(
   verb: (runtime: Runtime, operator: Operator) => Promise<Outcome<Data> | undefined>,
 ): Promise<FormState<Data>> {
@@ -62,7 +62,7 @@ export async function answer<Data = undefined>(
   }
 }
 
-/** The message stands under the form only where no field can say it. */
+/** The message only appears below the form if no field can show it. */
 function toFormError(error: { message: string; fields: { field: string; message: string }[] | undefined }) {
   const fields = Object.fromEntries(
     (error.fields ?? []).map(({ field, message }) => [field, sentence(message)]),

@@ -1,25 +1,25 @@
 import { invalidRequest } from '#lib/platform/kernel/errors.ts'
 
-/** Reads a form the way people fill it in: blanks around a value do not count, an empty field is not given. */
+/** Reads a form tolerantly: trims values and treats empty fields as missing. */
 export function textOf(data: FormData, name: string): string | undefined {
   const value = data.get(name)
   if (typeof value !== 'string') return undefined
   return value.trim() === '' ? undefined : value.trim()
 }
 
-/** The argument of an action: whoever calls it can send anything in its place. */
+/** An action's argument: the caller can send anything instead. */
 export function textArgument(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A dialog wants a name typed before what cannot be undone; without script nothing but this checks it. */
+/** A dialog asks for a name before an irreversible action; without script, only this checks it. */
 export function assertConfirmed(data: FormData): void {
   const wanted = textOf(data, 'toConfirm')
   if (wanted === textOf(data, 'confirmation')) return
   throw invalidRequest([{ field: 'confirmation', message: `is not ${wanted ?? 'the name'}` }])
 }
 
-/** One entry a line, or with commas between. */
+/** Entries on separate lines or separated by commas. */
 export function listOf(data: FormData, name: string): string[] {
   return (textOf(data, name) ?? '').split(/[\s,]+/).filter(Boolean)
 }
@@ -27,7 +27,7 @@ export function listOf(data: FormData, name: string): string[] {
 const UNIT_BYTES = { MB: 1e6, GB: 1e9, TB: 1e12 } as const
 export type Unit = keyof typeof UNIT_BYTES
 
-/** A size from a number field and its unit; NaN is left for the verb's own check to refuse. */
+/** A size from a number field and its unit; NaN is left for the verb's own validation to reject. */
 export function bytesOf(data: FormData, name: string): number | null {
   const amount = textOf(data, name)
   if (amount === undefined) return null
@@ -35,7 +35,7 @@ export function bytesOf(data: FormData, name: string): number | null {
   return Math.round(Number(amount) * UNIT_BYTES[unit])
 }
 
-/** The largest unit in which the size is a short number. */
+/** The largest unit that keeps the number short. */
 export function inUnit(bytes: number): { amount: number; unit: Unit } {
   const unit = bytes % UNIT_BYTES.TB === 0 ? 'TB' : bytes % UNIT_BYTES.GB === 0 ? 'GB' : 'MB'
   return { amount: bytes / UNIT_BYTES[unit], unit }

@@ -1,10 +1,10 @@
-/** What a form's action answers: nothing yet, what is wrong and where, or done. */
+/** The result of a form action: none yet, errors by field, or done. */
 export type FormState<Data = undefined> =
   | { status: 'idle' }
   | { status: 'error'; message: string; fields: Record<string, string> }
   | { status: 'done'; message?: string; data?: Data }
 
-/** What a form sends to: a server action, or one bound to an id. */
+/** The form's target: a server action, possibly bound to an id. */
 export type FormAction<Data = undefined> = (
   previous: FormState<Data>,
   data: FormData,

@@ -3,7 +3,7 @@ import type { TrialToken } from '#lib/workspace/tokens/issue-trial-token.ts'
 
 export type TokenOrRefusal = TrialToken | { refused: string; status: number }
 
-/** An error that is thrown in an action reaches the browser without its words, so a refusal is an answer. */
+/** Errors thrown in an action reach the browser without their message, so refusals are returned. */
 export async function tokenOrRefusal(issue: () => Promise<TrialToken>): Promise<TokenOrRefusal> {
   try {
     return await issue()

@@ -9,7 +9,7 @@ import { answer } from './act.ts'
 import { textArgument } from './form-fields.ts'
 import { type TokenOrRefusal, tokenOrRefusal } from './token-or-refusal.ts'
 
-/** The part of the customer's backend, for the uploader on the dashboard's own page. */
+/** Stands in for the customer's backend in the dashboard's own uploader. */
 export async function takeTrialToken(pipeId: string): Promise<TokenOrRefusal> {
   const { actor } = await enteredSession()
   return tokenOrRefusal(async () => {

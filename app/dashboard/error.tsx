@@ -7,7 +7,7 @@ import { Notice } from '#components/ui/notice.tsx'
 
 type Props = { error: Error & { digest?: string } }
 
-/** Inside the shell, so that the way to the other pages stays. */
+/** Rendered inside the shell, so that navigation still works. */
 export default function DashboardError({ error }: Props) {
   const out = useRecovery()
   return (

@@ -4,7 +4,7 @@ import { toProblem } from '#lib/platform/http/problem.ts'
 import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
 import { currentSession } from '../session.ts'
 
-/** A download for whoever is signed in. What is wrong with the filters is said before the first byte. */
+/** A download for the signed-in user. Invalid filters are reported before the first byte. */
 export async function exportOrProblem(
   right: Right,
   give: (runtime: Runtime, actor: Actor) => Response | Promise<Response>,

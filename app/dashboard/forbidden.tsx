@@ -5,7 +5,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 
 export const metadata = { title: 'Not allowed' }
 
-/** Inside the shell, so that the way to the other pages stays. */
+/** Rendered inside the shell, so that navigation still works. */
 export default function Forbidden() {
   return (
     <>

@@ -29,11 +29,11 @@ export default async function DashboardLayout({ children }: { children: ReactNod
                 className="mb-5"
                 title={workspace.suspended ? 'This workspace is suspended' : 'This workspace is deleted'}
               >
-                It issues no tokens and accepts no bytes. Everything in it is kept, and uploads keep their
+                It issues no tokens and accepts no bytes. All its data is kept, and uploads keep their
                 offsets.{' '}
                 {workspace.suspended
                   ? 'The administrator emailed the members the reason.'
-                  : 'An owner can bring it back, under Settings, Workspace.'}
+                  : 'An owner can restore it under Settings, Workspace.'}
               </Notice>
             )}
             {children}

@@ -5,7 +5,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 
 export const metadata = { title: 'Not found' }
 
-/** Inside the shell, so that the way to the other pages stays. */
+/** Rendered inside the shell, so that navigation still works. */
 export default function NotFound() {
   return (
     <>
@@ -15,7 +15,7 @@ export default function NotFound() {
         title="There is nothing here"
         action={<ButtonLink href="/dashboard">Go to the overview</ButtonLink>}
       >
-        It was deleted, or was never in this workspace. Press ⌘K to search.
+        It was deleted, or it was never in this workspace. Press ⌘K to search.
       </EmptyState>
     </>
   )

@@ -2,7 +2,10 @@ import { notFound } from 'next/navigation'
 import type { TurnedPage } from '#lib/platform/db/page.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 
-/** What a verb shows, or the 404 page: also for an address that nobody here has written, as one with a wrong cursor. */
+/**
+ * Returns the verb's result, or the 404 page. Also covers addresses that Sluice never generated, such as one with an
+ * invalid cursor.
+ */
 export async function orNotFound<Thing>(thing: Promise<Thing>): Promise<Thing> {
   try {
     return await thing
@@ -18,7 +21,7 @@ export function orNothing(error: unknown): undefined {
   throw error
 }
 
-/** A list as the filters ask for it. Filters are typed by people: one that cannot be gets no file, and the reason. */
+/** A filtered list. People type filters, so an invalid one gives no files and the reason. */
 export async function orProblem<Item>(
   list: () => Promise<TurnedPage<Item>>,
 ): Promise<TurnedPage<Item> & { problem?: string }> {

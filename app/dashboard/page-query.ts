@@ -2,7 +2,7 @@ import type { PageQuery } from '#lib/platform/db/page.ts'
 
 export type Search = Promise<Record<string, string | string[] | undefined>>
 
-/** The query of an address, each name once. */
+/** An address's query, with each name once. */
 export async function readSearch(search: Search): Promise<Record<string, string | undefined>> {
   const entries = Object.entries(await search)
   return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))

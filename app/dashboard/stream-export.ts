@@ -8,7 +8,10 @@ type Export<Item> = {
   columns: Column<Item>[]
 }
 
-/** A file made while it is taken: the next page is read when the last one is on its way, so any number fits into memory. */
+/**
+ * Streams a file while generating it: each page is read once the previous one is on its way, so memory use does not
+ * depend on the size.
+ */
 export function streamExport<Item>({ name, format, pages, columns }: Export<Item>): Response {
   const json = format === 'json'
   const lines = json ? toJson(pages) : toCsv(pages, columns)

@@ -8,7 +8,7 @@ import { orNothing } from './or-not-found.ts'
 
 type Show = (runtime: Runtime, actor: Actor, id: string) => Promise<{ name: string }>
 
-/** A tab is known by what is open in it: `film.mp4 · Files · Sluice`. */
+/** A tab's title names what it shows: `film.mp4 · Files · Sluice`. */
 export function titledBy(kind: string, show: Show, right: Right = 'see') {
   return async ({ params }: { params: Promise<{ id: string }> }): Promise<Metadata> => {
     const { id } = await params

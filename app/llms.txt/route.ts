@@ -2,7 +2,10 @@ import { ALL_PAGES, PAGES } from '#components/docs/pages.ts'
 import { readDoc } from '#components/docs/read-doc.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
-/** The documentation as one text, for programs that read. The guides are named: each repeats the whole uploader. */
+/**
+ * The documentation as a single text for language models. Guides are only linked, since each repeats the entire
+ * uploader.
+ */
 export async function GET(): Promise<Response> {
   const { config } = getRuntime()
   const texts = await Promise.all(PAGES.map(({ slug }) => readDoc(slug, config)))
@@ -12,7 +15,7 @@ export async function GET(): Promise<Response> {
   const body = [
     '# Sluice',
     '',
-    '> Resumable uploads (TUS) straight into your own S3 bucket, with a signed webhook when a file is there.',
+    '> Resumable uploads (TUS) straight into your own S3 bucket, with a signed webhook once a file is there.',
     '',
     ...contents,
     `- [OpenAPI 3.1](${config.baseUrl}/api/v1/openapi.json): the management API and the token API.`,

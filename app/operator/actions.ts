@@ -21,7 +21,7 @@ export async function limit(id: string, _previous: unknown, data: FormData) {
       maxFileBytes: bytesOf(data, 'maxFileBytes'),
     }
     await limitWorkspace(runtime, operator, textArgument(id), parseInput(limitsInput, given))
-    return { message: 'Saved. It counts from now on.' }
+    return { message: 'Saved. It applies from now on.' }
   })
 }
 
@@ -29,7 +29,7 @@ export async function suspend(id: string, _previous: unknown, data: FormData) {
   return actAsOperator(async (runtime, operator) => {
     const given = parseInput(suspensionInput, { reason: textOf(data, 'reason') ?? '' })
     await suspendWorkspace(runtime, operator, textArgument(id), given)
-    return { message: 'Suspended. Its members were told.' }
+    return { message: 'Suspended. Its members were notified.' }
   })
 }
 

@@ -12,7 +12,7 @@ const TABS = [
   { href: '/operator/service', title: 'Service' },
 ]
 
-/** For the operator of the service; everyone else gets a 404. */
+/** For the service's operator; everyone else gets a 404. */
 export default async function OperatorLayout({ children }: { children: ReactNode }) {
   const { email } = await requireOperator()
   return (

@@ -58,7 +58,7 @@ export default async function Workspaces({ searchParams }: { searchParams: Searc
             href={`/operator?${new URLSearchParams({ ...(search && { search }), before: next })}`}
             className="text-water underline"
           >
-            Older ones
+            Older workspaces
           </Link>
         </p>
       )}

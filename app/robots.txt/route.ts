@@ -1,6 +1,6 @@
 import { getRuntime } from '#lib/platform/runtime.ts'
 
-/** The public pages alone: all else is behind the sign-in, or is for programs. */
+/** Only the public pages: everything else needs a sign-in or is for programs. */
 export function GET(): Response {
   const lines = ['User-agent: *', 'Disallow: /dashboard', 'Disallow: /api/', 'Disallow: /pipes/', '']
   const text = [...lines, `Sitemap: ${getRuntime().config.baseUrl}/sitemap.xml`, ''].join('\n')

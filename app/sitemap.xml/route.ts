@@ -3,7 +3,7 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'
 
-/** The addresses that a search engine should know. */
+/** The addresses for search engines. */
 export function GET(): Response {
   const { baseUrl } = getRuntime().config
   const paths = ['', ...ALL_PAGES.map(({ slug }) => `/docs/${slug}`), '/docs/api', '/login', '/sign-up']

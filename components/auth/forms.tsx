@@ -61,8 +61,8 @@ export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
             Check your inbox and your junk folder.
           </Notice>
         ) : (
-          <Notice tone="info" title="This installation sends no mail">
-            If there is an account for this address, your administrator can now give you the link.
+          <Notice tone="info" title="This server does not send email">
+            If this address has an account, your administrator can now give you the link.
           </Notice>
         )
       }
@@ -79,7 +79,7 @@ export function ResetPasswordForm() {
       submit="Set password"
       instead={() => (
         <Done title="Your password was changed" goOn="Go to the dashboard">
-          You are signed in here, and nowhere else.
+          You are signed in here, and signed out everywhere else.
         </Done>
       )}
     >
@@ -89,7 +89,7 @@ export function ResetPasswordForm() {
   )
 }
 
-/** By a button, since mail programs open links to look at them. */
+/** Requires a click, since mail programs open links to inspect them. */
 export function VerifyEmail() {
   return (
     <ActionForm<string>
@@ -110,7 +110,7 @@ export function VerifyEmail() {
   )
 }
 
-/** By a button, since mail programs open links to look at them. */
+/** Requires a click, since mail programs open links to inspect them. */
 export function Invitation({ email, providers }: { email: string | undefined; providers: ReactNode }) {
   return email === undefined ? <JoinAsGuest providers={providers} /> : <JoinSignedIn email={email} />
 }
@@ -120,14 +120,14 @@ function JoinSignedIn({ email }: { email: string }) {
     <>
       <p className="mb-6 text-ink-soft text-sm">
         You are signed in as <strong className="font-semibold text-ink">{email}</strong>. The invitation is
-        for the address that it was sent to, and for no other.
+        only valid for the address it was sent to.
       </p>
       <ActionForm action={join} submit="Accept the invitation">
         <LinkToken />
       </ActionForm>
       <form action={signOut} className="mt-6">
         <Button type="submit" tone="quiet" size="sm">
-          Sign out, to accept it as somebody else
+          Sign out and accept as someone else
         </Button>
       </form>
     </>
@@ -146,7 +146,7 @@ function JoinAsGuest({ providers }: { providers: ReactNode }) {
         <LinkToken />
         <PasswordField
           label="Password"
-          hint="That of your account, or a new one of at least 10 characters."
+          hint="Your account's password, or a new one of at least 10 characters."
           required
         />
         <TextField
@@ -163,8 +163,8 @@ function JoinAsGuest({ providers }: { providers: ReactNode }) {
 }
 
 /**
- * The token of a mail's link. It stands after the #, which no server sees, so that it is in no log: a script reads it,
- * and without one the person pastes the link.
+ * The token from an email link. It follows the #, which no server sees or logs: a script reads it, and without one
+ * the user pastes the link.
  */
 export function LinkToken() {
   const input = useRef<HTMLInputElement>(null)
@@ -175,7 +175,7 @@ export function LinkToken() {
     <>
       <input ref={input} type="hidden" name="link" />
       <noscript>
-        <TextField name="link" label="The link from the mail" mono autoComplete="off" />
+        <TextField name="link" label="The link from the email" mono autoComplete="off" />
       </noscript>
     </>
   )

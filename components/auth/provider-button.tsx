@@ -22,14 +22,17 @@ export function ProviderButton({ provider, name, next }: Props) {
   )
 }
 
-/** By script, since the policy of our pages lets no form lead to another site. False where it cannot be reached. */
+/**
+ * Uses a script, since our pages' policy forbids forms that lead to another site. Returns false if the provider
+ * cannot be reached.
+ */
 export async function goToProvider(provider: ProviderId, next: string): Promise<boolean> {
   try {
     const { csrfToken } = await (await fetch('/api/auth/csrf')).json()
     const body = new URLSearchParams({ csrfToken, callbackUrl: next, json: 'true' })
     const response = await fetch(`/api/auth/signin/${provider}`, { method: 'POST', body })
     const { url } = await response.json()
-    // An error leads back to a page of our own.
+    // An error leads back to one of our own pages.
     if (new URL(url).origin === window.location.origin) return false
     window.location.assign(url)
     return true

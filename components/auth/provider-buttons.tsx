@@ -2,7 +2,7 @@ import { PROVIDER_REFUSALS, providersOf } from '#lib/identity/accounts/providers
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { ProviderButton } from './provider-button.tsx'
 
-/** Those that are configured. */
+/** The configured providers. */
 export function ProviderButtons({ next }: { next: string }) {
   const providers = providersOf(getRuntime().config)
   if (providers.length === 0) return null
@@ -15,8 +15,8 @@ export function ProviderButtons({ next }: { next: string }) {
   )
 }
 
-/** What is said of the `error` that somebody comes back from a provider with. */
+/** The message for the `error` that a provider round trip returned. */
 export function refusalText(error: string): string {
   const refusals = new Map<string, string>(Object.entries(PROVIDER_REFUSALS))
-  return refusals.get(error) ?? 'Signing in did not work. Try again.'
+  return refusals.get(error) ?? 'Sign-in failed. Try again.'
 }

@@ -3,13 +3,10 @@
 import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
 import { Notice } from '../ui/notice.tsx'
 
-/**
- * What a mail's link opens. Nothing could come of it without the link, whose token stands after the #: then what to do
- * stands in its place.
- */
+/** The page that an email link opens. Without the token after the #, it shows instructions instead. */
 export function WithLink({ next, children }: { next: ReactNode; children: ReactNode }) {
   useEffect(restoreLink, [])
-  // Without a script the link is pasted into the form.
+  // Without script, the user pastes the link into the form.
   const hasLink = useSyncExternalStore(
     onHash,
     () => window.location.hash.length > 1,
@@ -18,7 +15,7 @@ export function WithLink({ next, children }: { next: ReactNode; children: ReactN
   if (hasLink) return children
   return (
     <Notice tone="warn" title="This link is incomplete" action={next}>
-      Open this page with the complete link from the mail, including what follows the #.
+      Open the full link from your email, including everything after the #.
     </Notice>
   )
 }
@@ -29,8 +26,8 @@ function onHash(changed: () => void): () => void {
 }
 
 /**
- * The token of a mail's link stands after the #. Whoever signs in at a provider in between finds it again when they are back: it stays in
- * this tab of their browser, and no server sees it.
+ * An email link's token follows the #. It is kept in this browser tab, so that it is still there after signing in at
+ * a provider; no server sees it.
  */
 const keyOfPage = () => `sluice.link ${window.location.pathname}`
 
@@ -38,7 +35,7 @@ export function keepLink(): void {
   if (window.location.hash.length > 1) sessionStorage.setItem(keyOfPage(), window.location.hash)
 }
 
-/** Back into the address, where every script looks for it. */
+/** Restores it to the address, where every script looks for it. */
 export function restoreLink(): void {
   const kept = sessionStorage.getItem(keyOfPage())
   if (!kept || window.location.hash.length > 1) return

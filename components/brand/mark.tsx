@@ -1,4 +1,6 @@
-/** The gate of a sluice, lifted: high water before it, low water behind. `public/favicon.svg` is the same drawing. */
+/**
+ * A sluice gate, raised: high water on one side, low water on the other. `public/favicon.svg` is the same drawing.
+ */
 export function Mark({ className = 'size-6' }: { className?: string }) {
   return (
     <svg viewBox="0 0 24 24" className={className} aria-hidden="true">

@@ -2,7 +2,7 @@ import { Check, Minus, X } from 'lucide-react'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 
-/** These only make more possible; without the others, uploads cannot arrive. */
+/** These are optional; uploads need all the others. */
 const OPTIONAL = new Set(['AbortMultipartUpload', 'GetObject', 'UploadPartCopy', 'DeleteObject'])
 
 export const isOptional = (name: string): boolean => OPTIONAL.has(name)
@@ -31,13 +31,15 @@ export function CheckedOperations({ check }: { check: Pick<BucketCheck, 'ok' | '
   )
 }
 
-/** What to paste at the provider, for who needs it. */
+/** Snippets to paste at the provider, for those who need them. */
 export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'lifecycleRule'> }) {
   const { policy, lifecycleRule } = check
   return (
     <>
       {policy && <Folded title="The minimal policy for these keys" code={policy} />}
-      {lifecycleRule && <Folded title="Lifecycle rule that clears unfinished uploads" code={lifecycleRule} />}
+      {lifecycleRule && (
+        <Folded title="Lifecycle rule that removes unfinished uploads" code={lifecycleRule} />
+      )}
     </>
   )
 }

@@ -9,7 +9,7 @@ import { CheckNow } from './data-store-actions.tsx'
 
 const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
 
-/** What the check found, operation by operation, with what to change and what to paste. */
+/** The check's findings by operation, with suggested changes and snippets to paste. */
 export function CheckReport({ store }: { store: DataStore }) {
   const { check } = store
   return (
@@ -30,8 +30,8 @@ export function CheckReport({ store }: { store: DataStore }) {
       {check && (
         <div className="space-y-4">
           {check.ok && check.operations.some(isRefusedUse) && (
-            <Notice tone="bad" title="It refuses the object settings of a Pipe.">
-              Uploads to that Pipe will fail. Change its settings, or allow below what is missing.
+            <Notice tone="bad" title="It rejects a Pipe's object settings.">
+              Uploads to that Pipe will fail. Change its settings, or grant the missing permission below.
             </Notice>
           )}
           {check.ok ? (
@@ -41,14 +41,14 @@ export function CheckReport({ store }: { store: DataStore }) {
               action={
                 <IfMay right="build">
                   <ButtonLink href={`/dashboard/pipes/new?dataStore=${store.id}`} size="sm">
-                    Create a Pipe to it
+                    Create a Pipe for it
                   </ButtonLink>
                 </IfMay>
               }
             />
           ) : (
             <Notice tone="bad" title="Uploads cannot go to this bucket yet.">
-              Fix what is refused below, then check again.
+              Fix what was refused below, then check again.
             </Notice>
           )}
           <CheckedOperations check={check} />

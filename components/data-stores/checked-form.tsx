@@ -17,7 +17,9 @@ type Props = {
   action: FormAction<Outcome>
 }
 
-/** What is entered is checked first. The result comes into view: under the form if nothing was saved, else above it. */
+/**
+ * The input is checked first. The result scrolls into view: below the form if nothing was saved, otherwise above it.
+ */
 export function CheckedForm({ presets, store, action }: Props) {
   const [refused, setRefused] = useState<BucketCheck>()
   const result = useRef<HTMLDivElement>(null)
@@ -65,9 +67,9 @@ export function CheckedForm({ presets, store, action }: Props) {
 function Refused({ check, kept }: { check: BucketCheck; kept: boolean }) {
   return (
     <>
-      <Notice tone="bad" title="Nothing was saved: uploads could not go to this bucket.">
+      <Notice tone="bad" title="Not saved: uploads could not go to this bucket.">
         {kept && 'The previous settings are still in use. '}
-        Fix what is refused below, and check again.
+        Fix what was refused below, then check again.
       </Notice>
       <CheckedOperations check={check} />
       <LeastPolicy check={check} />

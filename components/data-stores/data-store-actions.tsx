@@ -26,7 +26,7 @@ export function DeleteDataStore({ id, name }: { id: string; name: string }) {
       <Panel
         tone="danger"
         title="Delete"
-        description="Sluice forgets the bucket and wipes its keys. The bucket and its objects stay yours, untouched."
+        description="Sluice removes the Data Store and erases its keys. Your bucket and its objects are not touched."
         aside={
           <ConfirmDialog
             trigger={<Button tone="danger">Delete…</Button>}
@@ -35,9 +35,7 @@ export function DeleteDataStore({ id, name }: { id: string; name: string }) {
             confirm="Delete this Data Store"
             action={remove.bind(null, id)}
           >
-            <p>
-              Its keys are wiped from Sluice. Files keep their record, and their objects stay in your bucket.
-            </p>
+            <p>Sluice erases its keys. Files keep their record, and their objects stay in your bucket.</p>
             <p>A Data Store cannot be deleted while a Pipe uses it.</p>
           </ConfirmDialog>
         }

@@ -40,7 +40,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           label="Name"
           defaultValue={store?.name}
           placeholder="Media bucket"
-          hint="For your own use. Webhooks contain only the id."
+          hint="For your own use. Webhooks only contain the id."
           maxLength={100}
         />
         <TextField
@@ -85,7 +85,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           defaultValue={store?.prefix}
           placeholder="uploads/"
           mono
-          hint="Every object key begins with it."
+          hint="Every object key starts with it."
           spellCheck={false}
         />
       </div>
@@ -116,9 +116,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           mono
           autoComplete="off"
           placeholder={store ? 'unchanged' : undefined}
-          hint={
-            store ? 'Leave it empty to keep the current one.' : 'Stored encrypted. It is never shown again.'
-          }
+          hint={store ? 'Leave empty to keep the current one.' : 'Stored encrypted. It is never shown again.'}
         />
       </fieldset>
       <details className="group border-t pt-4">
@@ -139,7 +137,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
             key={provider}
             name="forcePathStyle"
             label="Path-style addresses"
-            hint="The bucket's name is in the path, not in the host name."
+            hint="The bucket name is in the path instead of the host name."
             defaultChecked={store && !moved ? store.forcePathStyle : preset.forcePathStyle}
           />
         </div>

@@ -1,11 +1,11 @@
 import { PROVIDERS } from '#lib/workspace/data-stores/data-store.ts'
 import { ENDPOINT_EXAMPLES, PRESETS } from '#lib/workspace/data-stores/presets.ts'
 
-/** What the form needs of a preset, in a shape that can go to the browser. */
+/** The preset data the form needs, serializable for the browser. */
 export type FormPreset = {
   provider: (typeof PROVIDERS)[number]
   label: string
-  /** Null: the customer gives it. */
+  /** Null: entered by the customer. */
   endpoint: string | null
   endpointExample: string | undefined
   fixedRegion: string | undefined

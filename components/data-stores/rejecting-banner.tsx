@@ -7,13 +7,13 @@ import { Time } from '../ui/time.tsx'
 
 type Props = {
   actor: Actor
-  /** These Data Stores alone. */
+  /** Limits the banner to these Data Stores. */
   only?: readonly string[]
-  /** On the page where its check is. */
+  /** On the page that shows its check. */
   here?: boolean
 }
 
-/** Which Data Stores reject uploads, since when, what the bucket said, and what to do. */
+/** Which Data Stores reject uploads, since when, the bucket's error, and how to fix it. */
 export async function RejectingBanner({ actor, only, here = false }: Props) {
   const rejecting = (await listRejecting(getRuntime(), actor)).filter(({ id }) => !only || only.includes(id))
   if (rejecting.length === 0) return null

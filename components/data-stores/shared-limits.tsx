@@ -9,7 +9,7 @@ import { Panel } from '../ui/panel.tsx'
 
 const MAX_PIPES = 10
 
-/** What this Data Store has in common with the others of each Pipe that has several. */
+/** What this Data Store shares with the other destinations of each Pipe that has several. */
 export async function SharedLimits({ actor, id }: { actor: Actor; id: string }) {
   const runtime = getRuntime()
   const { data } = await listPipes(runtime, actor, { limit: 100 })
@@ -23,8 +23,8 @@ export async function SharedLimits({ actor, id }: { actor: Actor; id: string }) 
   )
   return (
     <Panel
-      title="Together with others"
-      description="A file fits all destinations of its Pipe. What they have in common:"
+      title="Combined limits"
+      description="A file must fit every destination of its Pipe. Their combined limits:"
     >
       <ul className="divide-y rounded-md border">
         {described.map(({ pipe, set }) => (

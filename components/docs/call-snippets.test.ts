@@ -20,7 +20,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     if (operation.method !== 'GET') expect(curl).toContain(`-X ${operation.method}`)
   })
 
-  it('has examples that its own schemas take', () => {
+  it('has examples that match its own schemas', () => {
     const { body } = operation
     if (body) expect(body.safeParse(exampleOf(body, 'input')).error?.issues).toBeUndefined()
     if (operation.answer) expect(JSON.parse(answer!)).toEqual(exampleOf(operation.answer, 'output'))

@@ -5,7 +5,7 @@ const KEYS = { actor: 'SLUICE_ACCOUNT_KEY', sender: 'SLUICE_SENDER_TOKEN', nobod
 
 export type CallSnippets = { curl: string; typescript: string; answer: string | undefined }
 
-/** A request of an operation and its answer, to copy. */
+/** An operation's request and response, ready to copy. */
 export function callSnippets(operation: Operation, baseUrl: string): CallSnippets {
   const { method, path, auth, body, answer } = operation
   const url = `${baseUrl}/api/v1${path.replace(/\{(\w+)\}/g, (_, name) => PATH_EXAMPLE(path, name))}`

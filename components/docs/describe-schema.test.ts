@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { fieldsOf } from './describe-schema.ts'
 
-it('tells the fields of an object, and of the items of a list', () => {
+it("describes an object's fields and a list's items", () => {
   const item = z.strictObject({
     id: z.uuid(),
     kind: z.enum(['a', 'b']),

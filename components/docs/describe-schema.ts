@@ -19,7 +19,7 @@ type Json = {
   additionalProperties?: Json | boolean
 }
 
-/** The fields of a request or an answer, one level deep, in the words of a table. */
+/** A request or response's fields, one level deep, for a table. */
 export function fieldsOf(schema: z.ZodType, io: 'input' | 'output'): Field[] {
   const json = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json
   const object = json.properties ? json : json.items

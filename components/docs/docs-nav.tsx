@@ -12,7 +12,7 @@ export function DocsNav({ pages, guides }: { pages: Links; guides: Links }) {
   return (
     <nav
       ref={row}
-      aria-label="Pages of the documentation"
+      aria-label="Documentation pages"
       className="flex gap-1 overflow-x-auto pb-2 [scrollbar-width:none] lg:block lg:pb-0"
     >
       <LinkList links={pages} />

@@ -4,7 +4,7 @@ import Link from 'next/link'
 import { useState } from 'react'
 import { type DocSection, searchDocs } from './search-docs.ts'
 
-/** Full text, in the browser: the words of all pages come when somebody begins to type. */
+/** Full-text search in the browser: the index loads when the user starts typing. */
 export function DocsSearch() {
   const [sections, setSections] = useState<DocSection[]>()
   const [query, setQuery] = useState('')

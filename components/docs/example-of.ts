@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A believable value of a schema: what stands in the reference as the body of a request or of an answer. */
+/** A realistic value for a schema, used in the reference as a request or response body. */
 type Json = {
   type?: string | string[]
   properties?: Record<string, Json>
@@ -18,7 +18,7 @@ type Json = {
 
 const ID = '019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90'
 
-/** By the name of a field, where that says more than its type. */
+/** By field name, where it says more than the type. */
 const BY_NAME: Record<string, unknown> = {
   pipeId: 'pipe_k3v6q2m7x4ra5tzw2n6c',
   name: 'Video uploads',
@@ -71,7 +71,7 @@ function sampleOf(json: Json, io: 'input' | 'output', name = ''): unknown {
   return textOf(json.format)
 }
 
-/** Of a request only what it needs; of an answer all. */
+/** Only the required fields of a request; all fields of a response. */
 function objectOf({ properties = {}, required = [] }: Json, io: 'input' | 'output'): Record<string, unknown> {
   const shown = Object.entries(properties).filter(([name]) => io === 'output' || required.includes(name))
   return Object.fromEntries(shown.map(([name, property]) => [name, sampleOf(property, io, name)]))
@@ -84,6 +84,6 @@ function textOf(format: string | undefined): string {
   return '…'
 }
 
-/** What stands for a name in a path. */
+/** The placeholder for a name in a path. */
 export const PATH_EXAMPLE = (path: string, name: string) =>
   path.startsWith('/pipes/') && name === 'id' ? (BY_NAME.pipeId as string) : ID

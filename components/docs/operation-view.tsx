@@ -15,7 +15,7 @@ const METHODS = {
 
 const AUTH = { actor: 'account key, ak_…', sender: 'Sender token, sk_…', nobody: 'none' } as const
 
-/** One operation, with an address of its own. */
+/** One operation, with its own address. */
 export function OperationView({ operation, baseUrl }: { operation: Operation; baseUrl: string }) {
   const { id, method, path, summary, auth, query, body, answer, status, problems = [] } = operation
   const snippets = callSnippets(operation, baseUrl)
@@ -54,7 +54,7 @@ export function OperationView({ operation, baseUrl }: { operation: Operation; ba
           ]}
         />
         <p className="text-ink-soft">
-          Authorization: {AUTH[auth]}. Answers {status}.
+          Authorization: {AUTH[auth]}. Responses {status}.
         </p>
         {query && <Fields title="Query" fields={fieldsOf(query, 'input')} />}
         {body && <Fields title="Body" fields={fieldsOf(body, 'input')} />}

@@ -11,7 +11,7 @@ export const PAGES = [
     summary: 'A token endpoint and an upload button in two short files, and a command-line tool.',
   },
   { slug: 'concepts', title: 'Concepts', summary: 'Data Stores, Pipes, Senders, tokens and files.' },
-  { slug: 'token-api', title: 'Token API', summary: 'Trade a Sender token for a temporary upload token.' },
+  { slug: 'token-api', title: 'Token API', summary: 'Exchange a Sender token for a temporary upload token.' },
   {
     slug: 'tus-endpoint',
     title: 'TUS endpoint',
@@ -20,17 +20,17 @@ export const PAGES = [
   {
     slug: 'backend-uploads',
     title: 'Uploads your backend creates',
-    summary: 'Your backend fixes name, type and size, and a client sends the bytes.',
+    summary: 'Your backend sets the name, type and size, and a client sends the bytes.',
   },
   {
     slug: 'upload-links',
     title: 'Upload links',
-    summary: 'People without an account upload to a Pipe, within limits that you set.',
+    summary: 'Let people without an account upload to a Pipe, within your limits.',
   },
   {
     slug: 'batches',
     title: 'Batches',
-    summary: 'Files that belong together, and one event when all of them have ended.',
+    summary: 'Group files, and get one event when all of them have ended.',
   },
   {
     slug: 'without-tus',
@@ -40,7 +40,7 @@ export const PAGES = [
   {
     slug: 'import',
     title: 'Import from a URL',
-    summary: 'Files that are already on the internet, fetched into your bucket.',
+    summary: 'Fetch files that are already on the internet into your bucket.',
   },
   {
     slug: 'sftp',
@@ -80,7 +80,7 @@ export const PAGES = [
   },
   { slug: 'errors', title: 'Errors', summary: 'The error format and every code.' },
   { slug: 'limits', title: 'Limits', summary: 'Sizes, rates, times and the free tier.' },
-  { slug: 'self-hosting', title: 'Self-hosting', summary: 'Run everything yourself.' },
+  { slug: 'self-hosting', title: 'Self-hosting', summary: 'Run Sluice on your own servers.' },
 ] as const
 
 const guide = <Slug extends string>(slug: Slug, title: string) => ({
@@ -89,7 +89,7 @@ const guide = <Slug extends string>(slug: Slug, title: string) => ({
   summary: `Token endpoint, upload and webhook in ${title}.`,
 })
 
-/** One per framework: the same three steps, with their complete code. */
+/** One per framework: the same three steps, with complete code. */
 export const GUIDES = [
   guide('nextjs', 'Next.js'),
   guide('express', 'Express'),

@@ -17,7 +17,7 @@ import type { DocPage } from './pages.ts'
 
 type Addresses = { baseUrl: string; uploadUrl: string }
 
-/** The text with this installation's own addresses in it, and with the code that the Embed page shows. */
+/** The text with this server's own addresses and the code from the Embed page filled in. */
 export async function readDoc(slug: DocPage['slug'], { baseUrl, uploadUrl }: Addresses): Promise<string> {
   const text = await readFile(join(process.cwd(), 'app/(site)/docs/_text', `${slug}.md`), 'utf8')
   const pipeId = '<pipe_id>'
@@ -48,10 +48,10 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
   }
 }
 
-/** Built from the tables that the program itself uses, so these two are always current. */
+/** Generated from the tables that the program itself uses, so these two are always current. */
 const PARTS = {
   error_table: tableOf(
-    '| Code | Status | Means |',
+    '| Code | Status | Meaning |',
     Object.entries(errorCodes).map(
       ([code, [status, title]]) => `| [${code}](/docs/problems/${code}) | ${status} | ${title} |`,
     ),

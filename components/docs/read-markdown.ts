@@ -8,13 +8,13 @@ export function readMarkdown(source: string): MarkedToken[] {
   return lexer(source) as MarkedToken[]
 }
 
-/** After the language stands the name of the file that the code belongs in, where there is one. */
+/** The language may be followed by the name of the file that the code belongs in. */
 export function codeOf({ lang = '', text }: Tokens.Code): Code {
   const [language = '', file] = lang.split(' ')
   return { language, file, code: text }
 }
 
-/** What is left to read once all marks are gone. */
+/** The text that remains without markup. */
 export function plainText(tokens: readonly Token[]): string {
   return (tokens as MarkedToken[]).map(wordsOf).join('').replace(/\s+/g, ' ').trim()
 }

@@ -17,7 +17,7 @@ Compare \`X-Service-Signature\` with [the HMAC](/docs/x).
 `
 const sections = sectionsOf({ title: 'Webhooks', href: '/docs/webhooks' }, readMarkdown(TEXT))
 
-it('makes a section of each heading, in plain words', () => {
+it('makes a section of each heading, in plain text', () => {
   expect(sections).toEqual([
     {
       page: 'Webhooks',
@@ -34,7 +34,7 @@ it('makes a section of each heading, in plain words', () => {
   ])
 })
 
-it('finds sections that hold every word, headings first', () => {
+it('finds sections that contain every word, headings first', () => {
   expect(searchDocs(sections, 'signature').map(({ heading }) => heading)).toEqual(['Verify the signature'])
   expect(searchDocs(sections, 'event HMAC').map(({ heading }) => heading)).toEqual(['Verify the signature'])
   expect(searchDocs(sections, 'event')).toHaveLength(2)

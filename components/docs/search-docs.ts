@@ -1,4 +1,4 @@
-/** A piece of the documentation under one heading. */
+/** A documentation section under one heading. */
 export type DocSection = { page: string; heading: string; href: string; text: string }
 
 export type DocHit = DocSection & { excerpt: string }
@@ -6,7 +6,7 @@ export type DocHit = DocSection & { excerpt: string }
 const MOST = 8
 const AROUND = 60
 
-/** Sections that hold every word, those first that have them in the heading. */
+/** Sections that contain every word, with heading matches first. */
 export function searchDocs(sections: DocSection[], query: string): DocHit[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return []

@@ -1,7 +1,7 @@
 import { type MarkedToken, plainText, slugOf } from './read-markdown.ts'
 import type { DocSection } from './search-docs.ts'
 
-/** A page as sections, each with all the words that stand below its heading. */
+/** Splits a page into sections, each with all the text under its heading. */
 export function sectionsOf(page: { title: string; href: string }, tokens: MarkedToken[]): DocSection[] {
   const sections: DocSection[] = [{ page: page.title, heading: page.title, href: page.href, text: '' }]
   for (const token of tokens) {

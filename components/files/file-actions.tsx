@@ -17,7 +17,9 @@ export function FileActions({ id, name, underWay, cancelable }: Props) {
           confirm="Cancel the upload"
           action={cancel.bind(null, id)}
         >
-          <p>The client gets 410, and what has arrived so far is discarded. The upload cannot be resumed.</p>
+          <p>
+            The client gets 410, and the bytes received so far are discarded. The upload cannot be resumed.
+          </p>
         </ConfirmDialog>
       </IfMay>
     )
@@ -32,7 +34,9 @@ export function FileActions({ id, name, underWay, cancelable }: Props) {
         confirm="Erase the record"
         action={erase.bind(null, id)}
       >
-        <p>Sluice forgets this file and its webhooks. The object in your bucket is not touched.</p>
+        <p>
+          Sluice erases its record of this file and its webhooks. The object in your bucket is not touched.
+        </p>
       </ConfirmDialog>
     </IfMay>
   )

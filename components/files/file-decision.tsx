@@ -11,7 +11,7 @@ import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { DECIDED_BY_IN_WORDS, DECISION_STATES_IN_WORDS } from './words.ts'
 
-/** What the customer's backend says of a file before there is an object. */
+/** The customer backend's decision on a file before its object is created. */
 export function FileDecision({ id, decision }: { id: string; decision: NonNullable<File['decision']> }) {
   const { state, reason, result, decidedBy, decidedAt, deferredUntil } = decision
   return (
@@ -48,13 +48,13 @@ function Reject({ id }: { id: string }) {
       confirm="Reject the file"
       action={reject.bind(null, id)}
     >
-      <p>It fails without an object, and what has arrived is discarded.</p>
+      <p>It fails without an object, and its bytes are discarded.</p>
       <TextField
         name="reason"
         label="Reason"
         optional
         maxLength={500}
-        hint="The uploader is told, each time."
+        hint="The uploader sees it on every request."
       />
     </ConfirmDialog>
   )

@@ -14,7 +14,7 @@ import { REASONS_IN_WORDS } from './words.ts'
 
 type Props = { file: File; destination: File['destinations'][number]; progress: DestinationProgress }
 
-/** One of the places where a file goes: how far it is, why it failed, and how to repair it. */
+/** One of a file's destinations: its progress, why it failed, and how to repair it. */
 export function FileDestination({ file, destination, progress }: Props) {
   const { status, required, bucket, key, etag } = destination
   const { name, isRepairing, sentBytes } = progress

@@ -25,7 +25,7 @@ import { PROTOCOL_NAMES } from './words.ts'
 
 type Props = { actor: Actor; path: string; query: Record<string, string | undefined>; pipeId?: string }
 
-/** The list of files with its filters: of the workspace, or of one Pipe. */
+/** A filterable list of files, for the workspace or one Pipe. */
 export async function FileList({ actor, path, query, pipeId }: Props) {
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'files')
@@ -45,7 +45,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
     { kind: 'text', name: 'folder', label: 'Folder' },
-    // Whoever follows the batch of a file has its id, and nobody types one.
+    // Links fill in the batch id, since nobody types one.
     ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
     {
       kind: 'choice',
@@ -97,13 +97,13 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
         <EmptyState icon={FileUp} title="Nothing matches these filters">
           {page.problem ??
             (page.nextCursor
-              ? 'Not among the newest. Continue with Older.'
+              ? 'Not among the newest files. Continue with Older.'
               : 'Remove one, or clear all of them.')}
         </EmptyState>
       ) : (
         <EmptyState
           icon={FileUp}
-          title="No file yet"
+          title="No files yet"
           action={
             <IfMay right="operate">
               <ButtonLink
@@ -115,7 +115,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
             </IfMay>
           }
         >
-          Each upload is listed here from its first byte, with its progress, its outcome and every webhook.
+          Each upload is listed here from the first byte, with its progress, its outcome and every webhook.
         </EmptyState>
       )}
       <Pager path={path} query={query} nextCursor={page.nextCursor} previousCursor={page.previousCursor} />
@@ -123,7 +123,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   )
 }
 
-/** Filters that cannot be have no totals; the list says why. */
+/** Invalid filters have no totals; the list shows the reason. */
 async function readTotals(actor: Actor, wanted: object): Promise<FileTotals | undefined> {
   const query = fileQuery.safeParse(wanted)
   return query.success ? countFiles(getRuntime(), actor, query.data) : undefined

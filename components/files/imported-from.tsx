@@ -3,7 +3,7 @@ import { Copyable } from '../ui/copyable.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Time } from '../ui/time.tsx'
 
-/** Where the file comes from, and while its source fails, what is wrong with it. */
+/** The file's source and, while it fails, the error. */
 export function ImportedFrom({ from }: { from: Import }) {
   const { url, nextAttemptAt, fetching, lastError } = from
   return (
@@ -11,10 +11,10 @@ export function ImportedFrom({ from }: { from: Import }) {
       <Copyable text={url} what="address" />
       {nextAttemptAt !== null && (
         <p className="mt-2 text-ink-soft text-sm" aria-live="polite">
-          {fetching ? 'It is being fetched.' : lastError}
+          {fetching ? 'Fetching it now.' : lastError}
           {!fetching && (
             <>
-              {lastError ? ' Next attempt ' : 'It is fetched '}
+              {lastError ? ' Next attempt ' : 'Fetching it'}
               <Time at={nextAttemptAt} />.
             </>
           )}

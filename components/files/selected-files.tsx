@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { notify } from '../ui/toaster.tsx'
 
-/** `open`: the ids of those that are in progress. */
+/** `open`: the ids of uploads in progress. */
 export function SelectedFiles({ open }: { open: string[] }) {
   return (
     <SelectionBar>
@@ -27,12 +27,12 @@ export function SelectedFiles({ open }: { open: string[] }) {
               >
                 <p>
                   {plural(underWay.length, 'upload')} in progress {underWay.length === 1 ? 'ends' : 'end'}:
-                  the client gets 410, and what arrived so far is dropped. This cannot be undone.
+                  the client gets 410, and the bytes received so far are discarded. This cannot be undone.
                 </p>
                 {ended.length > 0 && (
                   <p>
-                    {plural(ended.length, 'file')} that ended already {ended.length === 1 ? 'stays' : 'stay'}{' '}
-                    as is.
+                    {plural(ended.length, 'file')} that {ended.length === 1 ? 'has' : 'have'} already ended{' '}
+                    {ended.length === 1 ? 'stays' : 'stay'} as is.
                   </p>
                 )}
               </ConfirmDialog>
@@ -51,9 +51,9 @@ export function SelectedFiles({ open }: { open: string[] }) {
                   onDone={clear}
                 >
                   <p>
-                    Sluice forgets {plural(ended.length, 'file')} and the webhooks that told of{' '}
-                    {ended.length === 1 ? 'it' : 'them'}. Objects in your bucket are not touched. For a minute
-                    this can be undone.
+                    Sluice erases {plural(ended.length, 'file')} and their webhooks{' '}
+                    {ended.length === 1 ? 'it' : 'them'}. Objects in your bucket are not touched. You can undo
+                    this for a minute.
                   </p>
                   {underWay.length > 0 && (
                     <p>

@@ -19,14 +19,14 @@ const titles = (entries: TimelineEntry[], size: number) =>
     .map(tellEntry)
     .map(({ title, text }) => [title, text])
 
-it('tells of what the last request brought, which the completion stands for', () => {
+it("includes the last request's bytes, which only the completion records", () => {
   expect(titles([completed], 10)[0]).toEqual(['Bytes arrived', '10 B confirmed'])
   expect(titles([request(0, 5), completed], 10)[0]).toEqual(['Bytes arrived', '10 B confirmed in 2 requests'])
   expect(titles([request(0, 5, 'cut'), completed], 10)[1]).toEqual(['Resumed at 5 B', '5 B confirmed'])
   expect(titles([completed], 0)).toHaveLength(1)
 })
 
-it('tells why a destination was given up', () => {
+it('says why a destination was given up', () => {
   const entry = (detail: TimelineEntry['detail']) => ({
     at: completed.at,
     kind: 'destination_failed',
@@ -38,7 +38,7 @@ it('tells why a destination was given up', () => {
   expect(titles([entry({ reason: 'fell_behind', detail: null })], 10)[0]![1]).toMatch(/^It was slower/)
 })
 
-it('tells why the bucket did not take it, how often, and where that left the upload', () => {
+it('says why the bucket rejected it, how often, and where that left the upload', () => {
   expect(titles([refused(0), completed], 10)).toEqual([
     ['The bucket did not take it', 'No.'],
     ['Bytes arrived', '10 B confirmed'],
@@ -46,18 +46,18 @@ it('tells why the bucket did not take it, how often, and where that left the upl
   ])
   expect(titles([refused(6, 1000), completed], 10)).toEqual([
     ['Bytes arrived', '6 B confirmed'],
-    ['The bucket did not take it', 'No. 1,000 times, the last 21 Nov 2026, 08:10:00 UTC.'],
+    ['The bucket did not take it', 'No. 1,000 times, most recently 21 Nov 2026, 08:10:00 UTC.'],
     ['Resumed at 6 B', '4 B confirmed'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])
 })
 
-it('calls nothing resumed that was not interrupted', () => {
+it('only calls an upload resumed if it was interrupted', () => {
   const chunks = [request(0, 5), request(5, 10), request(12, 20), completed]
   expect(titles(chunks, 25).filter(([title]) => title?.startsWith('Resumed'))).toEqual([])
 })
 
-it('folds requests that follow each other, and stops at a break', () => {
+it('merges consecutive requests, and stops at an interruption', () => {
   const entries = [request(0, 100), request(100, 200), request(200, 250, 'cut'), request(250, 400)]
   expect(titles(entries, 500)).toEqual([
     ['Bytes arrived', '250 B confirmed in 3 requests, then the connection was lost'],
@@ -65,7 +65,7 @@ it('folds requests that follow each other, and stops at a break', () => {
   ])
 })
 
-it('tells of a pause between two whole requests, and of the resume after it', () => {
+it('shows a pause between two complete requests, and the resume after it', () => {
   const at = '2026-11-21T08:00:00.500Z'
   const asked = { at, kind: 'offset_asked', detail: { offsetBytes: 100 } }
   expect(titles([request(0, 50), request(50, 100), asked, request(100, 150), completed], 200)).toEqual([
@@ -76,7 +76,7 @@ it('tells of a pause between two whole requests, and of the resume after it', ()
   ])
 })
 
-it('tells what a webhook attempt met', () => {
+it("shows a webhook attempt's error", () => {
   const detail = {
     status: null,
     error: 'timeout',
@@ -91,13 +91,13 @@ it('tells what a webhook attempt met', () => {
   })
 })
 
-it('tells what became of repairs', () => {
+it('shows the outcome of repairs', () => {
   const entry = (kind: string, detail: TimelineEntry['detail']) => ({ at: completed.at, kind, detail })
   const failed = (last: boolean) =>
     entry('repair_failed', { destinationId: 'd', detail: 'It said 503.', last })
   expect(titles([failed(false), failed(true), entry('destination_repaired', {})], 10)).toEqual([
-    ['A repair did not succeed', 'It said 503.'],
-    ['A repair did not succeed', 'It said 503. There will be no other attempt, unless you ask for one.'],
-    ['Copied to a destination that lacked it', undefined],
+    ['A repair failed', 'It said 503.'],
+    ['A repair failed', 'It said 503. There are no further attempts unless you request one.'],
+    ['Copied to a destination that was missing it', undefined],
   ])
 })

@@ -7,9 +7,9 @@ import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from './words.ts'
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 
 /**
- * Requests that follow each other without a break read as one: a client with small chunks makes hundreds. The one that
- * brings the last byte is noted as the completion, and one that the bucket stopped as its refusal, so what they brought
- * is told from where the file stood then.
+ * Merges consecutive requests without an interruption, since a client with small chunks makes hundreds. The request
+ * that brings the last byte is only recorded as the completion, and one that the bucket stopped as its refusal, so
+ * their bytes are counted from the file's previous offset.
  */
 export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []
@@ -57,7 +57,7 @@ function wasBroken(before: TimelineEntry | undefined): boolean {
   return before?.kind === 'request' && before.detail.ended !== 'end'
 }
 
-/** An entry of a file's timeline in words. */
+/** A timeline entry in words. */
 export function tellEntry({ kind, detail }: TimelineEntry): Told {
   switch (kind) {
     case 'token_issued':
@@ -77,7 +77,7 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
     case 'import_interrupted':
       return {
         title: 'The source failed',
-        text: `${detail.error} Tried again ${formatExact(Date.parse(String(detail.nextAttemptAt)))}.`,
+        text: `${detail.error} Next attempt ${formatExact(Date.parse(String(detail.nextAttemptAt)))}.`,
         tone: 'warn',
       }
     case 'completed':
@@ -94,7 +94,7 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
     case 'repair_failed':
       return tellFailedRepair(detail)
     case 'destination_repaired':
-      return { title: 'Copied to a destination that lacked it', tone: 'good' }
+      return { title: 'Copied to a destination that was missing it', tone: 'good' }
     case 'failed':
       return { title: 'Failed', text: reasonOf(detail), tone: 'bad' }
     case 'expired':
@@ -108,16 +108,16 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
 
 const CERTAINTY: Record<string, string> = {
   answered: 'Confirmed by the bucket.',
-  confirmed: 'It was looked up in the bucket.',
-  found: 'It was found in the bucket: the database had been restored from an older backup.',
+  confirmed: 'Sluice looked it up in the bucket.',
+  found: 'Sluice found it in the bucket after the database was restored from an older backup.',
   inferred:
-    'Inferred: the response of the bucket was lost, and when it was asked again, it had the object already or no longer had the unfinished upload. Sluice has not looked at the object.',
+    "Inferred: the bucket's response was lost, and on the next request the bucket already had the object or no longer had the unfinished upload. Sluice has not looked at the object.",
 }
 
 const ENDED: Record<string, string> = {
   cut: 'the connection was lost',
   preempted: 'another request took over',
-  draining: 'the server was restarted',
+  draining: 'the server restarted',
 }
 
 function tellRequest({ fromBytes, toBytes, ended, resumed, requests }: TimelineEntry['detail']): Told {
@@ -140,7 +140,7 @@ function tellRequest({ fromBytes, toBytes, ended, resumed, requests }: TimelineE
 function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
   const again =
     Number(times) > 1
-      ? ` ${plural(Number(times), 'time')}, the last ${formatExact(Date.parse(String(lastAt)))}.`
+      ? `${plural(Number(times), 'time')}, most recently ${formatExact(Date.parse(String(lastAt)))}.`
       : ''
   return { title: 'The bucket did not take it', text: `${reason}${again}`, tone: 'bad' }
 }
@@ -159,15 +159,15 @@ function tellDecision({ decision, reason, by }: TimelineEntry['detail']): Told {
   return { ...DECISIONS[String(decision)]!, text: why }
 }
 
-/** Of best effort: the file goes on without it. */
+/** Best effort: the file continues without it. */
 function tellLack({ reason, detail }: TimelineEntry['detail']): Told {
   const words = [REASONS_IN_WORDS[reason as DestinationReason], detail].filter(Boolean)
   return { title: 'A destination was given up', text: words.join(' '), tone: 'warn' }
 }
 
 function tellFailedRepair({ detail, last }: TimelineEntry['detail']): Told {
-  const rest = last ? 'There will be no other attempt, unless you ask for one.' : ''
-  return { title: 'A repair did not succeed', text: [detail, rest].filter(Boolean).join(' '), tone: 'warn' }
+  const rest = last ? 'There are no further attempts unless you request one.' : ''
+  return { title: 'A repair failed', text: [detail, rest].filter(Boolean).join(' '), tone: 'warn' }
 }
 
 function tellAttempt({ status, error, url, durationMs, trigger }: TimelineEntry['detail']): Told {

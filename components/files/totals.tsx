@@ -1,7 +1,7 @@
 import type { FileTotals } from '#lib/dashboard/files/list-files.ts'
 import { formatBytes, formatCount, plural } from '../format.ts'
 
-/** How much there is of what is shown, as far as that is cheap to know. */
+/** The number and size of matching items, as far as they are cheap to count. */
 export function Totals({ totals, order }: { totals: FileTotals | undefined; order: string | undefined }) {
   if (!totals) return null
   const { files, bytes, ofNewest } = totals

@@ -13,17 +13,17 @@ export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
 type Decision = NonNullable<File['decision']>
 
 export const DECISION_STATES_IN_WORDS: Record<Decision['state'], string> = {
-  due: 'Asked once every byte is here',
-  asked: 'Waiting for the answer',
-  deferred: 'Deferred, until somebody decides here or by the API',
+  due: 'Asked once every byte has arrived',
+  asked: 'Waiting for the response',
+  deferred: 'Deferred until it is decided here or through the API',
   allowed: 'Allowed',
   rejected: 'Rejected',
 }
 
 export const DECIDED_BY_IN_WORDS: Record<NonNullable<Decision['decidedBy']>, string> = {
-  receiver: 'by the receiver of the hook',
-  api: 'by a call to the API',
-  default: 'by the setting for a missing answer',
+  receiver: "by the hook's receiver",
+  api: 'by an API call',
+  default: 'by the setting for missing responses',
   time: 'because nobody decided in time',
 }
 
@@ -31,7 +31,7 @@ export const DECIDED_BY_IN_WORDS: Record<NonNullable<Decision['decidedBy']>, str
 export const REASONS_IN_WORDS: Record<DestinationReason, string> = {
   fell_behind: 'It was slower than the required destinations, and the upload did not wait for it.',
   rejected: 'The bucket rejected it.',
-  unavailable: 'The bucket could not be reached, or did not answer in time.',
-  unknown: 'The object may be there: the keys may not look, so nobody can tell.',
-  file_ended: 'The file ended before it was here.',
+  unavailable: 'The bucket could not be reached, or did not respond in time.',
+  unknown: 'The object may exist, but the keys do not allow looking it up.',
+  file_ended: 'The file ended before it arrived here.',
 }

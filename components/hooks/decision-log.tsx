@@ -7,8 +7,7 @@ import { Time } from '../ui/time.tsx'
 import { HOOK_WORDS } from './hook-words.ts'
 
 export function DecisionLog({ decisions }: { decisions: Decision[] }) {
-  if (decisions.length === 0)
-    return <p className="text-ink-faint text-sm">Nothing was decided about recent files.</p>
+  if (decisions.length === 0) return <p className="text-ink-faint text-sm">No decisions on recent files.</p>
   return (
     <Table
       caption="Latest decisions"

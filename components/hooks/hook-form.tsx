@@ -19,7 +19,7 @@ export function HookForm({ pipeId, kind, hook }: Props) {
     title: 'Your hook secret',
     what: 'hook secret',
     secretOf: (made: { secret: string } | undefined) => made?.secret,
-    note: 'Your backend verifies each question with it.',
+    note: 'Your backend uses it to verify each question.',
   })
   const { refuse, allow } = HOOK_WORDS[kind]
   return (
@@ -42,14 +42,14 @@ export function HookForm({ pipeId, kind, hook }: Props) {
         <div className="grid gap-5 sm:grid-cols-2">
           <TextField
             name="timeoutSeconds"
-            label="Seconds for an answer"
+            label="Seconds to wait for a response"
             inputMode="numeric"
             defaultValue={hook?.timeoutSeconds ?? 5}
-            hint="From 1 to 30. It is asked three times."
+            hint="From 1 to 30. Sluice asks three times."
           />
           <SelectField
             name="withoutAnswer"
-            label="Without an answer"
+            label="Without a response"
             defaultValue={hook?.withoutAnswer ?? 'refuse'}
             options={[
               ['refuse', refuse],
@@ -63,7 +63,7 @@ export function HookForm({ pipeId, kind, hook }: Props) {
   )
 }
 
-/** Shows what came back, here and now: nothing is stored. */
+/** Shows the response directly; nothing is stored. */
 export function SendTestQuestion({ pipeId, kind }: { pipeId: string; kind: HookAnswer['hook'] }) {
   const [test, setTest] = useState<HookTest>()
   return (
@@ -85,12 +85,12 @@ export function SendTestQuestion({ pipeId, kind }: { pipeId: string; kind: HookA
 function Outcome({ test: { answer, fault, milliseconds } }: { test: HookTest }) {
   if (fault !== null)
     return (
-      <Notice tone="bad" title={`No answer, after ${milliseconds} ms`}>
+      <Notice tone="bad" title={`No response after ${milliseconds} ms`}>
         {fault}
       </Notice>
     )
   return (
-    <Notice tone="good" title={`It answered within ${milliseconds} ms`}>
+    <Notice tone="good" title={`It responded within ${milliseconds} ms`}>
       <code className="break-all font-mono text-xs">{JSON.stringify(answer)}</code>
     </Notice>
   )

@@ -18,7 +18,7 @@ import { HOOK_WORDS } from './hook-words.ts'
 
 type Props = { pipeId: string; kind: HookAnswer['hook']; hook: HookAnswer | undefined }
 
-/** All of one decision hook: off until it has an address. */
+/** One decision hook with everything about it: off until it has an address. */
 export function HookPanel({ pipeId, kind, hook }: Props) {
   const { title, purpose } = HOOK_WORDS[kind]
   return (
@@ -38,11 +38,11 @@ export function HookPanel({ pipeId, kind, hook }: Props) {
         </div>
       )}
       {hook?.enabled && hook.failingSince && (
-        <Notice tone="bad" title="It does not answer" className="mt-4">
+        <Notice tone="bad" title="Your backend is not responding" className="mt-4">
           No question has been answered since <Time at={hook.failingSince} />. {hook.fault}
         </Notice>
       )}
-      {/* One and the same form before and after the first saving, since it shows the secret then. */}
+      {/* The same form before and after the first save, which shows the secret. */}
       <div key="form" className="mt-4 space-y-5 border-t pt-4">
         <HookForm key="fields" pipeId={pipeId} kind={kind} hook={hook} />
         {hook && <SendTestQuestion pipeId={pipeId} kind={kind} />}
@@ -75,7 +75,7 @@ function DeleteHook({ pipeId, kind }: Omit<Props, 'hook'>) {
         confirm="Delete"
         action={removeHook.bind(null, pipeId, kind)}
       >
-        <p>Files that it has not been asked about are allowed. Deferred files still wait for a decision.</p>
+        <p>Files it has not been asked about are allowed. Deferred files still wait for a decision.</p>
       </ConfirmDialog>
     </div>
   )

@@ -6,8 +6,8 @@ export const HOOK_WORDS: Record<HookAnswer['hook'], Words> = {
   before_create: {
     title: 'Before an upload starts',
     purpose:
-      'Your backend allows or refuses each upload by its name, type, size and token, and can rename it.',
-    refuse: 'refuse for now: clients try again',
+      'Your backend allows or rejects each upload by its name, type, size and token, and can rename it.',
+    refuse: 'refuse for now: clients retry',
     allow: 'allow the upload',
   },
   before_complete: {

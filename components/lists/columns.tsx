@@ -9,14 +9,14 @@ type Props = {
   title: string
   path: string
   query: Record<string, string | undefined>
-  /** What the address says for the order from the top down, and for the other one. */
+  /** The address's values for descending and ascending order. */
   down: string
   up: string
-  /** Of the list when nothing is said. */
+  /** The list's default. */
   usual?: string
 }
 
-/** The head of a column that the list can be sorted by. */
+/** A column header that sorts the list. */
 export function SortHead({ title, path, query, down, up, usual }: Props) {
   const order = query.order ?? usual
   const sorted = order === down ? 'descending' : order === up ? 'ascending' : undefined
@@ -36,13 +36,13 @@ export function SortHead({ title, path, query, down, up, usual }: Props) {
   )
 }
 
-/** By which the lists are sorted when nothing is said. */
+/** The default sort order. */
 export function createdColumn(list: Pick<Props, 'path' | 'query'>): Column<{ createdAt: string }> {
   const head = <SortHead title="Created" {...list} down="newest" up="oldest" usual="newest" />
   return ['Created', ({ createdAt }) => <Time at={createdAt} />, { ...SOFT_NUMBER, head }]
 }
 
-/** A box to tick for each row, and one for all of them. */
+/** A checkbox for each row, and one for all rows. */
 export function selectColumn<Item extends { id: string }>(nameOf: (item: Item) => string): Column<Item> {
   const head = (
     <Th className="w-8 pr-0">

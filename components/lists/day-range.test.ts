@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { dayRange } from './day-range.ts'
 
-it('holds both days in full', () => {
+it('includes both days in full', () => {
   expect(dayRange({ from: '2026-02-27', to: '2026-02-28' })).toEqual({
     since: '2026-02-27T00:00:00Z',
     until: '2026-03-01T00:00:00.000Z',

@@ -1,6 +1,9 @@
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** From the beginning of one day to the end of another, in UTC. Invalid dates are passed through and rejected by validation. */
+/**
+ * From the start of one day to the end of another, in UTC. Invalid dates are passed through and rejected by
+ * validation.
+ */
 export function dayRange({ from, to }: Record<string, string | undefined>): {
   since?: string
   until?: string
@@ -16,7 +19,7 @@ function dayAfter(day: string): string {
   return Number.isNaN(ms) ? day : new Date(ms + 86_400_000).toISOString()
 }
 
-/** How long ago, in minutes, since an address with a moving time is one that can be kept. */
+/** How long ago, in minutes, since an address with a relative time can be bookmarked. */
 export const SPANS = [
   { value: '60', label: 'last hour' },
   { value: '1440', label: 'last day' },

@@ -7,7 +7,7 @@ import { useMay } from '../ui/rights.tsx'
 
 type Selected = {
   ids: string[]
-  /** Those of `ids` that are ticked. */
+  /** The selected ones of `ids`. */
   chosen: string[]
   choose: (ids: string[], on: boolean) => void
 }
@@ -15,8 +15,8 @@ type Selected = {
 const Context = createContext<Selected>({ ids: [], chosen: [], choose: () => {} })
 
 /**
- * Rows of one page of a list, some of which are ticked. Rows that are no longer shown are no longer ticked. Whoever may do nothing with them ticks
- * none.
+ * One page of list rows, some of them selected. Rows that disappear are deselected. Visitors without rights cannot
+ * select any.
  */
 export function Selection({ ids, children }: { ids: string[]; children: ReactNode }) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
@@ -69,7 +69,7 @@ export function SelectAll() {
   )
 }
 
-/** What can be done with the ticked rows; it stays in sight while the list scrolls. */
+/** Actions for the selected rows; stays visible while the list scrolls. */
 export function SelectionBar({ children }: { children: (chosen: string[], clear: () => void) => ReactNode }) {
   const { chosen, choose } = useSelection()
   if (chosen.length === 0) return <div role="status" />

@@ -10,7 +10,7 @@ type Told = { uploads?: LiveUpload[]; mark?: string }
 
 const POLL_MS = 5000
 
-/** Calls back whenever the topic changes; the first call is the state of now. */
+/** Calls back whenever the topic changes; the first call has the current state. */
 export function useLive(topic: Topic, paused: boolean, onChange: (told: Told) => void): void {
   const tell = useEffectEvent(onChange)
   useEffect(() => {
@@ -19,7 +19,7 @@ export function useLive(topic: Topic, paused: boolean, onChange: (told: Told) =>
     const source = new EventSource(`/api/live?topic=${encodeURIComponent(topic)}`)
     source.onmessage = (event) => tell(JSON.parse(event.data))
     source.onerror = () => {
-      // It reconnects by itself unless the server refused; then the page looks now and then.
+      // Reconnects automatically unless the server refused; then the page polls.
       if (source.readyState === EventSource.CLOSED && !poll) poll = setInterval(() => tell({}), POLL_MS)
     }
     return () => {
@@ -31,10 +31,10 @@ export function useLive(topic: Topic, paused: boolean, onChange: (told: Told) =>
 
 const REST_MS = 1000
 
-/** `seen` is the mark that the server read before what it shows: whatever came after has another one. */
+/** `seen` is the mark the server read before rendering; later changes have a different one. */
 type Props = { topic: Topic; seen: string; paused?: boolean }
 
-/** Renders the page again when it shows less than is known, once a second at most. */
+/** Re-renders the page when it is out of date, at most once a second. */
 export function LiveRefresh({ topic, seen, paused = false }: Props) {
   const router = useRouter()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -45,7 +45,7 @@ export function LiveRefresh({ topic, seen, paused = false }: Props) {
       router.refresh()
     }, REST_MS)
   })
-  // What was about to be shown is not, either, once the list is told to stand still.
+  // Pausing the list also cancels a pending update.
   useEffect(
     () => () => {
       clearTimeout(timer.current)
@@ -56,7 +56,7 @@ export function LiveRefresh({ topic, seen, paused = false }: Props) {
   return null
 }
 
-/** The list follows what happens until it is told to stand still. */
+/** The list follows changes until it is paused. */
 export function LiveTail({ topic, seen }: { topic: Topic; seen: string }) {
   const [paused, setPaused] = useState(false)
   return (

@@ -20,13 +20,13 @@ export function Limits({ id, ...limits }: LimitProps) {
     <ActionForm action={limit.bind(null, id)} submit="Save" width="md">
       <BytesField
         name="transferLimitBytes"
-        label="Transfer in a month"
+        label="Monthly transfer"
         hint="Empty: the usual quota. 0: unlimited."
         bytes={transferLimitBytes}
       />
       <TextField
         name="tokensPerSecond"
-        label="Tokens a second, for each Sender"
+        label="Tokens per second, for each Sender"
         type="number"
         min={1}
         inputMode="numeric"
@@ -41,12 +41,12 @@ export function Limits({ id, ...limits }: LimitProps) {
         max={100}
         inputMode="numeric"
         defaultValue={memorySharePercent ?? ''}
-        hint="In each process. Empty: as much as other workspaces leave. A lower share slows uploads down; it loses nothing."
+        hint="In each process. Empty: whatever other workspaces leave. A lower share slows uploads down but loses nothing."
       />
       <BytesField
         name="maxFileBytes"
         label="Largest file"
-        hint="Empty: what the bucket and the Pipe allow."
+        hint="Empty: whatever the bucket and the Pipe allow."
         bytes={maxFileBytes}
       />
     </ActionForm>
@@ -84,7 +84,7 @@ export function Suspend({ id }: { id: string }) {
       <TextArea
         name="reason"
         label="Reason"
-        hint="Its members get it by mail."
+        hint="Its members receive it by email."
         maxLength={500}
         className="max-w-md"
       />

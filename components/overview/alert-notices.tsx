@@ -7,7 +7,7 @@ import { Time } from '../ui/time.tsx'
 
 const CALM = ['quota_80', 'token_unused']
 
-/** What an owner should know of and has not told us to keep quiet about. A Data Store that rejects has a banner of its own. */
+/** Alerts an owner should see and has not muted. A Data Store that rejects uploads has its own banner. */
 export async function AlertNotices({ actor }: { actor: Actor }) {
   const alerts = (await listOpenAlerts(getRuntime(), actor)).filter(({ kind }) => kind !== 'bucket_rejects')
   if (alerts.length === 0) return null
@@ -24,7 +24,7 @@ export async function AlertNotices({ actor }: { actor: Actor }) {
           }
           action={
             <ButtonLink href={ALERT_WORDS[alert.kind].path(alert)} size="sm">
-              Look at it
+              Open it
             </ButtonLink>
           }
         >

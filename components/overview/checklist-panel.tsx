@@ -7,14 +7,14 @@ type Step = { done: boolean; title: string; text: string; href: string }
 
 type Props = {
   checklist: Checklist
-  /** The newest, where there is one. */
+  /** The newest one, if any. */
   dataStoreId: string | undefined
   pipeId: string | undefined
-  /** The marks that were read before it. */
+  /** The marks read before it. */
   seen: { files: string; deliveries: string }
 }
 
-/** The way to the first file, driven by what really happened. Each step opens the thing to do. */
+/** The steps to the first file, based on what has actually happened. Each step opens the next task. */
 export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) {
   const pipe = pipeId ? `/dashboard/pipes/${pipeId}` : '/dashboard/pipes/new'
   const steps: Step[] = [
@@ -33,7 +33,7 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) 
     {
       done: checklist.senderCreated,
       title: 'Create a Sender',
-      text: 'Your backend asks for upload tokens with it.',
+      text: 'Your backend uses it to request upload tokens.',
       href: '/dashboard/senders?new=1',
     },
     {

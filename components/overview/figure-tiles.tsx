@@ -7,7 +7,7 @@ import { RANGE_MINUTES } from './ranges.tsx'
 
 type Tile = { title: string; value: string; text: string; href: string; tone?: 'bad' | 'warn' }
 
-/** Is everything all right? Each figure leads to what it counts. */
+/** Shows whether everything is all right. Each figure links to what it counts. */
 export function FigureTiles({
   figures,
   range,
@@ -66,7 +66,7 @@ function tilesOf(
     {
       title: 'Success rate',
       value: ended === 0 ? '–' : formatPercent(total.transferred, ended),
-      text: ended === 0 ? 'no upload ended' : `${formatCount(total.lost)} failed or expired`,
+      text: ended === 0 ? 'no uploads ended' : `${formatCount(total.lost)} failed or expired`,
       href: files({ status: 'failed', within }),
       ...(total.lost > 0 && { tone: total.lost * 20 > ended ? 'bad' : 'warn' }),
     },
@@ -79,11 +79,11 @@ function tilesOf(
     {
       title: 'Webhooks delivered',
       value: formatCount(total.delivered),
-      text: sent === 0 ? 'none was sent' : `${formatPercent(total.delivered, sent)} of those that ended`,
+      text: sent === 0 ? 'none were sent' : `${formatPercent(total.delivered, sent)} of those that ended`,
       href: webhooks('delivered'),
     },
     {
-      title: 'Webhooks given up',
+      title: 'Abandoned webhooks',
       value: formatCount(total.undelivered),
       text: total.undelivered === 0 ? 'nothing to resend' : 'can be resent for 30 days',
       href: webhooks('failed'),
@@ -98,7 +98,7 @@ function tilesOf(
     {
       title: 'Waiting',
       value: atMost(open.waiting),
-      text: 'no byte for five minutes',
+      text: 'no bytes for five minutes',
       href: files({ status: 'waiting' }),
       ...(open.waiting > 0 && { tone: 'warn' }),
     },

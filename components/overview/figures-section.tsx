@@ -61,7 +61,7 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
   )
 }
 
-/** The busiest Pipes; each leads to its own figures. */
+/** The busiest Pipes, each linking to its own figures. */
 export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range: Range }) {
   return (
     <Table
@@ -86,10 +86,10 @@ export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range
   )
 }
 
-/** How many slots lie between two that are named below the chart. */
+/** How many slots lie between two labels below the chart. */
 const EVERY: Record<Range, number> = { '24h': 6, '7d': 4, '30d': 7, '90d': 15 }
 
-/** What a slot is called, in full and below the chart: hours by their time, all else by its date, in UTC. */
+/** A slot's label, in full and below the chart: the time for hours, otherwise the date, in UTC. */
 export function slotNames(range: Range, slots: { at: string }[]): { name: string; tick?: string }[] {
   const hourly = range === '24h' || range === '7d'
   const first = range === '7d' ? slots.findIndex(({ at }) => at.slice(11, 13) === '00') : 0

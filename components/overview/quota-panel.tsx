@@ -4,7 +4,7 @@ import { formatBytes, formatDate, formatPercent } from '../format.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
 
-/** Used, held for uploads in progress, and the limit with the day on which it resets. */
+/** Transfer used, transfer reserved for uploads in progress, and the limit with its reset date. */
 export function QuotaPanel({ usage, past = false }: { usage: Usage; past?: boolean }) {
   const { usedBytes, reservedBytes, limitBytes, resetsAt } = usage
   const usedUp = !past && limitBytes !== null && usedBytes + reservedBytes >= limitBytes
@@ -12,7 +12,7 @@ export function QuotaPanel({ usage, past = false }: { usage: Usage; past?: boole
     <Panel title={past ? 'Transfer in that month' : 'Transfer this month'}>
       <p className="tnum font-semibold text-3xl tracking-[-0.03em]">{formatBytes(usedBytes)}</p>
       {limitBytes === null ? (
-        <p className="mt-1 text-ink-soft text-sm">There is no limit here.</p>
+        <p className="mt-1 text-ink-soft text-sm">This server has no limit.</p>
       ) : (
         <>
           <p className="mt-1 text-ink-soft text-sm">
@@ -37,7 +37,7 @@ export function QuotaPanel({ usage, past = false }: { usage: Usage; past?: boole
       {!past && (
         <p className="mt-4 space-y-0.5 text-ink-faint text-sm">
           {reservedBytes > 0 && (
-            <span className="block">{formatBytes(reservedBytes)} held for uploads in progress</span>
+            <span className="block">{formatBytes(reservedBytes)} reserved for uploads in progress</span>
           )}
           <span className="block">Resets on {formatDate(Date.parse(resetsAt))}</span>
         </p>

@@ -12,7 +12,7 @@ import { TextLink } from '../ui/text-link.tsx'
 
 const SHOWN = 8
 
-/** Follows the confirmed offsets as they move. */
+/** Follows the confirmed offsets live. */
 export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
   const [uploads, setUploads] = useState(first)
   useLive('uploads', false, (told) => told.uploads && setUploads(told.uploads))
@@ -22,7 +22,7 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
         {plural(uploads.length, 'upload')} in progress
       </p>
       {uploads.length === 0 ? (
-        <p className="px-4 pb-4 text-ink-faint text-sm">No upload is in progress.</p>
+        <p className="px-4 pb-4 text-ink-faint text-sm">No uploads in progress.</p>
       ) : (
         <ul className="divide-y border-t">
           {uploads.slice(0, SHOWN).map(({ id, filename, offsetBytes, lengthBytes, status, waiting }) => (
@@ -53,7 +53,7 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
           ))}
           {uploads.length > SHOWN && (
             <li className="px-4 py-2.5 text-sm">
-              <TextLink href="/dashboard/files?status=uploading">All of them</TextLink>
+              <TextLink href="/dashboard/files?status=uploading">View all</TextLink>
             </li>
           )}
         </ul>

@@ -6,7 +6,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { PasswordField, TextField } from '../ui/field.tsx'
 import { Done } from '../ui/notice.tsx'
 
-const OF_EITHER = 'The six digits of your authenticator, or one of your recovery codes.'
+const OF_EITHER = 'The six digits from your authenticator, or one of your recovery codes.'
 
 function CodeField({ hint }: { hint: string }) {
   return (
@@ -51,7 +51,7 @@ export function SetUpFactor({ hasPassword }: { hasPassword: boolean }) {
       instead={(setup) => <Confirm setup={setup} />}
     >
       {hasPassword && (
-        <PasswordField hint="Asked again, so that nobody with your session alone can lock you out." />
+        <PasswordField hint="Required again, so that nobody can lock you out with just your session." />
       )}
     </ActionForm>
   )
@@ -66,11 +66,11 @@ function Confirm({ setup }: { setup: Setup }) {
       instead={(codes) => <RecoveryCodes codes={codes} />}
     >
       <p className="text-sm">
-        Scan this with an authenticator, or enter the key by hand. Then give the code that it shows.
+        Scan this with an authenticator app, or enter the key by hand. Then enter the code it shows.
       </p>
       <div
         role="img"
-        aria-label="QR code for your authenticator; the key below says the same"
+        aria-label="QR code for your authenticator; the key below contains the same"
         className="w-48 overflow-hidden rounded-md border bg-white"
         dangerouslySetInnerHTML={{ __html: setup.svg }}
       />
@@ -78,7 +78,7 @@ function Confirm({ setup }: { setup: Setup }) {
         <code className="min-w-0 break-all font-mono text-xs">{setup.secret}</code>
         <CopyButton text={setup.secret} what="key" />
       </p>
-      <CodeField hint="The six digits that your authenticator shows now." />
+      <CodeField hint="The six digits your authenticator shows now." />
     </ActionForm>
   )
 }
@@ -87,7 +87,7 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
   return (
     <Done title="Keep these recovery codes" goOn="I have saved them">
       <p className="mb-3">
-        Each one lets you in once when you have no authenticator. They are not shown again.
+        Each code signs you in once if you do not have your authenticator. They are not shown again.
       </p>
       <ul className="mb-3 grid grid-cols-2 gap-x-6 gap-y-1 font-mono text-sm">
         {codes.map((code) => (

@@ -24,7 +24,7 @@ export function InviteMember({ roles }: { roles: string[] }) {
   return (
     <FormDialog
       title="Invite somebody"
-      description="They get a mail with a link that is good for seven days, once, and for their address alone."
+      description="They receive an email with a link that is valid for seven days, once, and only for their address."
       trigger={
         <Button tone="primary">
           <UserPlus aria-hidden />
@@ -46,7 +46,7 @@ export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
   return (
     <FormDialog
       title={`Role of ${email}`}
-      description="It counts from their next request on, also for the account keys that they made."
+      description="It applies from their next request, including to the account keys they created."
       trigger={
         <Button tone="quiet" size="sm" aria-label={`Change role of ${email}`}>
           Change role
@@ -73,8 +73,8 @@ export function RemoveMember({ userId, email }: { userId: string; email: string 
       action={remove.bind(null, userId)}
     >
       <p>
-        They lose access with their next request, in every tab. The account keys that they made here are
-        revoked. What they made stays.
+        They lose access with their next request, in every tab. The account keys they created here are
+        revoked. Everything else they created stays.
       </p>
     </ConfirmDialog>
   )

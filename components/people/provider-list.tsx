@@ -10,7 +10,7 @@ import { notify } from '../ui/toaster.tsx'
 
 type Props = { providers: ConnectedProvider[]; hasPassword: boolean }
 
-/** How else somebody signs in. */
+/** Other ways to sign in. */
 export function ProviderList({ providers, hasPassword }: Props) {
   return (
     <ul className="divide-y border-t">
@@ -33,7 +33,7 @@ function stateOf({ connected, connectable }: ConnectedProvider): string {
   if (connected) return 'Connected: it signs you in.'
   return connectable
     ? 'Not connected.'
-    : 'It does not confirm email addresses, so it connects to new accounts only.'
+    : 'It does not verify email addresses, so it only connects to new accounts.'
 }
 
 function ChangeProvider({ provider, hasPassword }: { provider: ConnectedProvider; hasPassword: boolean }) {
@@ -50,7 +50,7 @@ function ChangeProvider({ provider, hasPassword }: { provider: ConnectedProvider
       description={
         connected
           ? `${name} no longer signs you in to this account.`
-          : `From then on ${name} signs you in to this account. Its email address must be the one of this account.`
+          : `${name} will then sign you in to this account. Its email address must match this account's.`
       }
       trigger={
         <Button tone={connected ? 'quiet' : 'plain'} size="sm" aria-label={`${verb} ${name}`}>

@@ -49,7 +49,7 @@ export function RequireFactor({ required }: { required: boolean }) {
         name="required"
         defaultChecked={required}
         label="Require a second factor"
-        hint="Whoever has none sets one up before they can enter this workspace again, however they sign in."
+        hint="Members without one must set one up before they can open this workspace again, however they sign in."
       />
     </ActionForm>
   )
@@ -64,7 +64,7 @@ export function LeaveWorkspace({ name }: { name: string }) {
       action={leaveWorkspace}
     >
       <p>
-        You no longer see it, in any tab, and the account keys that you made here are revoked. Only a new
+        You will no longer see it in any tab, and the account keys you created here are revoked. Only a new
         invitation brings you back.
       </p>
     </ConfirmDialog>
@@ -73,18 +73,18 @@ export function LeaveWorkspace({ name }: { name: string }) {
 
 type DeleteProps = { name: string; hasPassword: boolean; underWay: string }
 
-/** What will happen stands above the button, and the button wants the name. */
+/** The consequences are listed above the button, and the button asks for the name. */
 export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
   return (
     <ActionForm action={deleteWorkspace} submit="Delete the workspace" submitTone="danger">
       <ul className="list-disc space-y-1 pl-5 text-ink-soft text-sm">
-        <li>From now on no token is issued and no byte accepted. {underWay}</li>
-        <li>For seven days everything stays, and any owner can bring it back here.</li>
+        <li>From now on, no tokens are issued and no bytes accepted. {underWay}</li>
+        <li>Everything stays for seven days, and any owner can restore it here.</li>
         <li>
-          Then Pipes, Senders, tokens and keys end, uploads in progress are canceled, and the records of files
-          and webhooks are erased.
+          After that, Pipes, Senders, tokens and keys end, uploads in progress are canceled, and the records
+          of files and webhooks are erased.
         </li>
-        <li>The objects in your buckets are yours. They are not touched.</li>
+        <li>The objects in your buckets are yours and are not touched.</li>
       </ul>
       <TypeToConfirm name="name" text={name} />
       {hasPassword && <PasswordField className="max-w-sm" />}
@@ -93,5 +93,5 @@ export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
 }
 
 export function RestoreWorkspace() {
-  return <ActionForm action={restoreWorkspace} submit="Bring it back" />
+  return <ActionForm action={restoreWorkspace} submit="Restore" />
 }

@@ -16,7 +16,7 @@ type Props = {
   position: number
   isFirst: boolean
   isLast: boolean
-  /** The only required one. */
+  /** The only required destination. */
   isNeeded: boolean
 }
 
@@ -66,7 +66,9 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
 
 type Moved = { direction: 'up' | 'down'; from: number }
 
-/** The browser takes the focus from what is moved. It follows the destination, so that the same key moves it on. */
+/**
+ * The browser removes focus from a moved element. This restores it, so that the same key moves the destination again.
+ */
 function useFocusAfterMove(position: number) {
   const ref = useRef<HTMLDivElement>(null)
   const [moved, remember] = useState<Moved>()

@@ -11,7 +11,7 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
       <ActionSwitch
         on={pipe.source.http}
         label="HTTP (TUS)"
-        hint="Takes resumable uploads from browsers, apps and servers."
+        hint="Accepts resumable uploads from browsers, apps and servers."
         action={switchSource.bind(null, pipe.id)}
         right="build"
       />
@@ -20,7 +20,7 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
           <p className="mb-1.5 font-medium text-sm">Endpoint</p>
           <Copyable text={pipe.uploadUrl} what="endpoint" />
           <p className="mt-2 text-ink-faint text-sm">
-            Put an uploader on your page with the code under{' '}
+            Add an uploader to your page with the code under{' '}
             <TextLink href={`/dashboard/pipes/${pipe.id}/embed`}>Embed</TextLink>
             <IfMay right="operate">
               , or <TextLink href={`/dashboard/pipes/${pipe.id}/try`}>try it here</TextLink>

@@ -5,7 +5,7 @@ import { TextField } from '../ui/field.tsx'
 
 type Props = { pipeId: string; template: string; prefix: string }
 
-/** An example as the server would write it; the server's own rules judge the template when it is saved. */
+/** An example in the server's format; the server validates the template with its own rules when it is saved. */
 export function KeyTemplateField({ pipeId, template, prefix }: Props) {
   const [text, setText] = useState(template)
   return (
@@ -19,8 +19,8 @@ export function KeyTemplateField({ pipeId, template, prefix }: Props) {
         spellCheck={false}
         hint={
           <>
-            Fields: {'{file_id} {filename} {ext} {path} {yyyy} {mm} {dd} {sender} {pipe_id}'}. It must have{' '}
-            {'{file_id}'}, so that nothing is ever overwritten. {'{path}'} is the folder that the client
+            Fields: {'{file_id} {filename} {ext} {path} {yyyy} {mm} {dd} {sender} {pipe_id}'}. It must contain{' '}
+            {'{file_id}'}, so nothing is ever overwritten. {'{path}'} is the folder path that the client
             sends.
           </>
         }

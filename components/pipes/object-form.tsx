@@ -55,13 +55,13 @@ function ObjectFields({ object }: { object: ObjectSettings }) {
           mono
           defaultValue={object.cacheControl}
           placeholder="public, max-age=31536000"
-          hint="How long browsers and CDNs may keep it."
+          hint="How long browsers and CDNs may cache it."
         />
         <SelectField
           name="object.contentDisposition"
           label="Content-Disposition"
           defaultValue={object.contentDisposition ?? ''}
-          hint="With the name of the file, whatever the key is."
+          hint="Uses the file name, whatever the key is."
           options={[
             ['', 'not set'],
             ['inline', 'inline: shown in the browser'],
@@ -79,15 +79,14 @@ function ObjectFields({ object }: { object: ObjectSettings }) {
           One x-amz-meta- header per line, as name: value. Fields: {FIELDS}.
         </Pairs>
         <Pairs name="tags" pairs={object.tags} placeholder={'team: media\nkind: {ext}'}>
-          One per line, as name: value, with the same fields. The keys of the Data Store need
-          s3:PutObjectTagging.
+          One per line, as name: value, with the same fields. The Data Store's keys need s3:PutObjectTagging.
         </Pairs>
       </div>
     </>
   )
 }
 
-/** How the bucket keeps it. What is not set here is as the Data Store says. */
+/** How the bucket stores it. Unset options use the Data Store's settings. */
 function Keeping({ object }: { object: ObjectSettings }) {
   const { encryption } = object
   const [type, setType] = useState<string>(encryption?.type ?? '')
@@ -100,18 +99,18 @@ function Keeping({ object }: { object: ObjectSettings }) {
         mono
         defaultValue={object.storageClass}
         placeholder="STANDARD_IA"
-        hint="Empty leaves it to the Data Store."
+        hint="Empty uses the Data Store's setting."
       />
       <SelectField
         name="encryption"
         label="Encryption"
         value={type}
         onChange={(event) => setType(event.target.value)}
-        hint="By the bucket."
+        hint="Set by the bucket."
         options={[
-          ['', 'as the Data Store says'],
+          ['', "use the Data Store's setting"],
           ['SSE-S3', 'SSE-S3 (AES256)'],
-          ['SSE-KMS', 'SSE-KMS, with a key of yours'],
+          ['SSE-KMS', 'SSE-KMS, with your own key'],
         ]}
       />
       {type === 'SSE-KMS' && (
@@ -157,8 +156,8 @@ function TokensMaySet({ named }: { named: readonly string[] }) {
     <fieldset>
       <legend className="font-medium text-sm">A token may set</legend>
       <p className="mt-1 text-ink-faint text-xs">
-        Your backend can then name them in a token: in addition to the metadata and tags above, and instead of
-        the others.
+        Your backend can then set them in a token. Metadata and tags are added to those above; the others
+        replace them.
       </p>
       <div className="mt-3 grid gap-3 sm:grid-cols-3">
         {Object.entries(OBJECT_SETTINGS_IN_WORDS).map(([name, words]) => (

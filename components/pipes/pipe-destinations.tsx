@@ -18,7 +18,7 @@ const EXAMPLE_BYTES = 1e9
 
 type Props = { pipeId: string; set: DestinationSet; others: { id: string; label: string }[] }
 
-/** Where the files of a Pipe go, in order, with what each costs and what all of them have in common. */
+/** A Pipe's destinations in order, with the cost of each and their combined limits. */
 export function PipeDestinations({ pipeId, set, others }: Props) {
   const { members } = set
   const required = members.filter((member) => member.required).length
@@ -97,7 +97,7 @@ function costOf({ members, requestsFor }: DestinationSet): string {
   const each = requestsFor(EXAMPLE_BYTES)
   const example = formatBytes(EXAMPLE_BYTES)
   if (members.length === 1)
-    return `A file of ${example} takes ${formatCount(each)} requests to the bucket, a small one takes one.`
+    return `A file of ${example} takes ${formatCount(each)} requests to the bucket; a small one takes one.`
   return `A file of ${example} takes ${formatCount(each)} requests to each destination, ${formatCount(
     each * members.length,
   )} in all; a small one takes one to each.`
@@ -138,7 +138,7 @@ function Add({ pipeId, others }: Omit<Props, 'set'>) {
           <CheckField
             name="required"
             label="Required"
-            hint="An upload then goes as fast as the slowest required bucket, and fails if this one rejects it. Otherwise it is best effort: it never slows down or fails an upload, and what it lacks is copied later."
+            hint="Uploads then go as fast as the slowest required bucket, and fail if this one rejects them. Otherwise it is best effort: it never slows down or fails an upload, and missing objects are copied later."
           />
         </ActionForm>
       </div>

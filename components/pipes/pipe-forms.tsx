@@ -26,7 +26,7 @@ export function CreatePipe({ stores, chosen }: CreateProps) {
       <CheckField
         name="sourceHttp"
         label="Switch on its HTTP (TUS) source"
-        hint="It then accepts uploads at once. You can change this at any time."
+        hint="It then accepts uploads right away. You can change this at any time."
         defaultChecked
       />
     </ActionForm>
@@ -55,7 +55,7 @@ export function ImportForm({ pipeId }: { pipeId: string }) {
         mono
         rows={8}
         placeholder={'https://example.com/films/one.mp4\nhttps://example.com/films/two.mp4'}
-        hint="One per line, up to 1,000. Sluice fetches them in the background, and continues where a connection breaks."
+        hint="One per line, up to 1,000. Sluice fetches them in the background, and resumes where a connection breaks."
       />
     </ActionForm>
   )
@@ -69,7 +69,7 @@ export function DeletePipe({ id, name, underWay }: DeleteProps) {
       <Panel
         tone="danger"
         title="Danger zone"
-        description="Deleting a Pipe closes its endpoint at once and ends its tokens."
+        description="Deleting a Pipe immediately closes its endpoint and ends its tokens."
         aside={
           <ConfirmDialog
             trigger={<Button tone="danger">Delete Pipe…</Button>}
@@ -81,7 +81,7 @@ export function DeletePipe({ id, name, underWay }: DeleteProps) {
             <ul className="list-disc space-y-1 pl-5">
               <li>
                 {underWay === 0 ? (
-                  'No upload is in progress.'
+                  'No uploads in progress.'
                 ) : (
                   <strong className="text-ink">
                     {plural(underWay, 'upload')} in progress will be canceled.

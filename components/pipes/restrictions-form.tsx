@@ -62,7 +62,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           rows={3}
           defaultValue={pipe.allowedTypes.join('\n')}
           placeholder={'image/*\nvideo/mp4'}
-          hint="One per line. Empty allows any. The type that the client declares is checked."
+          hint="One per line. Empty allows any. Checked against the type the client declares."
         />
         <TextArea
           name="allowedOrigins"
@@ -72,19 +72,19 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           rows={3}
           defaultValue={pipe.allowedOrigins.join('\n')}
           placeholder="https://www.example.com"
-          hint="The pages that may upload. One per line. Empty allows any."
+          hint="The origins that may upload. One per line. Empty allows any."
         />
       </div>
       <CheckField
         name="verifyContent"
         label="Verify the content"
-        hint="The first bytes of a file must be of its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. Uploads cannot be joined from pieces then."
+        hint="A file's first bytes must match its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. Uploads then cannot be joined from pieces."
         defaultChecked={pipe.verifyContent}
       />
       <CheckField
         name="requireSubject"
         label="Tokens must name a subject"
-        hint="Your own id of the person who uploads. Without one, every token of a Sender can continue and cancel the uploads of all others without one, if it knows their addresses."
+        hint="Your own id for the uploader. Without it, anyone with a token of the same Sender and no subject can continue and cancel other uploads without one if they know the address."
         defaultChecked={pipe.requireSubject}
       />
     </ActionForm>

@@ -9,9 +9,9 @@ import { TextLink } from '../ui/text-link.tsx'
 
 type Props = {
   pipe: Pipe
-  /** Undefined if this installation takes no SFTP. */
+  /** Undefined if this server does not accept SFTP. */
   address: { host: string; port: number } | undefined
-  /** Undefined before the first node has made it. */
+  /** Undefined until the first node has created it. */
   hostKey: HostKey | undefined
 }
 
@@ -21,14 +21,14 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
       <ActionSwitch
         on={pipe.source.sftp}
         label="SFTP"
-        hint="Takes files from machines that speak SFTP and nothing else."
+        hint="Accepts files from machines that only support SFTP."
         action={switchSftpSource.bind(null, pipe.id)}
         right="build"
       />
       <div className="mt-4 space-y-3 border-t pt-4 text-ink-faint text-sm">
         {!address && (
           <p>
-            This installation takes no SFTP. Its operator can{' '}
+            This server does not accept SFTP. Its operator can{' '}
             <TextLink href="/docs/self-hosting">set SFTP_PORT</TextLink>.
           </p>
         )}
@@ -45,7 +45,7 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
             <p>
               The user is the Pipe, and the password is a temporary token from the{' '}
               <TextLink href="/docs/token-api">Token API</TextLink>. How clients resume, and what they see, is
-              in <TextLink href="/docs/sftp">the guide</TextLink>.
+              described in <TextLink href="/docs/sftp">the guide</TextLink>.
             </p>
           </>
         )}
@@ -56,7 +56,7 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
 
 type Address = { host: string; port: number; hostKey: HostKey | undefined }
 
-/** The token is in the environment, so that it is in no history. */
+/** The token stays in the environment to keep it out of the shell history. */
 function commands(user: string, { host, port, hostKey }: Address) {
   const fingerprint = hostKey?.fingerprint.replace('SHA256:', '') ?? '*'
   const codes = {

@@ -2,7 +2,7 @@ import { ToggleLeft } from 'lucide-react'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 
-/** In place of what a Pipe does only while one of its sources is on. */
+/** Replaces features that a Pipe only has while one of its sources is on. */
 export function SourceOff({ pipeId, children }: { pipeId: string; children: string }) {
   return (
     <EmptyState

@@ -10,7 +10,7 @@ export function UrlSource({ pipe }: { pipe: Pipe }) {
       <ActionSwitch
         on={pipe.source.url}
         label="URL"
-        hint="Fetches files that are already somewhere on the internet."
+        hint="Fetches files that are already on the internet."
         action={switchUrlSource.bind(null, pipe.id)}
         right="build"
       />

@@ -21,7 +21,7 @@ export function IssuedTokens({ page, path, query }: Props) {
       {page.data.length === 0 ? (
         <Panel
           title="None yet"
-          description="Each token that your backend asks for is listed here, with what it may do."
+          description="Each token your backend requests is listed here, with its limits."
         />
       ) : (
         <Table

@@ -20,8 +20,8 @@ export function CreateSender({ asked, button }: Props) {
     secretOf: (made: { token: string }) => made.token,
     note: (
       <>
-        Put it into the environment of your backend, as{' '}
-        <code className="font-mono text-xs">SLUICE_SENDER_TOKEN</code>. It never belongs in a browser.
+        Add it to your backend's environment as <code className="font-mono text-xs">SLUICE_SENDER_TOKEN</code>
+        . Never put it in a browser.
       </>
     ),
   })
@@ -30,7 +30,7 @@ export function CreateSender({ asked, button }: Props) {
       <FormDialog
         asked={{ now: asked, path: '/dashboard/senders' }}
         title="Create a Sender"
-        description="A Sender is a backend of yours that may ask for upload tokens."
+        description="A Sender is one of your backends that can request upload tokens."
         trigger={
           button && (
             <Button tone="primary">
@@ -84,7 +84,7 @@ export function RotateSender({ id }: { id: string }) {
     <>
       <FormDialog
         title="Rotate the token"
-        description="You get a new token. The current one stays valid for the overlap, so that your backends can switch."
+        description="You get a new token. The current one stays valid during the overlap, so that your backends can switch."
         trigger={
           <Button>
             <RefreshCw aria-hidden />
@@ -118,7 +118,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
       <Panel
         tone="danger"
         title="Revoke"
-        description="Immediate and permanent. Every temporary token that it issued is revoked, too, even for uploads in progress."
+        description="Immediate and permanent. Every temporary token it issued is also revoked, even for uploads in progress."
         aside={
           <ConfirmDialog
             trigger={<Button tone="danger">Revoke…</Button>}
@@ -127,10 +127,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
             confirm="Revoke this Sender"
             action={revoke.bind(null, id)}
           >
-            <p>
-              Backends that use its token get 401 from now on. Uploads in progress with its tokens stop where
-              they are.
-            </p>
+            <p>Backends that use its token get 401 from now on. Uploads in progress with its tokens stop.</p>
           </ConfirmDialog>
         }
       />
@@ -151,8 +148,8 @@ export function RevokeToken({ id }: { id: string }) {
       action={revokeIssued.bind(null, id)}
     >
       <p>
-        It ends at once, for uploads in progress too. They can go on with a fresh token of the same Sender and
-        subject.
+        It ends immediately, even for uploads in progress. They can continue with a new token from the same
+        Sender, with the same subject.
       </p>
     </ConfirmDialog>
   )

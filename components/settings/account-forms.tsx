@@ -31,7 +31,7 @@ export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: b
     >
       {sendsMail
         ? `We sent a link to ${email}. It is valid for two days.`
-        : `This installation sends no email. Ask your administrator for the link for ${email}.`}
+        : `This server does not send email. Ask your administrator for the link for ${email}.`}
     </Notice>
   )
 }
@@ -59,7 +59,7 @@ export function PasswordForm({ hasPassword, email }: { hasPassword: boolean; ema
       <NewPasswordField />
       <label className="flex items-center gap-2 text-sm">
         <input type="checkbox" name="revokeKeys" className="size-4 accent-(--water)" />
-        Revoke every account key too
+        Also revoke every account key
       </label>
     </ActionForm>
   )
@@ -67,19 +67,19 @@ export function PasswordForm({ hasPassword, email }: { hasPassword: boolean; ema
 
 type Props = { email: string; hasPassword: boolean; underWay: number }
 
-/** What will happen stands above the button, and the button wants the name. */
+/** The consequences are listed above the button, and the button asks for the name. */
 export function DeleteAccount({ email, hasPassword, underWay }: Props) {
   return (
     <ActionForm action={removeAccount} submit="Delete my account" submitTone="danger">
       <ul className="list-disc space-y-1 pl-5 text-ink-soft text-sm">
         <li>
           {underWay === 0
-            ? 'No upload is in progress.'
+            ? 'No uploads in progress.'
             : `${plural(underWay, 'upload')} in progress will be canceled.`}
         </li>
-        <li>Every Pipe closes, and every Sender, token and account key ends at once.</li>
+        <li>Every Pipe closes, and every Sender, token and account key ends immediately.</li>
         <li>Records of files and webhooks are erased. Objects in your buckets are not touched.</li>
-        <li>It cannot be undone.</li>
+        <li>This cannot be undone.</li>
       </ul>
       <TypeToConfirm name="email" text={email} />
       {hasPassword && <PasswordField className="max-w-sm" />}
@@ -99,7 +99,7 @@ export function EndSession({ id }: { id: string }) {
       confirm="Sign out"
       action={endSession.bind(null, id)}
     >
-      <p>Whoever uses it must sign in again.</p>
+      <p>Anyone using it must sign in again.</p>
     </ConfirmDialog>
   )
 }

@@ -13,7 +13,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ]
 
-/** `Chrome on macOS`. Browsers name each other in their User-Agent, so the order counts. */
+/** `Chrome on macOS`. Browsers include each other's names in their User-Agent, so the order matters. */
 export function describeAgent(userAgent: string | null): string {
   if (!userAgent) return 'Unknown'
   const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent))?.[1]

@@ -22,7 +22,7 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
       <FormDialog
         asked={{ now: asked, path: '/dashboard/settings/keys' }}
         title="Create an account key"
-        description="It never has more rights than you have. Keep it where only your own programs can read it."
+        description="It never has more rights than you have. Store it where only your own programs can read it."
         trigger={
           <Button tone="primary">
             <Plus aria-hidden />
@@ -46,7 +46,7 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
             ['365', 'In a year'],
           ]}
         />
-        {hasPassword && <PasswordField hint="Asked again, since a key outlives this session." />}
+        {hasPassword && <PasswordField hint="Required again, since a key outlives this session." />}
       </FormDialog>
       {dialog}
     </>
@@ -65,7 +65,7 @@ export function RevokeKey({ id, name }: { id: string; name: string }) {
       confirm="Revoke"
       action={revokeKey.bind(null, id)}
     >
-      <p>Programs that use it get 401 from now on. It cannot be undone.</p>
+      <p>Programs that use it get 401 from now on. This cannot be undone.</p>
     </ConfirmDialog>
   )
 }

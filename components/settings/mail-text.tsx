@@ -1,10 +1,10 @@
 import { REACHABLE } from '../ui/reachable.ts'
 import { LINK } from '../ui/text-link.tsx'
 
-/** Without the full stop of its sentence. */
+/** Excludes the full stop at the end of its sentence. */
 const ADDRESS = /(https?:\/\/\S*[^\s.,;:!?)])/
 
-/** A mail as a mailbox shows it: its links can be followed. */
+/** An email as a mailbox shows it, with working links. */
 export function MailText({ text }: { text: string }) {
   let at = 0
   return (
@@ -12,7 +12,7 @@ export function MailText({ text }: { text: string }) {
       {text.split(ADDRESS).map((part, index) => {
         const key = at
         at += part.length
-        // Every second part is what the pattern took.
+        // Every second part is a match.
         if (index % 2 === 0) return part
         return (
           <a key={key} href={part} className={`break-all ${LINK}`}>

@@ -7,9 +7,9 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { IfMay } from '../ui/rights.tsx'
 
 const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
-  account_key: 'Whoever has this key can manage the whole workspace again.',
-  sender: 'Whoever has its token can upload to every Pipe of this workspace again.',
-  webhook: 'Its receiver is told the name of every file that arrives from now on.',
+  account_key: 'Anyone with this key can manage the entire workspace again.',
+  sender: 'Anyone with its token can upload to every Pipe in this workspace again.',
+  webhook: 'Its receiver gets the name of every file that arrives from now on.',
   hook: 'Its receiver is asked about every upload again.',
   data_store: 'Pipes that use it store files there again, in a bucket whose owner can read them.',
 }
@@ -24,7 +24,7 @@ export function SwitchOn({ id, kind, name }: { id: string; kind: TurnedOff['kind
         action={switchOnAgain.bind(null, id)}
       >
         <p className="break-words font-medium text-ink">{name}</p>
-        <p>{CONSEQUENCES[kind]} Do it only if you know who made it.</p>
+        <p>{CONSEQUENCES[kind]} Only do this if you know who created it.</p>
       </ConfirmDialog>
     </IfMay>
   )

@@ -6,7 +6,7 @@ import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 
-/** What stays off after that is off on purpose. */
+/** Anything that stays off after that is off on purpose. */
 const SHOWN_MS = days(30)
 
 export async function TurnedOffNotice({ actor }: { actor: Actor }) {
@@ -24,14 +24,11 @@ export async function TurnedOffNotice({ actor }: { actor: Actor }) {
         }
         action={
           <ButtonLink href="/dashboard/settings/turned-off" size="sm">
-            Look at them
+            Review them
           </ButtonLink>
         }
       >
-        <p>
-          Somebody had been in this account before you proved that its address is yours. Switch on again what
-          you know.
-        </p>
+        <p>Someone used this account before you verified its address. Switch on again what you recognize.</p>
       </Notice>
     </div>
   )

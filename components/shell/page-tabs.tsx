@@ -7,7 +7,7 @@ import { useCurrentInSight } from './use-current-in-sight.ts'
 
 type Props = { label: string; tabs: { href: string; title: string }[] }
 
-/** Tabs that are pages: each has an address of its own. */
+/** Tabs that are pages, each with its own address. */
 export function PageTabs({ label, tabs }: Props) {
   const path = usePathname()
   const row = useCurrentInSight<HTMLUListElement>(path)

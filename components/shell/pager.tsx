@@ -5,11 +5,11 @@ type Props = {
   path: string
   query: Record<string, string | undefined>
   nextCursor: string | null
-  /** Of lists that can be turned back; the others have the browser's own history. */
+  /** For lists that can be paged backward; others rely on the browser history. */
   previousCursor?: string | null
 }
 
-/** By keyset in both directions, and to the start. */
+/** Keyset pagination in both directions, and to the start. */
 export function Pager({ path, query, nextCursor, previousCursor }: Props) {
   const [onward, backward, start] = WORDS[query.order as keyof typeof WORDS] ?? WORDS.newest
   if (!nextCursor && !query.cursor) return null
@@ -37,7 +37,7 @@ export function Pager({ path, query, nextCursor, previousCursor }: Props) {
   )
 }
 
-/** On, back, and to the start, by what comes first. */
+/** Next, previous and start, in sort order. */
 const WORDS = {
   newest: ['Older', 'Newer', 'Newest'],
   oldest: ['Newer', 'Older', 'Oldest'],

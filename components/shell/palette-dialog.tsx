@@ -35,7 +35,7 @@ const KINDS = {
   dataStore: { title: 'Data Stores', icon: Database },
 } as const
 
-/** Each opens the very thing to do. */
+/** Each opens the action itself. */
 const ACTIONS = (
   [
     ['build', 'pipes/new', 'Create a Pipe', 'new pipe', Plus],
@@ -57,7 +57,7 @@ const PAGES = [
   { href: '/docs/api', title: 'API reference', icon: BookOpen },
 ]
 
-/** A webhook is found by the id of its event, which is neither in its name nor in its address. */
+/** A webhook is found by its event id, which is neither in its name nor in its address. */
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 const groupLook =
@@ -98,7 +98,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   const actions = ACTIONS.filter(
     (action) => may(action.right) && (matches(action) || action.words.includes(wanted)),
   )
-  // What was found for fewer letters stands until the answer for all is here, and Enter may be pressed before.
+  // Results for fewer letters stay until the new ones arrive, and Enter may be pressed first.
   const hits = found.filter((hit) => matches(hit) || isId(wanted))
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -116,7 +116,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
               <Command.Input
                 value={query}
                 onValueChange={setQuery}
-                placeholder="A name, an id, a page or what to do"
+                placeholder="A name, an id, a page or an action"
                 className="h-12 flex-1 bg-transparent text-base outline-none placeholder:text-ink-faint"
               />
             </div>

@@ -5,7 +5,7 @@ import { Wordmark } from '../brand/mark.tsx'
 import { NavList } from './nav-list.tsx'
 import { PaletteButton } from './palette.tsx'
 
-/** The rail of a wide screen. */
+/** The sidebar on wide screens. */
 export function Sidebar({ meter, account }: { meter: ReactNode; account: ReactNode }) {
   return (
     <header className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col border-r bg-canvas lg:flex">

@@ -7,7 +7,7 @@ const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 const ICONS = { system: Monitor, light: Sun, dark: Moon } as const
 
-/** Kept in a cookie, so that the server writes the right mode into the first byte of the page. */
+/** Stored in a cookie, so that the server renders the right mode from the first byte. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState<Theme>('system')
   useEffect(() => {
@@ -29,8 +29,8 @@ export function ThemeToggle() {
     <button
       type="button"
       onClick={cycle}
-      aria-label={`Colour mode: ${theme}`}
-      title={`Colour mode: ${theme}`}
+      aria-label={`Color mode: ${theme}`}
+      title={`Color mode: ${theme}`}
       className="grid size-8 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
     >
       <Icon className="size-4" aria-hidden />

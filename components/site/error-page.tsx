@@ -4,7 +4,9 @@ import { buttonLook } from '../ui/button.tsx'
 
 type Props = { code: string; title: string; children: ReactNode; action?: ReactNode }
 
-/** Every page carries it, so it is light, and its links load the next page whole: after an error that is right. */
+/**
+ * Every page includes it, so it is light, and its links load the next page in full, which is right after an error.
+ */
 export function ErrorPage({ code, title, children, action }: Props) {
   return (
     <main id="main" className="mx-auto flex min-h-[80dvh] max-w-md flex-col justify-center px-5">

@@ -15,26 +15,26 @@ const EVENT = `{
   }
 }`
 
-/** The three places where a customer's code meets Sluice, in the order in which a file passes them. */
+/** The three places where a customer's code uses Sluice, in the order a file passes them. */
 export function Explain() {
   const { baseUrl, uploadUrl } = getRuntime().config
   const at = { baseUrl, uploadUrl: `${uploadUrl}/pipes/pipe_…/files/`, pipeId: 'pipe_…' }
   const steps = [
     {
-      title: 'Your backend asks for a token',
-      text: 'The Sender token stays there. The browser gets one that only uploads, to one Pipe, for an hour.',
+      title: 'Your backend requests a token',
+      text: 'The Sender token stays there. The browser gets a token that can only upload, to one Pipe, for an hour.',
       code: nodeTokenSnippet(at),
       language: 'js',
     },
     {
       title: 'The browser uploads, and resumes',
-      text: 'Any TUS client. Close the laptop or change the network: it continues automatically from the confirmed offset.',
+      text: 'Use any TUS client. Close the laptop or change networks: the upload continues automatically from the confirmed offset.',
       code: shortUppySnippet(at),
       language: 'js',
     },
     {
-      title: 'Your backend learns that it is there',
-      text: 'The object is in your bucket. The event says where, under which key, with which checksum.',
+      title: 'Your backend is notified',
+      text: 'The object is in your bucket. The event contains its location, key and checksum.',
       code: EVENT,
       language: 'json',
     },

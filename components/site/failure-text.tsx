@@ -1,6 +1,6 @@
-/** What is true of uploads while a page fails. */
+/** What happens to uploads while a page fails. */
 export function FailureText({ out, digest }: { out: boolean; digest?: string | undefined }) {
   if (out)
-    return 'The database is not responding. Uploads wait and keep what has arrived. They and this page continue automatically when it is back.'
-  return `It was recorded in the log${digest ? ` as ${digest}` : ''}. No upload is lost: one that was stopped continues automatically.`
+    return 'The database is not responding. Uploads wait and keep the bytes received. They and this page continue automatically when it is back.'
+  return `The error was logged${digest ? ` as ${digest}` : ''}. No upload is lost: interrupted uploads continue automatically.`
 }

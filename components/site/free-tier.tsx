@@ -11,7 +11,7 @@ export function FreeTier() {
     transfer,
     'Unlimited Pipes, Senders and Data Stores',
     'Every webhook attempt kept for 30 days',
-    'A byte counts once, however often it is sent',
+    'Each byte counts once, however often it is sent',
   ]
   return (
     <section id="pricing" aria-labelledby="pricing-title" className="mx-auto max-w-6xl px-4 py-10 sm:px-6">

@@ -6,7 +6,7 @@ import { LiveDemo } from './live-demo.tsx'
 
 const PATIENCE_MS = 1500
 
-/** The real thing where there is a demo workspace and a database that answers, else a picture of it. */
+/** The live demo if there is a demo workspace and the database responds, otherwise a picture of it. */
 export async function HeroDemo() {
   const pipe = await within(PATIENCE_MS, findDemoPipe(getRuntime())).catch(() => undefined)
   return pipe && pipe !== 'late' ? <LiveDemo endpoint={pipe.uploadUrl} /> : <HeroTrace />
@@ -16,11 +16,11 @@ const LINES = [
   { at: '0.0 s', text: 'POST → 201', note: 'created, 4.81 GB' },
   { at: '41.2 s', text: 'PATCH ✕', note: 'the train enters a tunnel', bad: true },
   { at: '3 h later', text: 'HEAD → 200', note: 'confirmed: 2,981,494,784' },
-  { at: '+ 0.1 s', text: 'PATCH → 204', note: 'goes on from there' },
+  { at: '+ 0.1 s', text: 'PATCH → 204', note: 'resumes from there' },
   { at: '+ 26 s', text: 'webhook → 200', note: 'transferred' },
 ]
 
-/** One upload as it happens, for installations without a demo workspace. */
+/** An upload in action, for servers without a demo workspace. */
 export function HeroTrace() {
   return (
     <figure className="rounded-xl border bg-surface p-5 shadow-float">
@@ -39,7 +39,7 @@ export function HeroTrace() {
         <div className="flex-1 rounded-r-full bg-water/55" />
       </div>
       <p className="mt-2.5 flex justify-between text-ink-faint text-xs">
-        <span>2.98 GB before the cut, sent once</span>
+        <span>2.98 GB before the interruption, sent once</span>
         <span>1.83 GB after it</span>
       </p>
       <ol className="mt-5 divide-y border-t font-mono text-xs">

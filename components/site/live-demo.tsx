@@ -12,7 +12,7 @@ import { WirePanel } from '../uploader/wire-panel.tsx'
 const SAMPLE_BYTES = 10_000_000
 const silent = { watch: () => () => {}, wire: () => SILENT }
 
-/** A real upload into the demo's bucket, with a plug to pull. The uploader is loaded with the first file. */
+/** A real upload to the demo bucket, with a connection to cut. The uploader loads with the first file. */
 export function LiveDemo({ endpoint }: { endpoint: string }) {
   const [uploader, setUploader] = useState<Uploader>()
   const [down, setDown] = useState(false)
@@ -59,7 +59,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
           <>
             <Button tone="primary" onClick={() => upload('sample.bin', sample())}>
               <Play aria-hidden />
-              Send {formatBytes(SAMPLE_BYTES)} of noise
+              Send {formatBytes(SAMPLE_BYTES)} of random data
             </Button>
             <Button onClick={() => input.current?.click()}>
               <FileUp aria-hidden />
@@ -130,7 +130,7 @@ async function load(endpoint: string): Promise<Uploader> {
   return uploader
 }
 
-/** Noise, so that nothing on the way can make it smaller. */
+/** Random data, so that nothing on the way can compress it. */
 function sample(): Blob {
   const chunk = crypto.getRandomValues(new Uint8Array(65_536))
   const chunks = Array.from({ length: Math.ceil(SAMPLE_BYTES / chunk.length) }, () => chunk)

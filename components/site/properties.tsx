@@ -4,22 +4,22 @@ const PROPERTIES = [
   {
     icon: Milestone,
     title: 'The offset is exact',
-    text: 'It counts the bytes that are durable, from the first, without a gap. It never goes back, whatever crashes.',
+    text: 'It counts the durable bytes from the start of the file, without gaps. It never goes back, whatever crashes.',
   },
   {
     icon: KeyRound,
     title: 'PutObject is enough',
-    text: 'Your keys need one permission on one bucket. Bytes go there from memory; what does not fill a part yet waits in the database, encrypted, and goes when it is in the bucket.',
+    text: 'Your keys need one permission on one bucket. Bytes go there from memory; bytes that do not fill a part yet wait in the database, encrypted, until they are in the bucket.',
   },
   {
     icon: ShieldCheck,
     title: 'No secret in the browser',
-    text: 'Your backend trades its Sender token for a short one: one Pipe, one purpose, gone in an hour.',
+    text: 'Your backend exchanges its Sender token for a short-lived one: one Pipe, one purpose, expired in an hour.',
   },
   {
     icon: Webhook,
     title: 'A webhook that arrives',
-    text: 'Signed, at least once, retried for five days, with every attempt kept. Standard Webhooks headers are there too.',
+    text: 'Signed, delivered at least once, retried for five days, with every attempt kept. Standard Webhooks headers are included.',
   },
   {
     icon: Braces,
@@ -29,7 +29,7 @@ const PROPERTIES = [
   {
     icon: Server,
     title: 'Yours to run',
-    text: 'One command runs all of it on a laptop. With PostgreSQL it runs on as many nodes as you like.',
+    text: 'One command runs everything on a laptop. With PostgreSQL, it runs on as many nodes as you like.',
   },
 ]
 
@@ -37,7 +37,7 @@ export function Properties() {
   return (
     <section aria-labelledby="properties" className="mx-auto max-w-6xl px-4 py-16 sm:px-6">
       <h2 id="properties" className="max-w-xl font-semibold text-3xl tracking-[-0.025em]">
-        What you would build, if you had the months.
+        What you would build if you had the months.
       </h2>
       <ul className="mt-9 grid gap-px overflow-hidden rounded-xl border bg-line sm:grid-cols-2 lg:grid-cols-3">
         {PROPERTIES.map(({ icon: Icon, title, text }) => (

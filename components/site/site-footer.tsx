@@ -5,7 +5,7 @@ const COLUMNS = [
   {
     title: 'Product',
     links: [
-      ['/', 'What it is'],
+      ['/', 'About Sluice'],
       ['/#pricing', 'Free tier'],
       ['/docs/self-hosting', 'Self-hosting'],
     ],

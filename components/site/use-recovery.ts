@@ -6,8 +6,8 @@ const FIRST_LOOK_MS = 2000
 const MAX_PAUSE_MS = 30_000
 
 /**
- * Whether the installation itself is out, and not only this page. Then it is looked at again until it is back, and the
- * page is loaded again. A fault of the page alone is left to its button, or it would be loaded for ever.
+ * Checks whether the server itself is down, not just this page. If it is, polls until it is back and then reloads the
+ * page. A failure of the page alone is left to its button, to avoid reloading forever.
  */
 export function useRecovery(): boolean {
   const [out, setOut] = useState(false)

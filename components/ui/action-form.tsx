@@ -21,27 +21,27 @@ import { notify } from './toaster.tsx'
 import { useWithoutScript } from './without-script.tsx'
 
 export type ActionFormProps<Data> = {
-  /** A server action itself, or bound by `bind`: React can put nothing else into a page for those without script. */
+  /** A plain server action or one bound with `bind`: React can render nothing else for browsers without script. */
   action: FormAction<Data>
   onDone?: (data: Data) => void
-  /** What stands in place of the form when it is done, with script or without. */
+  /** Replaces the completed form, with or without script. */
   instead?: (data: Data) => ReactNode
   /** The message shown without JavaScript, where `onDone` is never called. */
   outcome?: (data: Data) => ReactNode
   submit?: ReactNode
-  /** What the button is about, for people who hear the page. */
+  /** What the button acts on, for screen readers. */
   about?: string
-  /** Before the words of the button, where it turns while it works. */
+  /** The icon before the button's label, which spins while it works. */
   icon?: ReactNode
   submitTone?: 'primary' | 'plain' | 'danger'
   submitSize?: 'sm' | 'md'
   aside?: ReactNode
-  /** As much as the fields need of a wide page. */
+  /** The width the fields need on a wide page. */
   width?: 'sm' | 'md'
-  /** Puts the button beside the fields instead of under them. */
+  /** Puts the button next to the fields instead of below them. */
   className?: string
   disabled?: boolean
-  /** Whoever has it not sees the fields as they are, and no button. */
+  /** Users without this right see the fields read-only, without a button. */
   right?: Right
   resetOnDone?: boolean
   children?: ReactNode
@@ -51,8 +51,8 @@ const WIDTHS = { sm: 'max-w-sm', md: 'max-w-md' }
 const IDLE = { status: 'idle' } as const
 
 /**
- * A form on a server action: what was typed stays, each error stands at its field, and the first of them takes the
- * focus. Before its script is there, and without one, the browser posts it, and the page that comes back has the answer.
+ * A form with a server action. Input is preserved, each error appears at its field, and the first one gets the focus.
+ * Without script, or before it loads, the browser posts the form, and the resulting page contains the response.
  */
 export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
   const { action, onDone, submit, submitTone = 'primary', aside, disabled, resetOnDone } = props

@@ -3,22 +3,22 @@ import { niceTicks } from './nice-ticks.ts'
 
 const TONES = { water: 'bg-water', bad: 'bg-bad', good: 'bg-good', warn: 'bg-warn' } as const
 
-/** What stands below a slot so far to the right ends there, or it would leave the chart. */
+/** Labels this far to the right end at their slot to stay inside the chart. */
 const LAST = 0.9
 
 type Series = { name: string; tone: keyof typeof TONES; values: number[] }
 type Props = {
   caption: string
-  /** Of each slot: its name in full, and what stands below it, if anything. */
+  /** For each slot: its full name, and the label below it, if any. */
   slots: { name: string; tick?: string }[]
-  /** On top of each other, the first at the bottom. */
+  /** Stacked, the first at the bottom. */
   series: Series[]
   format: (value: number) => string
-  /** Nothing can be between two of them. */
+  /** Values are whole numbers. */
   whole?: boolean
 }
 
-/** Bars drawn on the server: nothing to load, nothing that moves. A table says the same to those who hear it. */
+/** Bars rendered on the server, with no script and no animation. Screen readers get the same data as a table. */
 export function BarChart({ caption, slots, series, format, whole = false }: Props) {
   const sums = slots.map((_, at) => series.reduce((sum, { values }) => sum + values[at]!, 0))
   const ticks = niceTicks(Math.max(...sums, 0), { whole })
@@ -108,7 +108,7 @@ export function BarChart({ caption, slots, series, format, whole = false }: Prop
   )
 }
 
-/** The words of the scale, as wide as the longest of them. */
+/** The scale's labels, as wide as the longest. */
 function Scale({ ticks, format }: { ticks: number[]; format: Props['format'] }) {
   return (
     <div className="tnum relative h-32 text-right">

@@ -5,7 +5,7 @@ import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'rea
 
 type Props = { label: string; tabs: { name: string; panel: ReactNode }[] }
 
-/** The same thing in several languages. Panels come rendered from the server. */
+/** The same content in several languages. Panels are rendered on the server. */
 export function CodeTabs({ label, tabs }: Props) {
   const [open, setOpen] = useState(0)
   const id = useId()

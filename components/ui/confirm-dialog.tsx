@@ -9,12 +9,12 @@ import { FormDialog } from './form-dialog.tsx'
 type Props<Data> = {
   trigger: DialogTrigger
   title: string
-  /** What will happen, in full. */
+  /** The full consequences. */
   children: ReactNode
-  /** Must be typed first, for what cannot be undone. */
+  /** Must be typed first, for irreversible actions. */
   name?: string
   confirm: string
-  /** A server action, bound to what it is about: with a `name` it asks for the confirmation as well. */
+  /** A server action, bound to its object; with a `name`, it also asks for confirmation. */
   action: FormAction<Data>
   onDone?: (data: Data) => void
   outcome?: (data: Data) => ReactNode

@@ -4,7 +4,7 @@ import { CopyButton } from './copy-button.tsx'
 
 type Props = { text: string; what: string; className?: string }
 
-/** A value that people take along: in full, in the code face, with its button. */
+/** A value to copy, in full and monospaced, with a button. */
 export function Copyable({ text, what, className }: Props) {
   return (
     <span
@@ -19,7 +19,7 @@ export function Copyable({ text, what, className }: Props) {
   )
 }
 
-/** An id among other text, with its button. */
+/** An id within other text, with a button. */
 export function CopyableId({ id, what }: { id: string; what: string }) {
   return (
     <span className="inline-flex max-w-full items-center gap-1 align-middle">
@@ -31,7 +31,7 @@ export function CopyableId({ id, what }: { id: string; what: string }) {
 
 type RowIdProps = { id: string; what: string; children: ReactNode }
 
-/** The name that a row goes by, and its id to copy: once it is pointed at, or where nothing points. */
+/** A row's name, and its id to copy: shown on hover, or always on touch screens. */
 export function RowId({ id, what, children }: RowIdProps) {
   return (
     <span className="flex min-w-0 items-center gap-1">

@@ -11,10 +11,10 @@ export type DialogContentProps = {
   onOpenChange: (open: boolean) => void
   title: string
   description?: ReactNode
-  /** A drawer slides in at the side, for reading beside a list. */
+  /** A drawer slides in from the side, to read next to a list. */
   as?: 'dialog' | 'drawer' | 'menu'
   wide?: boolean
-  /** False keeps it open until its own button is used, as with a secret that is shown once. */
+  /** False keeps it open until its own button is used, such as for a secret that is shown once. */
   dismissable?: boolean
   children: ReactNode
 }

@@ -16,7 +16,9 @@ type Props = Omit<DialogContentProps, 'open' | 'onOpenChange'> & {
   trigger?: DialogTrigger | false
 }
 
-/** What opens it is in the page; the dialog itself, a tenth of a page's script, comes when somebody reaches for it. */
+/**
+ * The trigger is on the page; the dialog itself, a tenth of the page's script, loads when the user reaches for it.
+ */
 export function Dialog({ trigger, open: given, onOpenChange, ...content }: Props) {
   const [own, setOwn] = useState(false)
   const open = given ?? own
@@ -35,7 +37,7 @@ export function Dialog({ trigger, open: given, onOpenChange, ...content }: Props
           onPointerEnter: load,
           onFocus: load,
           onClick: (event) => {
-            // Safari gives a button no focus by a click, and the focus comes back to where it was.
+            // Safari does not focus a clicked button, so focus returns to its previous place.
             event.currentTarget.focus()
             change(true)
           },

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Names and values of one thing. What is not known is left out. */
+/** One item's names and values. Unknown values are left out. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined)
   return (

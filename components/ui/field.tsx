@@ -4,7 +4,7 @@ import { clsx } from 'clsx'
 import { CircleAlert } from 'lucide-react'
 import { type ComponentProps, createContext, type ReactNode, useContext, useId } from 'react'
 
-/** What the last answer of the form's action said about each field; the form provides it. */
+/** The form action's last errors by field, provided by the form. */
 export const FieldErrors = createContext<Record<string, string>>({})
 
 const box =
@@ -12,7 +12,7 @@ const box =
 
 type Extra = { label: ReactNode; hint?: ReactNode; optional?: boolean; className?: string }
 
-/** Label, control, hint and error, tied together for people who hear the page. */
+/** Label, control, hint and error, linked for screen readers. */
 function useField(name: string, hint: unknown) {
   const id = useId()
   const error = useContext(FieldErrors)[name]
@@ -80,7 +80,7 @@ export function TextArea({ label, hint, optional, className, mono, name, ...rest
   )
 }
 
-/** Of people who are signed in: what must not be done with a session alone asks for it again. */
+/** For signed-in users: asks again for actions that a session alone must not allow. */
 export function PasswordField(props: Partial<TextFieldProps>) {
   return (
     <TextField
@@ -93,7 +93,7 @@ export function PasswordField(props: Partial<TextFieldProps>) {
   )
 }
 
-/** The name by which an account is found at sign-in. */
+/** The account name used at sign-in. */
 export function EmailField(props: Partial<TextFieldProps>) {
   return <TextField name="email" label="Email" type="email" autoComplete="username" {...props} />
 }
@@ -109,7 +109,7 @@ export function NewPasswordField(props: Partial<TextFieldProps>) {
   )
 }
 
-/** What cannot be undone wants its name. */
+/** Irreversible actions ask for the name. */
 export function TypeToConfirm({ name, text }: { name: string; text: string }) {
   const label = (
     <span>

@@ -11,7 +11,7 @@ export type Filter = Choice | Typed
 
 const box = 'h-8 rounded-md border border-line-strong bg-raised px-2.5 text-sm shadow-raised'
 
-/** Filters live in the address, so that a view can be kept, shared and gone back to. */
+/** Filters live in the address, so that a view can be bookmarked, shared and returned to. */
 export function FilterBar({ filters, children }: { filters: Filter[]; children?: ReactNode }) {
   const router = useRouter()
   const path = usePathname()
@@ -102,7 +102,7 @@ function TextFilter({ filter, value, onApply }: Given<Typed>) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const applied = useRef(value)
-  // The address follows what is typed, and may not overtake it: only one that came otherwise is taken over.
+  // The address follows the input without overtaking it: only changes from elsewhere are applied.
   useEffect(() => {
     if (timer.current === undefined && value !== applied.current) setText(value)
     applied.current = value

@@ -8,11 +8,11 @@ type Props<Data> = ActionFormProps<Data> & {
   title: string
   description?: string
   trigger: DialogTrigger | false
-  /** Opens it by an address, which is put back to `path` when it is closed. */
+  /** Opens for an address, which is reset to `path` when it closes. */
   asked?: { now: boolean; path: string }
 }
 
-/** A dialog that is one form, and closes when that is done. */
+/** A dialog with a single form that closes when it is done. */
 export function FormDialog<Data = undefined>(props: Props<Data>) {
   const { title, description, trigger, asked, onDone, ...form } = props
   const [open, show] = useAskedOpen(asked?.now ?? false, asked?.path ?? '')

@@ -27,7 +27,7 @@ const KEYWORDS: Partial<Record<Language, string>> = {
 }
 const HASH_COMMENTS = new Set<Language>(['bash', 'python', 'ruby', 'php'])
 
-/** Colours strings, comments, keywords and numbers. Enough to read by, and nothing to load in the browser. */
+/** Highlights strings, comments, keywords and numbers. Enough for reading, with nothing to load in the browser. */
 export function highlight(code: string, language: Language): Piece[] {
   if (language === 'text') return [{ kind: '', text: code }]
   const words = new Set(

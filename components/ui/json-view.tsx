@@ -8,7 +8,7 @@ import { Dialog } from './dialog.tsx'
 
 type Props = { kind: 'file' | 'event' | 'delivery'; id: string; size?: 'sm' | 'md' }
 
-/** All that is known of a thing, for those who read it with programs. It is fetched when somebody asks. */
+/** Everything known about an item, for people who use programs. Fetched on request. */
 export function JsonView({ kind, id, size = 'md' }: Props) {
   const [open, setOpen] = useState(false)
   const [text, setText] = useState<string>()

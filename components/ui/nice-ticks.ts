@@ -1,6 +1,6 @@
 const MAX_STEPS = 4
 
-/** Round numbers from 0 to one that is not below `most`, in four steps at most. */
+/** Round numbers from 0 to at least `most`, in at most four steps. */
 export function niceTicks(most: number, { whole = false } = {}): number[] {
   const rough = Math.max(most, whole ? 1 : Number.MIN_VALUE) / MAX_STEPS
   const power = 10 ** Math.floor(Math.log10(rough))

@@ -12,7 +12,7 @@ type Props = {
   children?: ReactNode
 }
 
-/** One subject of a page. */
+/** A page section. */
 export function Panel({
   title,
   description,

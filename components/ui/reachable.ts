@@ -1,2 +1,2 @@
-/** For a box that scrolls: those who use the keyboard must be able to reach it, though it is no control. */
+/** For a box that scrolls: keyboard users must be able to reach it, although it is not a control. */
 export const REACHABLE = { tabIndex: 0 } as const

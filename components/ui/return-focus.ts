@@ -1,6 +1,6 @@
 import { useRef } from 'react'
 
-/** A dialog that no button of its own opened gives the focus back to where it was. */
+/** Returns focus to its previous place when a dialog was opened without a button of its own. */
 export function useReturnFocus() {
   const before = useRef<Element | null>(null)
   return {

@@ -10,7 +10,7 @@ import { Notice } from './notice.tsx'
 type About = {
   what: string
   title: string
-  /** True for the secrets that their owner may look at again. */
+  /** True for secrets that their owner can view again. */
   revealable?: boolean
   note?: ReactNode
 }
@@ -20,7 +20,7 @@ type Answered<Made> = About & {
   onSaved?(made: Made): void
 }
 
-/** For a form that makes a secret: how it answers, and the dialog that it then needs beside it. */
+/** For a form that creates a secret: its action's state, and the dialog that shows the secret. */
 export function useSecretOnce<Made>({ secretOf, onSaved, ...about }: Answered<Made>) {
   const [made, setMade] = useState<Made>()
   const secret = made && secretOf(made)
@@ -42,7 +42,7 @@ export function useSecretOnce<Made>({ secretOf, onSaved, ...about }: Answered<Ma
 
 type Props = About & { secret: string; onSaved(): void }
 
-/** The one showing of a secret. It cannot be dismissed by accident. */
+/** Shows a secret once. It cannot be dismissed by accident. */
 function SecretOnce({ secret, what, title, revealable = false, note, onSaved }: Props) {
   const [saved, setSaved] = useState(false)
   return (
@@ -53,8 +53,8 @@ function SecretOnce({ secret, what, title, revealable = false, note, onSaved }: 
           <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
           <span>
             {revealable
-              ? 'Keep it like a password. You can reveal it again on this page, which the audit log records.'
-              : 'This is the only time that it is shown. Sluice stores only a hash of it.'}
+              ? 'Treat it like a password. You can reveal it again on this page, and each reveal is recorded in the audit log.'
+              : 'It is shown only once. Sluice only stores its hash.'}
           </span>
         </p>
         {note && <p className="text-ink-soft text-sm">{note}</p>}
@@ -77,12 +77,12 @@ function SecretOnce({ secret, what, title, revealable = false, note, onSaved }: 
   )
 }
 
-/** A secret in the page that answers a form, for those without script: it is in no other. */
+/** A secret in the page returned by a form, for browsers without script. No other page contains it. */
 export function SecretShown({ title, secret }: { title: string; secret: string }) {
   return (
     <Notice tone="good" title={title}>
       <code className="break-all font-mono text-xs">{secret}</code>
-      <p>Save it now: it is shown only here.</p>
+      <p>Save it now: it is only shown here.</p>
     </Notice>
   )
 }

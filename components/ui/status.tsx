@@ -17,7 +17,7 @@ import {
 type Tone = 'good' | 'bad' | 'warn' | 'water' | 'calm'
 type Look = { tone: Tone; icon: LucideIcon; label?: string }
 
-/** Every state that Sluice shows, each by shape and word as well as colour. */
+/** Every status in Sluice, with its own shape and word in addition to a color. */
 const STATES = {
   uploading: { tone: 'water', icon: ArrowUp },
   waiting: { tone: 'warn', icon: Hourglass },

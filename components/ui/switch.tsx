@@ -12,8 +12,8 @@ type Props = {
   label: ReactNode
   hint?: ReactNode
   /**
-   * Is sent `on`, as on or off; without script the browser posts it. Runs at once; the switch shows the new side while it does
-   * and goes back if it fails.
+   * Submits `on` as on or off; without script, the browser posts it. Takes effect at once: the switch shows the new
+   * state immediately and reverts if it fails.
    */
   action: FormAction
   right: Right

@@ -3,28 +3,28 @@ import Link from 'next/link'
 import type { ComponentProps, ReactElement, ReactNode } from 'react'
 
 type Look<Item> = {
-  /** Figures, under each other. */
+  /** Numbers, right-aligned. */
   number?: boolean
-  /** For text of any length: such columns share the width that the others leave, and cut what does not fit. */
+  /** For text of any length: these columns share the remaining width and truncate what does not fit. */
   long?: boolean
-  /** Its cells need no name on a phone. */
+  /** Its cells have no label on a phone. */
   unnamed?: boolean
   className?: string
-  /** All of what a cell may have cut. */
+  /** The full text of a truncated cell. */
   hint?: (item: Item) => string | undefined
-  /** In place of the title. */
+  /** Replaces the title. */
   head?: ReactElement
 }
 
 export type Column<Item> = [title: string, cell: (item: Item) => ReactNode, look?: Look<Item>]
 
-/** What a row is known by. */
+/** Identifies a row. */
 export const NAME = { long: true, unnamed: true, className: 'font-medium' }
 export const SOFT = { className: 'text-ink-soft' }
 export const LONG = { long: true, ...SOFT }
 export const NUMBER = { number: true }
 export const SOFT_NUMBER = { ...NUMBER, ...SOFT }
-/** What can be done with a row. */
+/** Actions for a row. */
 export const ACTIONS = {
   unnamed: true,
   className: 'text-right',
@@ -42,7 +42,7 @@ type Props<Item> = {
   columns: Column<Item>[]
 }
 
-/** Dense rows; on a phone each row becomes a card whose cells name themselves by the titles of their columns. */
+/** Compact rows; on a phone, each row becomes a card whose cells are labeled with their column titles. */
 export function Table<Item>({ caption, rows, rowKey, columns }: Props<Item>) {
   return (
     <div className="@container relative overflow-hidden rounded-lg border border-line bg-surface">
@@ -99,7 +99,7 @@ function Cell<Item>({ item, column: [title, cell, look = {}] }: { item: Item; co
   )
 }
 
-/** Makes the whole of its row lead there. */
+/** Makes the entire row a link. */
 export function RowLink(props: ComponentProps<typeof Link>) {
   return <Link className="row-link" {...props} />
 }

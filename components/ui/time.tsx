@@ -6,8 +6,8 @@ import { formatDuration, formatExact, formatLocal, formatRelative } from '../for
 type Props = { at: Date | string | number; className?: string }
 
 /**
- * A relative time that keeps up. On hover: the exact one, where the reader is and in UTC, which is all that the server
- * can tell.
+ * A relative time that stays current. On hover, the exact time in the viewer's time zone and in UTC, the only zone
+ * the server knows.
  */
 export function Time({ at, className }: Props) {
   const atMs = new Date(at).getTime()
@@ -31,7 +31,7 @@ export function Time({ at, className }: Props) {
   )
 }
 
-/** The time where the reader is, with UTC on hover. Until its script is there it is UTC, and says so. */
+/** The time in the viewer's time zone, with UTC on hover. Until the script loads, it shows UTC and says so. */
 export function LocalTime({ at, className }: Props) {
   const atMs = new Date(at).getTime()
   const [local, setLocal] = useState<string>()
@@ -47,7 +47,7 @@ export function LocalTime({ at, className }: Props) {
   )
 }
 
-/** `in 32 s`, to the second; `now` from then on. */
+/** `in 32 s`, to the second, then `now`. */
 export function Countdown({ at }: { at: string }) {
   const atMs = Date.parse(at)
   const [now, setNow] = useState(() => Date.now())

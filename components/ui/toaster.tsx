@@ -7,21 +7,21 @@ import type { News } from './toasts.tsx'
 const Toasts = dynamic(() => import('./toasts.tsx').then((module) => module.Toasts), { ssr: false })
 const NEWS = 'sluice:news'
 
-/** A toast that can be dismissed takes the focus on its way and gives it back: nobody gets past it by Tab. */
+/** A toast that can be dismissed takes the focus and returns it: nobody reaches it by Tab. */
 const PASSED_BY = { dismissible: false }
 
 const tell = (news: News) => void window.dispatchEvent(new CustomEvent<News>(NEWS, { detail: news }))
 
-/** Short news about what the person just did; anything that must be read stands on the page instead. */
+/** Short feedback on the user's action; anything that must be read is shown on the page instead. */
 export const notify = {
   done: (message: string) => tell((toast) => toast.success(message, PASSED_BY)),
   failed: (message: string) => tell((toast) => toast.error(message, PASSED_BY)),
-  /** With a way back, for what can be undone. */
+  /** With an undo action, where possible. */
   undoable: (message: string, undo: () => void) =>
     tell((toast) => toast(message, { duration: 8000, action: { label: 'Undo', onClick: undo } })),
 }
 
-/** Nothing of it is loaded until there is news. */
+/** Nothing loads until there is a message. */
 export function Toaster() {
   const [news, setNews] = useState<News[]>([])
   useEffect(() => {

@@ -5,10 +5,10 @@ import { Toaster as Sonner, toast } from 'sonner'
 
 export type News = (show: typeof toast) => void
 
-/** Screen readers hear of what comes into a live region that is already there. */
+/** Screen readers only announce changes in a live region that already exists. */
 const REGION_READY_MS = 100
 
-/** The toasts themselves, which come with the first news. */
+/** The toasts themselves, loaded with the first message. */
 export function Toasts({ news }: { news: News[] }) {
   const told = useRef(0)
   useEffect(() => {

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 
-/** A dialog that also opens by an address that asks for it, which is then put back: a reload does not ask again. */
+/** A dialog that also opens for a given address, which is then reset so that a reload does not open it again. */
 export function useAskedOpen(asked: boolean, path: string): [open: boolean, show: (next: boolean) => void] {
   const router = useRouter()
   const [open, setOpen] = useState(asked)

@@ -4,12 +4,12 @@ import { clsx } from 'clsx'
 import { createContext, type ReactNode, useContext } from 'react'
 
 const Context = createContext(false)
-/** True in what is there only for those without script, where nothing that is typed can enable a button. */
+/** True only in content for browsers without script, where typing cannot enable a button. */
 export const useWithoutScript = () => useContext(Context)
 
 type Props = { title: string; description?: ReactNode; menu?: boolean; children: ReactNode }
 
-/** What a dialog holds, to be unfolded in the page itself: a browser that runs scripts reads none of this. */
+/** A dialog's content, unfolded in the page itself. Browsers with script ignore it. */
 export function WithoutScript({ title, description, menu = false, children }: Props) {
   return (
     <noscript>

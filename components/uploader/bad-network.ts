@@ -1,14 +1,14 @@
 /**
- * A network that fails when asked to: it cuts the requests in flight as a broken line would, and while it is down no
- * request gets out. The uploader on top of it is the one that customers embed; only this is for show.
+ * A network that fails on demand: it cuts the requests in flight like a broken connection, and while it is down no
+ * request gets out. The uploader on top is the one customers embed; only this part is for show.
  */
 export type BadNetwork = {
-  /** Asks the backend, if there is a way to it. */
+  /** Asks the backend, if it can be reached. */
   call<Answer>(ask: () => Promise<Answer>): Promise<Answer>
   fetch: typeof globalThis.fetch
-  /** Takes note of a request that goes out now: one that is not sent yet must not be cut, it would lose its headers. */
+  /** Registers a request being sent: cutting one before it is sent would lose its headers. */
   send(xhr: XMLHttpRequest): void
-  /** Between two requests it is the next one that breaks. */
+  /** Between two requests, the next one breaks. */
   cut(): void
   setDown(down: boolean): void
 }
@@ -58,7 +58,7 @@ export function createBadNetwork(): BadNetwork {
   }
 }
 
-/** An abort is silent; a broken line is an error. */
+/** An abort is silent; a broken connection is an error. */
 function breakLine(xhr: XMLHttpRequest): void {
   xhr.dispatchEvent(new ProgressEvent('error'))
 }

@@ -3,8 +3,8 @@ import { createBadNetwork } from './bad-network.ts'
 import { afterAnswer, afterUpload, note, SILENT, type Wire, type WireLine } from './wire.ts'
 
 /**
- * The uploads of @sluice/react with their eyes open: on a network that can fail, and with every answer noted. `slow` sends small
- * chunks with pauses, so that there is time to interfere.
+ * The @sluice/react uploads, instrumented: on a network that can fail, with every response recorded. `slow` sends
+ * small chunks with pauses, to leave time to interfere.
  */
 export type TokenSource = () => Promise<
   { id: string; token: string; expiresAt: string } | { refused: string; status: number }
@@ -38,12 +38,12 @@ export function createUploader({ place, endpoint, remember, takeToken }: Options
       const taken = await network.call(takeToken)
       if ('refused' in taken) throw new UploadFailure(taken.refused, taken.status)
       tokenId = taken.id
-      say('backend → a fresh token')
+      say('backend → a new token')
       return { ...taken, uploadUrl: endpoint }
     },
     transport: {
       fetch: network.fetch,
-      /** The size of chunks changes with the next upload. */
+      /** The chunk size changes with the next upload. */
       get chunkBytes() {
         return slow ? SLOW_CHUNK_BYTES : Number.POSITIVE_INFINITY
       },

@@ -59,7 +59,7 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
           }}
           className="size-4 accent-(--water)"
         />
-        Slow line, so that there is time
+        Slow connection, to leave time
       </label>
     </div>
   )

@@ -8,13 +8,13 @@ import { Panel } from '../ui/panel.tsx'
 import { Status } from '../ui/status.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 
-/** What became of it on the other side, as it happens: the object's key, the webhook, and what resuming saved. */
+/** The outcome on the receiving side, live: the object's key, the webhook, and the bytes saved by resuming. */
 export function useTrial(fileId: string | undefined): TrialResult | undefined {
   const [seen, setSeen] = useState<{ fileId: string; result: TrialResult | undefined }>()
   useLive(`file:${fileId}`, !fileId, () => {
     if (!fileId) return
     const keep = (result: TrialResult | undefined) => setSeen({ fileId, result })
-    // Offline: it is looked at again when the line is back.
+    // While offline, checks again when the connection is back.
     lookAtTrial(fileId).then(keep, () => undefined)
   })
   return seen?.fileId === fileId ? seen?.result : undefined
@@ -39,7 +39,7 @@ export function TrialOutcome({ fileId, result }: { fileId: string; result: Trial
         }}
       />
       <TextLink href={`/dashboard/files/${fileId}`} className="mt-3 inline-block text-sm">
-        Its whole timeline
+        Full timeline
       </TextLink>
     </Panel>
   )

@@ -24,7 +24,7 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
   const control = useUploadsOf(uploader.uploads)
   const wire = useSyncExternalStore(uploader.watch, uploader.wire, uploader.wire)
   const result = useTrial(wire.fileId)
-  // As the file's page counts them: the server alone knows of the breaks before a reload.
+  // As the file page counts them: only the server knows about interruptions before a reload.
   const counted = { ...wire, resumes: result?.resumeCount ?? 0, savedBytes: result?.savedBytes ?? 0 }
   return (
     <div className="grid items-start gap-5 xl:grid-cols-[1fr_22rem]">
@@ -32,7 +32,7 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
         <UploadDropzone control={control} />
         <p className="text-ink-soft text-sm">
           While they upload, cut the connection, end the token or reload the page: they resume where they left
-          off. The files really go to this Pipe's bucket and count as transfer.
+          off. The files are really uploaded to this Pipe's bucket and count as transfer.
         </p>
       </section>
       <div className="space-y-5">

@@ -7,7 +7,7 @@ import type { Wire } from './wire.ts'
 
 const TONES = { plain: 'text-ink-soft', good: 'text-good', bad: 'text-bad' } as const
 
-/** Confirmed, sent and saved, and the answers as they come. */
+/** Bytes confirmed, sent and saved, and the responses as they arrive. */
 export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean }) {
   const share = (bytes: number) => (wire.totalBytes > 0 ? (bytes / wire.totalBytes) * 100 : 0)
   return (

@@ -3,7 +3,7 @@ import { afterAnswer, afterUpload, note, SILENT } from './wire.ts'
 
 const url = 'http://localhost/pipes/pipe_x/files/0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10'
 
-it('counts what a resume saves, each time', () => {
+it('counts the bytes saved by each resume', () => {
   let wire = afterAnswer(SILENT, { method: 'PATCH', url, status: 204, offset: 100 }, 0)
   expect([wire.confirmedBytes, wire.savedBytes, wire.resumes]).toEqual([100, 0, 0])
   wire = afterAnswer(wire, { method: 'HEAD', url, status: 200, offset: 250 }, 0)
@@ -12,19 +12,19 @@ it('counts what a resume saves, each time', () => {
   expect(wire.fileId).toBe('0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10')
 })
 
-it('tells a refusal from an answer, and counts nothing for it', () => {
+it('distinguishes a refusal from a response, without counting it', () => {
   const wire = afterAnswer(SILENT, { method: 'PATCH', url, status: 401, offset: undefined }, 0)
   expect(wire.lines).toEqual([{ id: 1, at: 0, text: 'PATCH → 401', tone: 'bad' }])
   expect(wire.resumes).toBe(0)
 })
 
-it('keeps the newest lines only', () => {
+it('only keeps the newest lines', () => {
   let wire = SILENT
   for (let n = 0; n < 100; n += 1) wire = note(wire, String(n), 'plain', n)
   expect([wire.lines.length, wire.lines.at(-1)?.text]).toEqual([60, '99'])
 })
 
-it('says once why it waits and why it failed, and that it is done', () => {
+it('reports once why it waits or failed, and that it is done', () => {
   const upload = { id: 'a', name: 'film.mov', type: '', size: 500, sentBytes: 100 }
   let wire = afterUpload(SILENT, { ...upload, state: 'waiting', reason: 'Waiting for the network' }, 0)
   wire = afterUpload(wire, { ...upload, state: 'waiting', reason: 'Waiting for the network' }, 0)

@@ -1,22 +1,22 @@
 import type { Answered, FileUpload } from '#packages/react/src/index.ts'
 
-/** What went over the wire for the latest upload, as far as the browser can tell. */
+/** Requests and responses for the latest upload, as far as the browser can see them. */
 export type WireLine = { id: number; at: number; text: string; tone: 'plain' | 'good' | 'bad' }
 export type Wire = {
-  /** The id of the upload, which is the file's. */
+  /** The upload's id, which is also the file's. */
   fileId: string | undefined
   filename: string
   totalBytes: number
   sentBytes: number
-  /** What the server has confirmed. */
+  /** The bytes confirmed by the server. */
   confirmedBytes: number
-  /** What did not have to be sent again, over all resumes. */
+  /** The bytes that did not have to be sent again, over all resumes. */
   savedBytes: number
   resumes: number
-  /** Why nothing moves, if something passing is waited for. */
+  /** Why it is waiting, if the cause is temporary. */
   waiting: string | undefined
   done: boolean
-  /** It ended without being done. */
+  /** It ended without completing. */
   failed: boolean
   lines: WireLine[]
 }
@@ -37,7 +37,7 @@ export const SILENT: Wire = {
 
 const MAX_LINES = 60
 
-/** A HEAD that tells an offset is a resume: all before it is saved. */
+/** A HEAD that returns an offset is a resume: all bytes before it are saved. */
 export function afterAnswer(wire: Wire, { method, url, status, offset }: Answered, at: number): Wire {
   const resumed = method === 'HEAD' && status === 200 && offset !== undefined
   const next: Wire = {
@@ -52,7 +52,7 @@ export function afterAnswer(wire: Wire, { method, url, status, offset }: Answere
   return note(next, `${method} → ${status}${told}`, status < 400 ? (resumed ? 'good' : 'plain') : 'bad', at)
 }
 
-/** As the uploader tells it, with a line for what went wrong. */
+/** As reported by the uploader, with a line for the error. */
 export function afterUpload(
   wire: Wire,
   { name, size, state, sentBytes, reason }: FileUpload,

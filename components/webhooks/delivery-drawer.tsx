@@ -19,7 +19,7 @@ import { LINK } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { ResendOne } from './resend-forms.tsx'
 
-/** One delivery beside the list. Its address is the list's, with the delivery in it. */
+/** A delivery next to the list. Its address is the list's, plus the delivery. */
 export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; seen: string }) {
   const router = useRouter()
   const query = useSearchParams()
@@ -82,7 +82,7 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
             Attempts
           </h3>
           {delivery.attempts.length === 0 ? (
-            <p className="text-ink-faint text-sm">The first one is on its way.</p>
+            <p className="text-ink-faint text-sm">The first attempt is in progress.</p>
           ) : (
             <ol className="space-y-2" aria-labelledby="attempts">
               {delivery.attempts.toReversed().map((attempt, index) => (
@@ -118,7 +118,7 @@ function pretty(body: string): string {
 
 type Attempt = WholeDelivery['attempts'][number]
 
-/** One attempt, with all that was said on both sides. */
+/** One attempt, with everything both sides sent. */
 export function AttemptView({ attempt, startOpen }: { attempt: Attempt; startOpen: boolean }) {
   const good = attempt.error === null
   const Icon = good ? Check : X

@@ -4,12 +4,12 @@ import { type State, Status } from '../ui/status.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
 
-/** The last events of an output and what came of them. */
+/** An output's latest events and their outcomes. */
 export function LatestDeliveries({ outputId, latest }: { outputId: string; latest: Delivery[] }) {
   return (
     <div className="border-t pt-4">
       <p className="mb-1.5 flex items-baseline justify-between gap-3 font-medium text-sm">
-        Last events
+        Latest events
         {latest.length > 0 && (
           <TextLink href={`/dashboard/webhooks?outputId=${outputId}`} className="font-normal">
             Its log
@@ -17,7 +17,7 @@ export function LatestDeliveries({ outputId, latest }: { outputId: string; lates
         )}
       </p>
       {latest.length === 0 ? (
-        <p className="text-ink-faint text-sm">Nothing was sent to it yet.</p>
+        <p className="text-ink-faint text-sm">Nothing has been sent to it yet.</p>
       ) : (
         <ul className="divide-y rounded-md border">
           {latest.map((delivery) => (

@@ -12,7 +12,7 @@ import { Time } from '../ui/time.tsx'
 
 type Props = { pipeId: string | null; outputId: string | undefined; missed: Missed; canSend: boolean }
 
-/** What happened while nobody was told, and what can be done about it. */
+/** Events that happened while nobody was notified, and the available actions. */
 export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
   const count = `${missed.more ? 'More than ' : ''}${plural(missed.events, 'event')}`
   return (
@@ -37,7 +37,7 @@ export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
                   Discard
                 </Button>
               }
-              title="Discard what was missed"
+              title="Discard missed events"
               confirm="Discard"
               action={discardMissedEvents.bind(null, outputId ?? null, pipeId)}
             >

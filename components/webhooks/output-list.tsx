@@ -8,7 +8,7 @@ import { Time } from '../ui/time.tsx'
 import { stateOf } from './latest-deliveries.tsx'
 import { SendTest } from './send-test.tsx'
 
-/** Outputs, each with what became of its last events. All else of one is on its own page. */
+/** Outputs with their latest outcomes. Everything else about an output is on its own page. */
 export function OutputList({ outputs, label }: { outputs: OutputWithLatest[]; label: string }) {
   if (outputs.length === 0) return null
   return (
@@ -47,8 +47,7 @@ export function OutputList({ outputs, label }: { outputs: OutputWithLatest[]; la
 }
 
 export function AddOutput({ pipeId, full }: { pipeId: string | null; full: boolean }) {
-  if (full)
-    return <p className="text-ink-faint text-sm">There are five outputs, which is as many as there can be.</p>
+  if (full) return <p className="text-ink-faint text-sm">You have reached the limit of five outputs.</p>
   const query = pipeId ? `?pipeId=${pipeId}` : ''
   return (
     <IfMay right="build">

@@ -34,8 +34,8 @@ export function SelectedDeliveries() {
           onDone={clear}
         >
           <p>
-            Each is sent at once, with its original id and a new signature, even if it was delivered before: a
-            receiver that checks ids ignores it. Those that fail are retried on the full schedule.
+            Each event is sent immediately, with its original id and a new signature, even if it was delivered
+            before: a receiver that checks ids ignores it. Failed events are retried on the full schedule.
           </p>
         </ConfirmDialog>
       )}
@@ -54,7 +54,7 @@ export function ResendUndelivered({ of, asked }: Props) {
       description={
         which
           ? `Every event ${which} that failed or is being retried is sent now.`
-          : 'Every event that failed or is being retried is sent now, of all Pipes.'
+          : 'Every event from any Pipe that failed or is being retried is sent now.'
       }
       trigger={
         <Button>
@@ -67,7 +67,7 @@ export function ResendUndelivered({ of, asked }: Props) {
     >
       <SelectField
         name="hours"
-        label="Events of the last"
+        label="Events from the last"
         defaultValue="24"
         options={[
           ['1', 'hour'],

@@ -13,7 +13,7 @@ import { Time } from '../ui/time.tsx'
 type ShowSecret = FormAction<{ secret: string }>
 type Props = { reveal: ShowSecret; rotate: ShowSecret; previousSecretUntil: string | null }
 
-/** The secret comes to the page only when it is asked for. */
+/** The secret is only loaded on request. */
 export function SecretPanel({ reveal, rotate, previousSecretUntil }: Props) {
   const [secret, setSecret] = useState<string>()
   return (
@@ -54,14 +54,14 @@ export function SecretPanel({ reveal, rotate, previousSecretUntil }: Props) {
           outcome={(data) => <SecretShown title="The new webhook secret" secret={data.secret} />}
         >
           <p>
-            You get a new secret. For 24 hours requests are signed with both, so that your receivers can
+            You get a new secret. For 24 hours, requests are signed with both, so that your receivers can
             switch.
           </p>
         </ConfirmDialog>
       </div>
       {previousSecretUntil && new Date(previousSecretUntil) > new Date() && (
         <p className="mt-2 text-ink-faint text-sm">
-          Requests are also signed with the previous secret, which ends <Time at={previousSecretUntil} />.
+          Requests are also signed with the previous secret, which expires <Time at={previousSecretUntil} />.
         </p>
       )}
     </div>

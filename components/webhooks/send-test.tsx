@@ -9,7 +9,7 @@ import { Notice } from '../ui/notice.tsx'
 
 const placeOf = ({ deliveryId }: { deliveryId: string }) => `/dashboard/webhooks?delivery=${deliveryId}`
 
-/** Opens the log at the test, so that what comes back is seen as it comes. */
+/** Opens the log at the test event, to show the response when it arrives. */
 export function SendTest({ outputId, name }: { outputId: string; name?: string }) {
   const router = useRouter()
   return (
@@ -27,7 +27,7 @@ export function SendTest({ outputId, name }: { outputId: string; name?: string }
       onDone={(data) => router.push(placeOf(data))}
       outcome={(data) => (
         <Notice tone="good">
-          The test is on its way: <Link href={placeOf(data)}>look at what came back</Link>.
+          The test event is on its way: <Link href={placeOf(data)}>view the response</Link>.
         </Notice>
       )}
     />

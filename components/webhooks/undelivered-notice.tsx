@@ -5,7 +5,7 @@ import { IfMay } from '../ui/rights.tsx'
 import { Countdown } from '../ui/time.tsx'
 import { ResendUndelivered } from './resend-forms.tsx'
 
-/** That events are being retried is no failure yet, and must not look like peace. */
+/** Retries in progress are not failures yet, but must be visible. */
 export function UndeliveredNotice({
   undelivered,
   of,
@@ -13,7 +13,7 @@ export function UndeliveredNotice({
 }: {
   undelivered: Undelivered
   of: { pipeId?: string | undefined; outputId?: string | undefined }
-  /** Somebody came to resend. */
+  /** The visitor came to resend. */
   asked: boolean
 }) {
   const { retrying, failed, nextAt, most } = undelivered
@@ -21,7 +21,7 @@ export function UndeliveredNotice({
     if (!asked) return null
     return (
       <Notice tone="good" className="mb-4">
-        There is nothing to resend: no event has failed or is being retried.
+        Nothing to resend: no event has failed or is being retried.
       </Notice>
     )
   }

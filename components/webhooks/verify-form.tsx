@@ -42,7 +42,7 @@ export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[
           />
           <TextField
             name="secret"
-            label="The secret that it uses"
+            label="The secret it uses"
             optional
             type="password"
             mono
@@ -61,7 +61,7 @@ function Findings({ found }: { found: Explanation }) {
       {found.valid ? (
         <Notice tone="good" title="This webhook is from Sluice." />
       ) : (
-        <Notice tone="bad" title="A receiver has to reject this one." />
+        <Notice tone="bad" title="A receiver must reject this one." />
       )}
       <ul className="mt-4 divide-y rounded-md border">
         {found.parts.map(({ name, ok, text }) => {
@@ -74,7 +74,7 @@ function Findings({ found }: { found: Explanation }) {
                 <p className="font-medium">
                   {name}
                   <span className="sr-only">
-                    {ok === undefined ? ': not judged' : ok ? ': right' : ': differs'}
+                    {ok === undefined ? ': not checked' : ok ? ': right' : ': differs'}
                   </span>
                 </p>
                 <p className="break-words text-ink-soft">{text}</p>
@@ -89,10 +89,10 @@ function Findings({ found }: { found: Explanation }) {
 
 function Hints() {
   return (
-    <Panel title="When it does not match">
+    <Panel title="If it does not match">
       <ul className="list-disc space-y-1.5 pl-4 text-ink-soft text-sm">
         <li>The body was parsed and serialized again before it was verified. Use the raw bytes.</li>
-        <li>The whole secret was used as the key. It is the base64 after whsec_, decoded.</li>
+        <li>The entire secret was used as the key. The key is the base64 after whsec_, decoded.</li>
         <li>The secret belongs to another output, or has been rotated since.</li>
         <li>A clock is wrong by more than five minutes.</li>
       </ul>

@@ -11,7 +11,7 @@ import { useSecretOnce } from '../ui/secret-once.tsx'
 import { LINK } from '../ui/text-link.tsx'
 
 const ENDS = [
-  ['failed', 'failed: given up, with a reason'],
+  ['failed', 'failed: could not be completed, with a reason'],
   ['expired', 'expired: not finished in time'],
   ['canceled', 'canceled: ended by the client or by you'],
 ] as const
@@ -22,7 +22,7 @@ type Props = {
   output: WebhookOutput | undefined
   inboxUrl: string
   submit: string
-  /** Goes to the page of the output once its secret was saved. */
+  /** Opens the output's page once its secret has been saved. */
   onward?: boolean
 }
 
@@ -33,7 +33,7 @@ export function WebhookForm({ pipeId, output, inboxUrl, submit, onward = false }
     title: 'Your webhook secret',
     what: 'webhook secret',
     secretOf: (made: Made | undefined) => made?.secret,
-    note: 'Your receiver verifies each webhook with it.',
+    note: 'Your receiver uses it to verify each webhook.',
     onSaved: (made) => onward && router.push(`/dashboard/webhooks/outputs/${made!.id}`),
   })
   return (
@@ -68,7 +68,7 @@ function Address({ value, inboxUrl }: { value: string; inboxUrl: string }) {
       placeholder="https://api.example.com/hooks/sluice"
       hint={
         address === inboxUrl ? (
-          'This is your inbox: what arrives is shown under Webhooks.'
+          'This is your inbox: webhooks sent to it appear under Webhooks.'
         ) : (
           <>
             No receiver yet?{' '}
@@ -106,19 +106,21 @@ function Ends({ output }: { output: WebhookOutput | undefined }) {
         />
       ))}
       {!told && (
-        <p className="text-ink-faint text-xs">The other ends are sent only together with transferred.</p>
+        <p className="text-ink-faint text-xs">
+          The other final statuses are only sent together with transferred.
+        </p>
       )}
     </fieldset>
   )
 }
 
 const KINDS = [
-  ['file.created', 'an upload begins'],
+  ['file.created', 'an upload starts'],
   ['batch.completed', 'a batch is sealed and all its files have ended'],
   ['data_store.failing', 'a bucket rejects uploads'],
-  ['data_store.recovered', 'it takes uploads again'],
+  ['data_store.recovered', 'it accepts uploads again'],
   ['output.turned_off', 'Sluice turns a webhook output off'],
-  ['usage.threshold', '80 or 100 % of the transfer of a month is used'],
+  ['usage.threshold', '80 or 100 % of the monthly transfer is used'],
 ] as const
 
 type FurtherProps = { output: WebhookOutput | undefined; ofWorkspace: boolean; open: boolean }
@@ -130,12 +132,15 @@ function NameField({ value }: { value: string }) {
       label="Name"
       defaultValue={value}
       maxLength={100}
-      hint="What it is called here: Backend, Data pipeline, Chat."
+      hint="A name for it here: Backend, Data pipeline, Chat."
     />
   )
 }
 
-/** What few need to look at: folded, except where an output is made for a purpose of its own. Its name comes first there. */
+/**
+ * Options that few people need: collapsed, except for a new output with a specific purpose, where its name comes
+ * first.
+ */
 function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
   const names = output?.headerNames ?? []
   const kinds = KINDS.filter(([kind]) => ofWorkspace || kind !== 'usage.threshold')
@@ -174,11 +179,11 @@ function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
           placeholder="X-Api-Key: …"
           hint={
             names.length > 0
-              ? `Set: ${names.join(', ')}. Values are stored encrypted and not shown. What you enter replaces all of them.`
-              : 'What your receiver demands, one on each line. Values are stored encrypted and not shown again.'
+              ? `Set: ${names.join(', ')}. Values are stored encrypted and not shown. Your input replaces all of them.`
+              : 'The headers your receiver requires, one per line. Values are stored encrypted and not shown again.'
           }
         />
-        {names.length > 0 && <CheckField name="dropHeaders" label="Remove all of them" />}
+        {names.length > 0 && <CheckField name="dropHeaders" label="Remove all" />}
       </div>
     </details>
   )

@@ -16,7 +16,7 @@ import { SendTest } from './send-test.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 
 type Props = {
-  /** Null for an output of the whole workspace. */
+  /** Null for a workspace output. */
   pipeId: string | null
   output: WebhookOutput | undefined
   missed: Missed
@@ -24,7 +24,7 @@ type Props = {
   inboxUrl: string
 }
 
-/** All of one webhook output: off until it has an address. */
+/** One webhook output with everything about it: off until it has an address. */
 export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }: Props) {
   return (
     <div className="rounded-lg border bg-surface p-4">
@@ -37,7 +37,7 @@ export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }:
           canSend={output?.enabled ?? false}
         />
       )}
-      {/* One and the same form before and after the first saving, since it shows the secret then. */}
+      {/* The same form before and after the first save, which shows the secret. */}
       <div key="form" className="mt-4 space-y-5 border-t pt-4">
         <WebhookForm
           key="fields"
@@ -63,11 +63,11 @@ export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }:
   )
 }
 
-const PURPOSE = 'Tells your backend when a file is in the bucket.'
+const PURPOSE = 'Notifies your backend when a file is in the bucket.'
 const LIST = new Intl.ListFormat('en')
 const purposeOf = ({ events }: WebhookOutput) =>
   events.includes('file.status_changed') ? PURPOSE : `Sends ${LIST.format(events)}.`
-const WHILE_OFF = 'While it is off, events are not sent but kept for 30 days.'
+const WHILE_OFF = 'While it is off, events are not sent, but kept for 30 days.'
 
 function Introduction() {
   return (
@@ -93,12 +93,12 @@ function State({ output }: { output: WebhookOutput }) {
       {turnedOffReason && (
         <Notice tone="bad" title="Sluice turned it off" className="mt-4">
           {turnedOffReason} {turnedOffAt && <Time at={turnedOffAt} />}. Fix the receiver, send a test, then
-          switch the output on, resend what failed and send what was missed.
+          switch the output on, resend the failed events and send the missed ones.
         </Notice>
       )}
       {enabled && failingSince && (
-        <Notice tone="warn" title="Nothing but failures" className="mt-4">
-          Every attempt has failed since <Time at={failingSince} />. After five days Sluice turns it off.
+        <Notice tone="warn" title="Only failures" className="mt-4">
+          Every attempt has failed since <Time at={failingSince} />. After five days, Sluice turns it off.
         </Notice>
       )}
     </div>
@@ -119,10 +119,7 @@ function DeleteOutput({ output: { id, name, pipeId } }: { output: WebhookOutput 
         confirm="Delete"
         action={deleteWebhook.bind(null, id, pipeId)}
       >
-        <p>
-          What it has not been sent yet is given up. Its log stays for 30 days, and the other outputs are not
-          affected.
-        </p>
+        <p>Unsent events are dropped. Its log stays for 30 days, and the other outputs are not affected.</p>
       </ConfirmDialog>
     </div>
   )

@@ -101,7 +101,7 @@ test('a file that one bucket lacks says why, and is repaired by a button', async
   await page.setViewportSize({ width: 360, height: 800 })
   await expectAccessible(page, 'a file that one bucket lacks, on a phone')
   // The next attempt by itself is half a minute later.
-  await expect(page.getByText('A repair did not succeed')).toHaveCount(2, { timeout: 20_000 })
+  await expect(page.getByText('A repair failed')).toHaveCount(2, { timeout: 20_000 })
   await keys(whole!, 'wrong')
   await page.reload()
   await expect(page.getByText('no destination that has the object may be read')).toBeVisible()
@@ -110,6 +110,6 @@ test('a file that one bucket lacks says why, and is repaired by a button', async
   await keys(lacking!, demo.bucket.reader.secretAccessKey)
   await page.getByRole('button', { name: /^Repair now.*lacking/ }).click()
   await expect(page.getByText('partially transferred')).toHaveCount(0)
-  await expect(page.getByText('Copied to a destination that lacked it')).toBeVisible()
+  await expect(page.getByText('Copied to a destination that was missing it')).toBeVisible()
   await expect(page.getByRole('button', { name: /^Repair now.*lacking/ })).toHaveCount(0)
 })

@@ -26,7 +26,7 @@ test('the documentation is searched without another server, and each operation h
   // On a phone the pages are a row that scrolls: the one that is open is in sight.
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto('/docs/guides/django')
-  const pages = page.getByRole('navigation', { name: 'Pages of the documentation' })
+  const pages = page.getByRole('navigation', { name: 'Documentation pages' })
   await expect(pages.getByRole('link', { name: 'Django' })).toBeInViewport({ ratio: 1 })
 })
 

@@ -36,7 +36,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByText(/white space/)).toBeVisible()
   await page.getByLabel('Secret access key').fill('notthesecret')
   await page.getByRole('button', { name: 'Check and save' }).click()
-  await expect(page.getByText('Nothing was saved: uploads could not go to this bucket.')).toBeInViewport()
+  await expect(page.getByText('Not saved: uploads could not go to this bucket.')).toBeInViewport()
   await page.getByLabel('Secret access key').fill(demo.bucket.secretAccessKey)
   await page.getByRole('button', { name: 'Check and save' }).click()
   await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
@@ -45,7 +45,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
 
   // The check leads on to a Pipe, whose source is off, then on.
   await expect(page).toHaveTitle('Media · Data Stores · Sluice')
-  await page.getByRole('link', { name: 'Create a Pipe to it' }).click()
+  await page.getByRole('link', { name: 'Create a Pipe for it' }).click()
   await expect(page).toHaveURL(/\/pipes\/new/)
   await expect(page.getByLabel('Data Store')).toHaveValue(/^[0-9a-f-]{36}$/)
   await page.getByLabel('Name', { exact: true }).fill('Video uploads')
@@ -62,7 +62,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await page.getByRole('link', { name: 'Try it', exact: true }).click()
   await expect(page).toHaveTitle('Video uploads · Try it · Sluice')
   const tried = { name: 'tried.txt', mimeType: 'text/plain', buffer: Buffer.alloc(1000, 'x') }
-  await page.getByLabel('Slow line').uncheck()
+  await page.getByLabel('Slow connection').uncheck()
   await page.getByLabel('Choose files').setInputFiles(tried)
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible()
   await page.getByRole('link', { name: 'Inputs and outputs' }).click()

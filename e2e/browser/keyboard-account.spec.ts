@@ -91,7 +91,7 @@ test('signing out and in, a new password and the end of a session are done by ke
   await expect(page.getByLabel('Email')).toBeFocused()
   await page.keyboard.type(email)
   await page.keyboard.press('Enter')
-  await expect(page.getByText('If there is an account for this address, your administrator')).toBeVisible()
+  await expect(page.getByText('If this address has an account, your administrator')).toBeVisible()
 
   await expect.poll(() => keptLink(email, '/reset-password')).toBeDefined()
   await page.goto(keptLink(email, '/reset-password')!)

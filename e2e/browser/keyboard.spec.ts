@@ -7,7 +7,7 @@ import { press, tabTo } from '../../test/support/keys.ts'
 test('the main ways can be gone by keyboard alone', async ({ owner: page }) => {
   await page.goto('/dashboard')
   await page.keyboard.press('Tab')
-  await expect(page.getByRole('link', { name: 'Skip to the content' })).toBeFocused()
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
   await tabTo(page, 'Senders')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Senders' })).toBeVisible()
@@ -84,7 +84,7 @@ test('a Sender is rotated, its token revoked and itself revoked, by keyboard alo
   await press(page, 'I have saved it', 'Space')
   await press(page, 'Done')
   await expect(dialog).toHaveCount(0)
-  await expect(page.getByText('still good, ends')).toBeVisible()
+  await expect(page.getByText('still valid, expires')).toBeVisible()
 
   await press(page, 'Revoke')
   await expect(page.getByRole('dialog')).toBeVisible()
@@ -142,7 +142,7 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
   await page.goto(`/dashboard/webhooks?pipeId=${await makeRefusedPipe(demo)}`)
   await expect(page.getByRole('button', { name: 'Resend all undelivered…' })).toBeVisible()
   await press(page, 'Resend all undelivered…')
-  await tabTo(page, 'Events of the last')
+  await tabTo(page, 'Events from the last')
   await page.keyboard.press('ArrowUp')
   await press(page, 'Resend')
   await expect(page.getByRole('dialog')).toHaveCount(0)
@@ -166,7 +166,7 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
   await expect(page.getByLabel('Raw body')).toBeFocused()
   await page.keyboard.type(' ')
   await press(page, 'Compare')
-  await expect(page.getByText('A receiver has to reject this one.')).toBeVisible()
+  await expect(page.getByText('A receiver must reject this one.')).toBeVisible()
 })
 
 test('filters keep the focus, and ⌘K finds a file that is then canceled, by keyboard alone', async ({
@@ -269,6 +269,6 @@ test('a file is picked and sent over a line that is cut, in Try it, by keyboard 
   await press(page, 'Cut connection')
   await expect(wire).toContainText('HEAD → 200')
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible()
-  await press(page, 'Its whole timeline')
+  await press(page, 'Full timeline')
   await expect(page.getByRole('heading', { name: 'by-keys.bin' })).toBeVisible()
 })

@@ -3,7 +3,7 @@ import { expect, test } from '../../test/support/browser.ts'
 test('the landing page shows a real upload that resumes', async ({ page, complaints }) => {
   await page.goto('/')
   const demo = page.getByRole('region', { name: 'Live demo' })
-  await demo.getByRole('button', { name: /of noise/ }).click()
+  await demo.getByRole('button', { name: /of random data/ }).click()
   const figure = async (name: string) =>
     Number(await demo.locator(`[data-figure=${name}]`).getAttribute('data-value'))
   await expect.poll(() => figure('confirmed')).toBeGreaterThan(0)
@@ -17,7 +17,7 @@ test('the demo outlasts a minute without a network, and goes on by itself', asyn
   await page.clock.install()
   await page.goto('/')
   const demo = page.getByRole('region', { name: 'Live demo' })
-  await demo.getByRole('button', { name: /of noise/ }).click()
+  await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('on its way')).toBeVisible()
   await context.setOffline(true)
   await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
@@ -28,8 +28,8 @@ test('the demo outlasts a minute without a network, and goes on by itself', asyn
 
 test('the colour mode is kept, and is in the first byte of the page', async ({ page, request }) => {
   await page.goto('/')
-  await page.getByRole('button', { name: 'Colour mode: system' }).click()
-  await page.getByRole('button', { name: 'Colour mode: light' }).click()
+  await page.getByRole('button', { name: 'Color mode: system' }).click()
+  await page.getByRole('button', { name: 'Color mode: light' }).click()
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
   await page.reload()
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
@@ -45,10 +45,10 @@ test('the demo says why an upload was refused, and can be tried again', async ({
   )
   await page.goto('/')
   const demo = page.getByRole('region', { name: 'Live demo' })
-  await demo.getByRole('button', { name: /of noise/ }).click()
+  await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('refused', { exact: true })).toBeVisible()
   await expect(demo.getByText('The demo has no transfer left this month.')).toBeVisible()
   await page.unrouteAll()
-  await demo.getByRole('button', { name: /of noise/ }).click()
+  await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('on its way')).toBeVisible()
 })

@@ -63,7 +63,7 @@ test('several files are canceled, or erased and brought back', async ({ owner: p
   await bar.getByRole('button', { name: 'Cancel uploads…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads' })
   await expect(dialog.getByText('This cannot be undone.')).toBeVisible()
-  await expect(dialog.getByText('1 file that ended already stays as is.')).toBeVisible()
+  await expect(dialog.getByText('1 file that has already ended stays as is.')).toBeVisible()
   await dialog.getByRole('button', { name: 'Cancel them' }).click()
   await expect(page.getByText('2 uploads canceled.')).toBeVisible()
   await expect(page.getByRole('table').getByText('canceled')).toHaveCount(2)
@@ -74,7 +74,7 @@ test('several files are canceled, or erased and brought back', async ({ owner: p
   await page.getByRole('button', { name: 'Erase them' }).click()
   await expect.poll(() => names(page)).toEqual(['open-2.bin'])
   await page.getByRole('button', { name: 'Undo' }).click()
-  await expect(page.getByText('2 records brought back.')).toBeVisible()
+  await expect(page.getByText('2 records restored.')).toBeVisible()
   await expect.poll(() => names(page)).toEqual(['done.bin', 'open-2.bin', 'open-1.bin'])
 })
 

@@ -17,7 +17,7 @@ test('a Sender is rotated with an overlap, its tokens are revoked, and so is it'
   expect(fresh).not.toBe(sender.token)
   await page.getByLabel('I have saved it').check()
   await page.getByRole('button', { name: 'Done' }).click()
-  await expect(page.getByText('still good, ends')).toBeVisible()
+  await expect(page.getByText('still valid, expires')).toBeVisible()
   expect((await tokenFor(demo.baseUrl, sender.token, demo.pipeId)).token).toMatch(/^tmp_/)
   expect((await tokenFor(demo.baseUrl, fresh, demo.pipeId)).token).toMatch(/^tmp_/)
 
@@ -306,7 +306,7 @@ test('keys that fail do not replace those that work, unless that is asked for', 
   await page.goto(`/dashboard/data-stores/${store.id}`)
   await page.getByLabel('Secret access key').fill('notthesecret')
   await page.getByRole('button', { name: 'Check and save' }).click()
-  await expect(page.getByText('Nothing was saved: uploads could not go to this bucket.')).toBeInViewport()
+  await expect(page.getByText('Not saved: uploads could not go to this bucket.')).toBeInViewport()
   await expect(page.getByText(/^Saved/)).toHaveCount(0)
   expect(await kept()).toBe(true)
 

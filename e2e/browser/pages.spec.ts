@@ -309,7 +309,7 @@ test('where no mail leaves the machine, the owner of the demo finds it in the se
   await page.goto('/forgot-password')
   await page.getByLabel('Email').fill(demo.email)
   await page.getByRole('button', { name: 'Send the link' }).click()
-  await expect(page.getByText('This installation sends no mail', { exact: true })).toBeVisible()
+  await expect(page.getByText('This server does not send email', { exact: true })).toBeVisible()
   expect(await page.content()).not.toContain(process.env.SLUICE_DATA!)
   await page.goto('/login')
   await expect(page.getByText('There is a demo workspace')).toBeVisible()
@@ -322,7 +322,7 @@ test('where no mail leaves the machine, the owner of the demo finds it in the se
 test('a link of a mail without its end says so, and leads to a new one', async ({ page }) => {
   for (const [path, next, to] of [
     ['/reset-password', 'Request a new link', /\/forgot-password$/],
-    ['/verify-email', 'Request a new link in the settings', /\/login\?next=/],
+    ['/verify-email', 'Request a new link in Settings', /\/login\?next=/],
   ] as const) {
     await page.goto(path)
     await expect(page.getByText('This link is incomplete')).toBeVisible()

@@ -76,11 +76,11 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   heads = await headsOf(page)
   await page.getByRole('button', { name: 'Revoke token' }).click()
   await expect(wire).toContainText('→ 401')
-  await expect(wire).toContainText('a fresh token')
+  await expect(wire).toContainText('a new token')
   await resumed(page, heads)
   await page.reload()
   await expect(wire).toContainText('HEAD → 200')
-  await page.getByLabel('Slow line').uncheck()
+  await page.getByLabel('Slow connection').uncheck()
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible({ timeout: 30_000 })
   expect(await figure(page, 'confirmed')).toBe(TRIAL_BYTES)
   expect(await figure(page, 'saved')).toBeGreaterThan(0)
@@ -91,7 +91,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   // The pause, the cut, being offline, the revoked token, the reload: bytes went between them, so each counts.
   expect(resumes).toBe(5)
 
-  await page.getByRole('link', { name: 'Its whole timeline' }).click()
+  await page.getByRole('link', { name: 'Full timeline' }).click()
   const told = page.locator('dt', { hasText: 'Resumes' }).locator('xpath=following-sibling::dd')
   await expect(told).toHaveText(`${resumes}, ${formatBytes(saved)} saved`)
   await expect(page.getByText(/^Resumed at/)).toHaveCount(resumes)

@@ -77,7 +77,7 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
 }) => {
   await page.goto('/')
   const demo = page.getByRole('region', { name: 'Live demo' })
-  await demo.getByRole('button', { name: /of noise/ }).click()
+  await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('on its way')).toBeVisible()
   await expectAccessible(page, 'the demo in progress')
   await context.setOffline(true)
@@ -88,7 +88,7 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
   await page.route('**/pipes/*/files/', refuse)
   await page.reload()
-  await demo.getByRole('button', { name: /of noise/ }).click()
+  await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('refused', { exact: true })).toBeVisible()
   await expectAccessible(page, 'the demo refused')
 })

@@ -81,7 +81,7 @@ test('what needs no dialog is done at once without a script', async ({ browser, 
   await expect(page.getByText(/^whsec_[\w+/=]{20}/)).toBeVisible()
   expect(page.url()).not.toContain('whsec_')
   await page.getByRole('button', { name: 'Send a test' }).click()
-  await expect(page.getByRole('link', { name: 'look at what came back' })).toHaveAttribute(
+  await expect(page.getByRole('link', { name: 'view the response' })).toHaveAttribute(
     'href',
     /\?delivery=[0-9a-f-]{36}$/,
   )

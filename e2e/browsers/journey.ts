@@ -73,7 +73,7 @@ async function pressUntil(visitor: Visitor, text: string, holds: (given: string)
 
 async function tryLanding(visitor: Visitor, { baseUrl }: DemoDocument): Promise<void> {
   await visitor.open(`${baseUrl}/`)
-  await pressUntil(visitor, 'of noise', figureIsThere, 'confirmed')
+  await pressUntil(visitor, 'of random data', figureIsThere, 'confirmed')
   await press(visitor, 'Cut the connection')
   await until(visitor, 'bytes saved', figureIsThere, 'saved')
   await until(visitor, 'the object', says, 'in the bucket')

@@ -12,7 +12,7 @@ export default function ForgotPassword() {
       <p className="mt-1 mb-6 text-ink-soft text-sm">
         {sendsMail
           ? 'We will send a link to your address. It is valid for an hour.'
-          : 'This installation does not send mail. It creates a link, valid for an hour, which its operator can give you.'}
+          : 'This server does not send email. It creates a link, valid for an hour, that your administrator can give you.'}
       </p>
       <ForgotPasswordForm sendsMail={sendsMail} />
       <p className="mt-6 text-sm">

@@ -12,7 +12,7 @@ export const metadata = { title: 'Sign in' }
 
 export default async function Login({ searchParams }: { searchParams: Search }) {
   const { next, error } = await readSearch(searchParams)
-  // Somebody who is signed in comes here only when connecting a provider failed.
+  // A signed-in user only lands here when connecting a provider failed.
   if (await sessionIfKnown())
     redirect(error ? `/dashboard/settings/security?error=${encodeURIComponent(error)}` : '/dashboard')
   const { demo, databaseUrl, signUp } = getRuntime().config
@@ -37,7 +37,7 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
       {demo && !databaseUrl && (
         <Notice tone="info" className="mt-8" title="There is a demo workspace">
           Its email address and password are in <code className="font-mono text-xs">demo.json</code>, in the
-          data folder of this installation.
+          server's data folder.
         </Notice>
       )}
     </>

@@ -8,7 +8,7 @@ export default function VerifyEmailPage() {
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Verify your email address</h1>
-      <WithLink next={<ButtonLink href="/dashboard/settings">Request a new link in the settings</ButtonLink>}>
+      <WithLink next={<ButtonLink href="/dashboard/settings">Request a new link in Settings</ButtonLink>}>
         <VerifyEmail />
       </WithLink>
     </>

@@ -10,7 +10,7 @@ import { currentPerson } from '../../session.ts'
 
 const codeOf = (data: FormData) => (textOf(data, 'code') ?? '').slice(0, 50)
 
-/** In a session that has not given one yet. */
+/** For sessions that have not given a code yet. */
 export async function giveCode(_previous: unknown, data: FormData) {
   const person = (await currentPerson()) ?? redirect('/login')
   return answer(async () => {
@@ -19,7 +19,7 @@ export async function giveCode(_previous: unknown, data: FormData) {
   })
 }
 
-/** A session that was taken must not lock its owner out. */
+/** A stolen session must not lock out its owner. */
 export async function beginFactor(_previous: unknown, data: FormData) {
   return actAsPerson<factor.FactorSetup>(async (runtime, person) => {
     const fault = { field: 'password', message: 'is not your password' }

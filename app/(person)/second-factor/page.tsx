@@ -4,7 +4,7 @@ import { currentPerson, currentStanding } from '../../session.ts'
 
 export const metadata = { title: 'Second factor' }
 
-/** What stands between a session and its workspace. */
+/** The step between a session and its workspace. */
 export default async function SecondFactor() {
   const [standing, person] = [await currentStanding(), await currentPerson()]
   if (!standing || !person) redirect('/login')
@@ -20,7 +20,7 @@ export default async function SecondFactor() {
     <>
       <h1 className="mb-2 font-semibold text-2xl tracking-[-0.02em]">Set up a second factor</h1>
       <p className="mb-6 text-ink-soft text-sm">
-        The workspace {standing.workspace.name} requires one of all its members. You can also{' '}
+        The workspace {standing.workspace.name} requires all members to use one. You can also{' '}
         <a href="/workspaces" className="text-water underline">
           open another workspace
         </a>

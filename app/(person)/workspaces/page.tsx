@@ -19,7 +19,7 @@ export default async function Workspaces() {
       <Panel title="You belong to" flush>
         {workspaces.length === 0 ? (
           <p className="px-4 pb-4 text-ink-soft text-sm">
-            None at the moment. Create one, or open the link of an invitation.
+            None at the moment. Create one, or open an invitation link.
           </p>
         ) : (
           <ul className="divide-y border-t">
@@ -31,7 +31,7 @@ export default async function Workspaces() {
                     {`You are ${withArticle(role)}, ${plural(members, 'member')}`}
                     {deleteAfter && (
                       <>
-                        , to be deleted <Time at={deleteAfter} />
+                        , scheduled for deletion <Time at={deleteAfter} />
                       </>
                     )}
                   </p>

@@ -8,14 +8,14 @@ import { stopping } from '../../stopping.ts'
 
 const places = createPlaces({ most: 500, mostForEach: 30 })
 
-/** Server-sent events for the pages of whoever is signed in: `?topic=files`. */
+/** Server-sent events for signed-in users' pages: `?topic=files`. */
 export async function GET(request: NextRequest): Promise<Response> {
   const session = await currentSession()
   if (!session) return new Response(null, { status: 401 })
   if (!may(session.actor, 'see')) return new Response(null, { status: 403 })
   const topic = request.nextUrl.searchParams.get('topic') ?? ''
   if (!isTopic(topic)) return new Response(null, { status: 400 })
-  // The page then looks for itself every few seconds.
+  // The page then polls every few seconds.
   const evicted = new AbortController()
   const taken = stopping.aborted ? undefined : places.take(session.userId, () => evicted.abort())
   if (!taken || 'refused' in taken) return new Response(null, { status: 503 })
@@ -53,7 +53,7 @@ export async function GET(request: NextRequest): Promise<Response> {
   return new Response(body, {
     headers: {
       'Content-Type': 'text/event-stream',
-      // `no-transform` keeps the compression of pages away, which would hold events back.
+      // `no-transform` keeps the page compression from delaying events.
       'Cache-Control': 'no-cache, no-transform',
       'X-Accel-Buffering': 'no',
     },

@@ -16,7 +16,7 @@ import { updateDataStore } from '#lib/workspace/data-stores/update-data-store.ts
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 
-/** Checks what is entered, and saves it if uploads could go there, or if that is asked for all the same. */
+/** Checks the input, and saves it if uploads would work or the user saves it anyway. */
 export async function connect(_previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
     const input = parseInput(dataStoreInput, read(data))
@@ -30,7 +30,9 @@ export async function connect(_previous: unknown, data: FormData) {
   })
 }
 
-/** Keys that do not work would end every upload of now, so they replace the previous ones only if that is asked for. */
+/**
+ * Keys that do not work would end every upload in progress, so they only replace working ones if the user insists.
+ */
 export async function update(id: string, _previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
     const { accessKeyId, secretAccessKey, ...fields } = read(data)
@@ -60,7 +62,7 @@ export async function remove(id: string, _previous: unknown, data: FormData) {
   })
 }
 
-/** The button that stands there after a refusal. */
+/** The button shown after a refusal. */
 function saveAnyway(data: FormData): boolean {
   return data.get('anyway') === 'on'
 }

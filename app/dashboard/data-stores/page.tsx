@@ -34,13 +34,13 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
     <>
       <PageHeader
         title="Data Stores"
-        description="The buckets that your uploads go to."
+        description="The buckets your uploads go to."
         actions={data.length > 0 && connect}
       />
       <RejectingBanner actor={actor} />
       {data.length === 0 ? (
         <EmptyState icon={Database} title="Connect your first bucket" action={connect}>
-          Uploads go straight into a bucket of yours, at any S3-compatible provider. One permission is enough:
+          Uploads go straight into your own bucket, at any S3-compatible provider. It takes one permission:
           PutObject.
         </EmptyState>
       ) : (

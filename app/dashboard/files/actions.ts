@@ -26,7 +26,7 @@ export async function cancel(id: string) {
 export async function allow(id: string) {
   return act('operate', async (runtime, actor) => {
     await decideOnFile(runtime, actor, id, { allow: true })
-    return { message: 'The file is allowed. Its object is being made.' }
+    return { message: 'The file is allowed. Its object is being created.' }
   })
 }
 
@@ -47,11 +47,11 @@ export async function erase(id: string, _previous: unknown, data: FormData) {
   })
 }
 
-/** Copies the object to a destination that lacks it, now instead of when the next attempt is due. */
+/** Copies the object to a destination that lacks it now, instead of waiting for the next attempt. */
 export async function repair(id: string, dataStoreId: string) {
   return act('operate', async (runtime, actor) => {
     await repairDestination(runtime, actor, { fileId: id, dataStoreId })
-    return { message: 'It is being copied.' }
+    return { message: 'The copy is in progress.' }
   })
 }
 
@@ -72,7 +72,7 @@ export async function restoreAll(ids: string[]) {
   return act('administer', async (runtime, actor) => {
     const restored = await restoreFiles(runtime, actor, ids)
     return {
-      message: restored === 0 ? 'They are already gone.' : `${plural(restored, 'record')} brought back.`,
+      message: restored === 0 ? 'They have already been erased.' : `${plural(restored, 'record')} restored.`,
     }
   })
 }

@@ -11,7 +11,7 @@ export default async function Files({ searchParams }: { searchParams: Search }) 
     <>
       <PageHeader
         title="Files"
-        description="Every upload, from its first byte to the object in your bucket."
+        description="Every upload, from the first byte to the object in your bucket."
       />
       <FileList actor={await currentActor('see')} path="/dashboard/files" query={query} />
     </>

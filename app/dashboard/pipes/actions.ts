@@ -12,7 +12,7 @@ import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, bytesOf, listOf, textOf } from '../../actions/form-fields.ts'
 
-/** A new Pipe begins with its source on: the person who makes one wants to use it. */
+/** A new Pipe starts with its source on, since its creator wants to use it. */
 export async function create(_previous: unknown, data: FormData) {
   return act('build', async (runtime, actor) => {
     const given = {
@@ -45,7 +45,9 @@ export async function switchSftpSource(id: string, _previous: unknown, data: For
   const sftp = data.get('on') === 'on'
   return act('build', async (runtime, actor) => {
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { sftp } }))
-    return { message: sftp ? 'The source is on.' : 'The source is off. Open sessions finish their files.' }
+    return {
+      message: sftp ? 'The source is on.' : 'The source is off. Open sessions can finish their files.',
+    }
   })
 }
 
@@ -81,7 +83,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
       verifyContent: data.get('verifyContent') === 'on',
     }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, changes))
-    return { message: 'Saved. Uploads in progress keep the settings they began with.' }
+    return { message: 'Saved. Uploads in progress keep their settings.' }
   })
 }
 

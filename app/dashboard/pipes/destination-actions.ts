@@ -11,12 +11,12 @@ import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 
-/** Each button of the list is a form of its own, so that all of it works without a script. */
+/** Each button in the list is its own form, so the list works without script. */
 export async function addDestination(pipeId: string, _previous: unknown, data: FormData) {
   const added = { dataStoreId: textOf(data, 'dataStoreId') ?? '', required: data.get('required') === 'on' }
   return act('build', async (runtime, actor) => {
     await edit(runtime, actor, pipeId, (all) => [...all, added])
-    return { message: 'Added. It gets the files of new uploads.' }
+    return { message: 'Added. New uploads go there, too.' }
   })
 }
 
@@ -49,7 +49,7 @@ async function edit(
   change: (all: PipeDestination[]) => PipeDestination[],
 ): Promise<void> {
   const wanted = change((await showPipe(runtime, actor, pipeId)).destinations)
-  // No field of these forms could show it.
+  // These forms have no field that could show it.
   const fault = destinationsField.safeParse(wanted).error?.issues[0]?.message
   if (fault) throw new SluiceError('conflict', `The list ${fault}.`)
   await updatePipe(runtime, actor, pipeId, parseInput(pipeChanges, { destinations: wanted }))

@@ -10,7 +10,7 @@ import { textOf } from '../../actions/form-fields.ts'
 
 type Secret = { secret: string }
 
-/** Answers the secret of a new one. */
+/** Returns the secret of a new hook. */
 export async function saveDecisionHook(pipeId: string, hook: string, _previous: unknown, data: FormData) {
   return act<Secret | undefined>('build', async (runtime, actor) => {
     const current = (await listHooks(runtime, actor, pipeId)).find((one) => one.hook === hook)

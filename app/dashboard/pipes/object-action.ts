@@ -10,18 +10,18 @@ import { tryObject, updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 
-/** Saves the object settings, and tries them at each bucket. */
+/** Saves the object settings and tests them on each bucket. */
 export async function setObject(id: string, _previous: unknown, data: FormData) {
   return act<{ refusals: string[] }>('build', async (runtime, actor) => {
     const before = await showPipe(runtime, actor, id)
     const pipe = await updatePipe(runtime, actor, id, changesIn(data))
     const isNew = pipe.object !== null && !isDeepStrictEqual(pipe.object, before.object)
     const refusals = isNew ? await tryObject(runtime, actor, pipe) : []
-    return { message: 'Saved. Uploads in progress keep the settings they began with.', data: { refusals } }
+    return { message: 'Saved. Uploads in progress keep their settings.', data: { refusals } }
   })
 }
 
-/** What is wrong with one entry stands at the field that has them all. */
+/** Errors in single entries appear at the field that contains them all. */
 function changesIn(data: FormData) {
   try {
     return parseInput(pipeChanges, { object: objectIn(data) })
@@ -53,7 +53,7 @@ function objectIn(data: FormData): object | null {
   return set.length > 0 ? Object.fromEntries(set) : null
 }
 
-/** One entry a line: `name: value`. */
+/** One entry per line: `name: value`. */
 function pairsIn(data: FormData, name: string): Record<string, string> | undefined {
   const lines = (textOf(data, name) ?? '').split('\n').filter((line) => line.trim() !== '')
   if (lines.length === 0) return undefined

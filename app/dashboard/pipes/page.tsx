@@ -40,14 +40,14 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
     <>
       <PageHeader
         title="Pipes"
-        description="Each Pipe is an upload endpoint that leads to your buckets, with rules of its own."
+        description="Each Pipe is an upload endpoint with its own rules that sends files to your buckets."
         actions={data.length > 0 && create}
       />
       <RejectingBanner actor={actor} />
       {data.length === 0 ? (
         <EmptyState icon={Workflow} title="Create your first Pipe" action={create}>
-          A Pipe gives you an address that any TUS client can upload to. What arrives goes straight into your
-          bucket, and a webhook tells your backend.
+          A Pipe gives you an address that any TUS client can upload to. Files go straight into your bucket,
+          and a webhook notifies your backend.
         </EmptyState>
       ) : (
         <Table

@@ -43,7 +43,7 @@ export async function revoke(id: string, _previous: unknown, data: FormData) {
   return act('build', async (runtime, actor) => {
     assertConfirmed(data)
     await revokeSender(runtime, actor, id)
-    return { message: 'Revoked, with every token that it issued.' }
+    return { message: 'Revoked, along with every token it issued.' }
   })
 }
 

@@ -23,7 +23,7 @@ export default async function Senders({ searchParams }: { searchParams: Search }
     <>
       <PageHeader
         title="Senders"
-        description="Your backends. Each has a private token that it trades for temporary ones."
+        description="Your backends. Each has a private token that it exchanges for temporary ones."
         actions={
           <IfMay right="build">
             <CreateSender asked={query.new === '1'} button={data.length > 0} />
@@ -43,8 +43,8 @@ export default async function Senders({ searchParams }: { searchParams: Search }
             </IfMay>
           }
         >
-          A Sender is a backend of yours. Its token stays there; browsers get short-lived ones that your
-          backend asks for.
+          A Sender is one of your backends. Its token stays there; browsers get short-lived tokens that your
+          backend requests.
         </EmptyState>
       ) : (
         <SenderTable senders={data} />

@@ -22,7 +22,7 @@ import { outputFields } from './output-fields.ts'
 
 type Secret = { secret: string }
 
-/** Makes an output of a Pipe or, without one, of the workspace, and answers its secret. */
+/** Creates an output for a Pipe or, without one, for the workspace, and returns its secret. */
 export async function createWebhook(pipeId: string | null, _previous: unknown, data: FormData) {
   return act<Secret & { id: string }>('build', async (runtime, actor) => {
     const input = parseInput(outputInput, { ...outputFields(data), enabled: true })
@@ -46,7 +46,7 @@ export async function switchWebhook(outputId: string, _previous: unknown, data: 
   })
 }
 
-/** Goes back to where the output was listed. */
+/** Returns to the page that lists the output. */
 export async function deleteWebhook(outputId: string, pipeId: string | null) {
   const answer = await act('build', (runtime, actor) =>
     deleteOutput(runtime, actor, outputId).then(() => undefined),
@@ -78,14 +78,14 @@ export async function sendTest(outputId: string) {
 export async function sendMissedEvents(outputId: string) {
   return act('operate', async (runtime, actor) => {
     const { sent, more } = await sendMissed(runtime, actor, { outputId }, {})
-    const rest = more ? ' There are more: send them, too.' : ''
+    const rest = more ? 'There are more; send again to continue.' : ''
     return {
       message: sent === 0 ? 'There is nothing left to send.' : `${plural(sent, 'event')} sent.${rest}`,
     }
   })
 }
 
-/** Those that an output missed, or a Pipe without one. */
+/** The events that an output, or a Pipe without one, missed. */
 export async function discardMissedEvents(outputId: string | null, pipeId: string | null) {
   return act('operate', async (runtime, actor) => {
     await discardMissed(runtime, actor, outputId ? { outputId } : { firstOf: pipeId ?? '' })
@@ -96,14 +96,14 @@ export async function discardMissedEvents(outputId: string | null, pipeId: strin
 export async function resend(deliveryId: string) {
   return act('operate', async (runtime, actor) => {
     await resendDelivery(runtime, actor, deliveryId)
-    return { message: 'It is being sent now.' }
+    return { message: 'It is being sent.' }
   })
 }
 
 export async function resendAll(ids: string[]) {
   return act('operate', async (runtime, actor) => {
     const { resent, refused } = await resendDeliveries(runtime, actor, ids)
-    const rest = refused.length > 0 ? ` ${plural(refused.length, 'event')} not: ${refused[0]}` : ''
+    const rest = refused.length > 0 ? `${plural(refused.length, 'event')} not sent: ${refused[0]}` : ''
     return { message: `${plural(resent, 'event')} sent again.${rest}` }
   })
 }
@@ -117,11 +117,11 @@ export async function resendUndelivered(
     const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
     const input = parseInput(resendFailedInput, { ...of, since, retrying: true })
     const { resent, more } = await resendFailed(runtime, actor, input)
-    const rest = more ? ' There are more: resend again.' : ''
+    const rest = more ? 'There are more; resend again to continue.' : ''
     return {
       message:
         resent === 0
-          ? 'Everything since then was delivered.'
+          ? 'Everything since then has been delivered.'
           : `${plural(resent, 'event')} sent again.${rest}`,
     }
   })

@@ -15,7 +15,7 @@ export default async function WebhooksLayout({ children }: { children: ReactNode
     <>
       <PageHeader
         title="Webhooks"
-        description="What was sent to your backends, how they responded, and when failed deliveries are retried."
+        description="What was sent to your backends, how they responded, and when failed deliveries will be retried."
       />
       <PageTabs label="Webhooks" tabs={TABS} />
       {children}

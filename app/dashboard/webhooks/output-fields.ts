@@ -1,7 +1,7 @@
 import { invalidRequest } from '#lib/platform/kernel/errors.ts'
 import { textOf } from '../../actions/form-fields.ts'
 
-/** What the form of an output says, in the words of the API. Headers that are left empty stay as they are. */
+/** The output form's values in API terms. Empty headers stay unchanged. */
 export function outputFields(data: FormData) {
   const headers = data.get('dropHeaders') === 'on' ? {} : headersIn(textOf(data, 'headers') ?? '')
   return {

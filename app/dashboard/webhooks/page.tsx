@@ -93,8 +93,8 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
             </ButtonLink>
           }
         >
-          Switch on the Webhook output of a Pipe. Each event is listed here with every attempt, what was sent
-          and what came back.
+          Switch on a Pipe's webhook output. Each event is listed here with every attempt, the request and the
+          response.
         </EmptyState>
       )}
       <Pager
@@ -108,14 +108,14 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   )
 }
 
-/** What a person knows a delivery by. An erased file has none left. */
+/** Identifies a delivery for people. Empty once the file is erased. */
 async function filenamesOf(deliveries: Delivery[]): Promise<Map<string, string>> {
   const ids = new Set(deliveries.flatMap(({ fileId }) => fileId ?? []))
   const files = await readFiles(getRuntime().db, [...ids])
   return new Map(files.map(({ id, filename }) => [id, filename]))
 }
 
-/** With the mark of its own that it is followed by: the list looks at the newest only. */
+/** Marked as watched by its own id, since the list only follows the newest ones. */
 async function openDelivery(actor: Actor, id: string) {
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `delivery:${id}`)

@@ -50,7 +50,7 @@ export default async function Service() {
                 most > 0 ? `${formatBytes(used)} of ${formatBytes(most)}` : '–',
             ],
             [
-              'Last sign of life',
+              'Last seen',
               ({ silent, seenAt }) => (
                 <>
                   <Status state={silent ? 'failed' : 'active'} label={silent ? 'silent' : 'alive'} />{' '}
@@ -79,7 +79,7 @@ export default async function Service() {
       <section>
         <h2 className="mb-2 font-semibold text-base">Failing</h2>
         {failures.length === 0 ? (
-          <p className="text-ink-soft text-sm">No Data Store rejects, and no output fails.</p>
+          <p className="text-ink-soft text-sm">No failing Data Stores or outputs.</p>
         ) : (
           <Table
             caption="Failing"

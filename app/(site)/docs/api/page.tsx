@@ -8,7 +8,7 @@ export const metadata = {
   alternates: { canonical: '/docs/api' },
   title: 'API reference',
   description:
-    'Every operation of the management API and the token API, from the schemas that judge the requests.',
+    'Every operation of the management API and the token API, generated from the schemas that validate requests.',
 }
 
 export default function ApiReference() {
@@ -18,8 +18,8 @@ export default function ApiReference() {
     <article className="max-w-3xl">
       <h1 className="font-semibold text-3xl tracking-[-0.025em]">API reference</h1>
       <p className="mt-3 mb-4 text-[0.9375rem] text-ink-soft leading-relaxed">
-        Programs can do everything that the dashboard does. Send an account key, which you create under
-        Settings, as a bearer token. Errors are problem JSON with a stable code; lists return{' '}
+        The API can do everything the dashboard does. Create an account key under Settings and send it as a
+        bearer token. Errors are problem JSON with a stable code; lists return{' '}
         <code className="font-mono text-sm">data</code> and{' '}
         <code className="font-mono text-sm">nextCursor</code>. A POST with an{' '}
         <code className="font-mono text-sm">Idempotency-Key</code> can be repeated for a day.
@@ -29,7 +29,7 @@ export default function ApiReference() {
         code={`curl ${baseUrl}/api/v1/pipes \\\n  -H "Authorization: Bearer $SLUICE_ACCOUNT_KEY"`}
       />
       <p className="mt-4 text-ink-soft text-sm">
-        The same as{' '}
+        Also available as{' '}
         <a href="/api/v1/openapi.json" className={LINK}>
           OpenAPI 3.1
         </a>

@@ -4,12 +4,15 @@ import { type MarkedToken, readMarkdown } from '#components/docs/read-markdown.t
 import { sectionsOf } from '#components/docs/sections-of.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
 
-/** The words of the documentation, made once when the pages are built. Addresses stay as their names: nobody looks for them. */
+/**
+ * The documentation's search index, built once with the pages. Addresses stay as placeholders, since nobody searches
+ * for them.
+ */
 export const dynamic = 'force-static'
 
 const ADDRESSES = { baseUrl: '{base_url}', uploadUrl: '{upload_url}' }
 
-/** Of the code of the guides there is too much, and most of it is the same. */
+/** Guides contain too much code to index, and most of it repeats. */
 const isSearched =
   (slug: string) =>
   ({ type }: MarkedToken) =>

@@ -2,11 +2,11 @@ import { SluiceError } from '#lib/platform/kernel/errors.ts'
 
 const CALLBACK_COOKIE = /(?:^|; *)(?:__Secure-)?next-auth\.callback-url=([^;]*)/
 
-/** next-auth takes what it is sent for well-formed, and answers 500 where it is not. */
+/** next-auth assumes its input is well-formed and responds with 500 otherwise. */
 export async function assertWellFormed(request: Request, base: string): Promise<void> {
   const { searchParams, pathname } = new URL(request.url)
   if (request.method === 'GET' && pathname.endsWith('/callback/credentials'))
-    throw new SluiceError('method_not_allowed', 'Send the form of the sign-in page.', {
+    throw new SluiceError('method_not_allowed', 'Use the form on the sign-in page.', {
       headers: { Allow: 'POST' },
     })
   const cookie = request.headers.get('cookie')?.match(CALLBACK_COOKIE)?.[1]

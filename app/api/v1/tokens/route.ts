@@ -1,9 +1,11 @@
 import { answer } from '../answer.ts'
 
-/** The token API. The front door answers POST of the plain address itself, by the same function: decision 40. */
+/**
+ * The token API. The front door answers a POST to this exact address itself, using the same function: decision 40.
+ */
 export const dynamic = 'force-dynamic'
 
-/** Methods that no operation has too: they get the API's own 405. */
+/** Includes methods that no operation uses, so they get the API's own 405. */
 export {
   answer as DELETE,
   answer as GET,

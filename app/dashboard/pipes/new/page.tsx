@@ -27,7 +27,7 @@ export default async function NewPipe({ searchParams }: { searchParams: Search }
             </ButtonLink>
           }
         >
-          A Pipe leads to a Data Store. Connect one, then come back here.
+          A Pipe sends files to a Data Store. Connect one, then come back here.
         </EmptyState>
       ) : (
         <Panel title="Pipe" className="max-w-xl">

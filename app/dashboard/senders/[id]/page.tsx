@@ -40,7 +40,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
         {sender.exposedAt && !sender.revokedAt && (
           <Notice tone="bad" title="This token was in a browser">
             It reached the upload endpoint <Time at={sender.exposedAt} />
-            {sender.exposedOrigin && <> from a page of {sender.exposedOrigin}</>}. Whoever has seen it can
+            {sender.exposedOrigin && <> from a page of {sender.exposedOrigin}</>}. Anyone who has seen it can
             issue tokens in your name. Rotate it without an overlap, and give browsers only temporary tokens.
           </Notice>
         )}
@@ -63,7 +63,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
               'Old token':
                 previousUntil && new Date(previousUntil) > new Date() ? (
                   <span>
-                    still good, ends <Time at={previousUntil} />
+                    still valid, expires <Time at={previousUntil} />
                   </span>
                 ) : undefined,
               Revoked: sender.revokedAt ? <Time at={sender.revokedAt} /> : undefined,

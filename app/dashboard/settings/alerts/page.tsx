@@ -19,8 +19,8 @@ export default async function Alerts() {
   return (
     <>
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
-        Each alert is sent once when it begins and once when it is over: by mail to the members of this
-        workspace, and as a notice on the Overview.
+        Each alert is sent once when it starts and once when it is resolved: by email to the workspace's
+        members, and as a notice on the Overview.
       </p>
       <AlertsForm kinds={kinds} />
       <Panel title="Latest alerts" className="mt-5" flush>
@@ -42,7 +42,7 @@ export default async function Alerts() {
                     <Time at={alert.raisedAt} />
                     {alert.clearedAt && (
                       <>
-                        , over <Time at={alert.clearedAt} />
+                        , resolved <Time at={alert.clearedAt} />
                       </>
                     )}
                   </span>

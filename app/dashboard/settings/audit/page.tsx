@@ -21,7 +21,7 @@ const PATH = '/dashboard/settings/audit'
 
 const ACTORS = { user: 'Person', account_key: 'Account key', operator: 'Operator', system: 'Sluice' }
 
-/** The label of the others says what they are. */
+/** The other entries say what they are in their label. */
 const SAID_OF = new Set<AuditLine['actor']['kind']>(['account_key', 'operator'])
 
 const optionsOf = (names: Record<string, string>) =>

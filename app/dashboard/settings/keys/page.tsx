@@ -21,8 +21,8 @@ export const metadata = { title: 'Account keys' }
 
 const SCOPES: Record<KeyScope, string> = {
   read: 'Read: see everything except secrets',
-  write: 'Write: also Pipes, outputs, Senders and uploads',
-  admin: 'Admin: also Data Stores, and erasing records',
+  write: 'Write: also change Pipes, outputs, Senders and uploads',
+  admin: 'Admin: also manage Data Stores and erase records',
 }
 
 export default async function Keys({ searchParams }: { searchParams: Search }) {
@@ -35,7 +35,7 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
         <p className="text-ink-soft text-sm">
-          Keys for the management API. A key never has more rights than whoever made it has now.
+          Keys for the management API. A key never has more rights than its creator has now.
         </p>
         {mayMake && (
           <CreateKey
@@ -46,9 +46,9 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
         )}
       </div>
       {data.length === 0 ? (
-        <EmptyState icon={KeyRound} title="No account key">
-          Create one to manage Data Stores, Pipes and Senders by program. To upload you need none: that is
-          what Senders are for.
+        <EmptyState icon={KeyRound} title="No account keys">
+          Create one to manage Data Stores, Pipes and Senders from a program. Uploads don't need one; they use
+          Senders.
         </EmptyState>
       ) : (
         <Table

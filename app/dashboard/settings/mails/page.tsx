@@ -10,22 +10,22 @@ import { requireSession } from '../../../session.ts'
 
 export const metadata = { title: 'Mails' }
 
-/** Of the demo workspace alone, which may have no mail server. */
+/** Only for the demo workspace, which may have no mail server. */
 export default async function Mails() {
   const session = await requireSession('own')
   if (!session.workspace.demo) notFound()
   const mails = await listKeptMails(getRuntime(), session)
   if (mails.length === 0) {
     return (
-      <EmptyState icon={Mail} title="No mails yet">
-        Without SMTP_URL no mail leaves this machine. Those of this workspace are shown here.
+      <EmptyState icon={Mail} title="No emails yet">
+        Without SMTP_URL, no email leaves this machine. This workspace's emails are shown here.
       </EmptyState>
     )
   }
   return (
     <div className="space-y-4">
       <p className="text-ink-soft text-sm">
-        Without SMTP_URL no mail leaves this machine. These are to {session.email}, and those of this
+        Without SMTP_URL, no email leaves this machine. These are to {session.email}, and those of this
         workspace.
       </p>
       {mails.map(({ at, to, subject, text }) => (

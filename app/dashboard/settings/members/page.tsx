@@ -32,7 +32,7 @@ export default async function Members({ searchParams }: { searchParams: Search }
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-prose text-ink-soft text-sm">
           Viewers see everything except secrets. Developers also upload, and change Pipes, outputs and
-          Senders. Admins also manage Data Stores and members. Owners decide everything.
+          Senders. Admins also manage Data Stores and members. Owners can do everything.
         </p>
         {may(actor, 'administer') && <InviteMember roles={roles} />}
       </div>

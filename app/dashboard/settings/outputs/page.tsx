@@ -6,7 +6,7 @@ import { listWithLatest } from '#lib/webhooks/log/list-deliveries.ts'
 import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
 import { currentActor } from '../../../session.ts'
 
-export const metadata = { title: 'Webhooks of the workspace' }
+export const metadata = { title: 'Workspace webhooks' }
 
 export default async function WorkspaceOutputs() {
   const outputs = await listWithLatest(getRuntime(), await currentActor('see'), {})
@@ -14,17 +14,16 @@ export default async function WorkspaceOutputs() {
   return (
     <div className="max-w-3xl space-y-4">
       <p className="text-ink-soft text-sm">
-        Webhook outputs that get the events of all Pipes, and those of the workspace itself. Outputs of a
-        single Pipe are on its page.
+        Webhook outputs that receive events from all Pipes and from the workspace itself. A single Pipe's
+        outputs are on its own page.
       </p>
       {outputs.length === 0 ? (
         <EmptyState icon={Webhook} title="No output for all Pipes" action={add}>
-          One address for everything: uploads of every Pipe, Data Stores that fail, and how much of your quota
-          is used.
+          One address for everything: uploads on every Pipe, failing Data Stores, and quota usage.
         </EmptyState>
       ) : (
         <>
-          <OutputList outputs={outputs} label="Webhook outputs of the workspace" />
+          <OutputList outputs={outputs} label="Workspace webhook outputs" />
           {add}
         </>
       )}

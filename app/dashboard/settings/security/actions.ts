@@ -10,11 +10,11 @@ import { wishToConnect } from '../../../connecting.ts'
 const provider = z.enum(['github', 'google', 'oidc'])
 const fault = { field: 'password', message: 'is not your password' }
 
-/** The page then leads to the provider. A session that was taken must not open a way in that stays. */
+/** The page then redirects to the provider. A stolen session must not create a permanent way in. */
 export async function connect(id: string, _previous: unknown, data: FormData) {
   return act('see', async (runtime, _actor, session) => {
     const chosen = providersOf(runtime.config).find((one) => one.id === id)
-    if (!chosen) throw new SluiceError('not_found', 'There is no such provider here.')
+    if (!chosen) throw new SluiceError('not_found', 'This server has no such provider.')
     await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
     await wishToConnect(session, chosen.id)
     return undefined

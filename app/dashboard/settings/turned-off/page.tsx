@@ -16,18 +16,17 @@ export default async function TurnedOff() {
   if (things.length === 0)
     return (
       <EmptyState icon={Power} title="Nothing is turned off">
-        If somebody had been in this account before you proved your address, what they could have left behind
-        would be listed here.
+        If someone else had used this account before you verified your address, anything they could have left
+        behind would be listed here.
       </EmptyState>
     )
   return (
     <>
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
-        Somebody had been in this account before you proved that its address is yours. In case it was not you,
-        everything that could act or listen was turned off, and uploads in progress were canceled. Switch on
-        what you know, and leave the rest off. The{' '}
-        <TextLink href="/dashboard/settings/audit">audit log</TextLink> shows when each was made, and from
-        which address.
+        Someone used this account before you verified its address. In case it was not you, everything that
+        could act or listen was turned off, and uploads in progress were canceled. Switch on what you
+        recognize, and leave the rest off. The <TextLink href="/dashboard/settings/audit">audit log</TextLink>{' '}
+        shows when each was created, and from which address.
       </p>
       <Table
         caption="Turned off"

@@ -20,7 +20,9 @@ export async function requireFactor(_previous: unknown, data: FormData) {
   return act('administer', async (runtime, _actor, session) => {
     const required = data.get('required') === 'on'
     await workspaces.requireSecondFactor(runtime, session, required)
-    return { message: required ? 'From now on everybody needs one.' : 'Nobody needs one any more.' }
+    return {
+      message: required ? 'Everyone now needs a second factor.' : 'A second factor is no longer required.',
+    }
   })
 }
 
@@ -42,6 +44,6 @@ export async function deleteWorkspace(_previous: unknown, data: FormData) {
 export async function restoreWorkspace() {
   return act('own', async (runtime, _actor, session) => {
     await deletion.restoreWorkspace(runtime, session)
-    return { message: 'The workspace is back.' }
+    return { message: 'The workspace has been restored.' }
   })
 }

@@ -26,8 +26,9 @@ export default async function WorkspaceSettings() {
       {workspace.deleteAfter && (
         <Notice tone="warn" title="This workspace is deleted">
           <p className="mb-3">
-            It takes no uploads. Everything in it is erased <Time at={workspace.deleteAfter.toISOString()} />.
-            {owns ? '' : ' An owner can bring it back until then.'}
+            It accepts no uploads. Everything in it will be erased{' '}
+            <Time at={workspace.deleteAfter.toISOString()} />.
+            {owns ? '' : 'An owner can restore it until then.'}
           </p>
           {owns && <RestoreWorkspace />}
         </Notice>
@@ -53,7 +54,7 @@ export default async function WorkspaceSettings() {
           )}
         </Panel>
       )}
-      <Panel title="Leave" description="The last owner cannot leave: there must be somebody who can decide.">
+      <Panel title="Leave" description="The last owner cannot leave: the workspace needs an owner.">
         <LeaveWorkspace name={workspace.name} />
       </Panel>
       {owns && !workspace.deleteAfter && (
@@ -67,7 +68,7 @@ export default async function WorkspaceSettings() {
               underWay={
                 underWay === 0
                   ? 'No upload is in progress.'
-                  : `${plural(underWay, 'upload')} in progress wait.`
+                  : `${plural(underWay, 'upload')} in progress waiting.`
               }
             />
           )}

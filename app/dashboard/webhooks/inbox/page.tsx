@@ -20,8 +20,8 @@ export default async function Inbox() {
       <div className="mb-5 flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 basis-80">
           <p className="mb-1.5 text-ink-soft text-sm">
-            An address that receives webhooks until your own receiver is running. It accepts only webhooks
-            that your own Pipes have signed.
+            A temporary receiver for webhooks until yours is running. It only accepts webhooks that your own
+            Pipes have signed.
           </p>
           <Copyable text={url} what="inbox address" />
         </div>
@@ -29,7 +29,7 @@ export default async function Inbox() {
       </div>
       {messages.length === 0 ? (
         <EmptyState icon={InboxIcon} title="Nothing here yet">
-          Give this address to the Webhook output of a Pipe, then upload a file or send a test.
+          Set this address as a Pipe's webhook output, then upload a file or send a test.
         </EmptyState>
       ) : (
         <ol className="space-y-2">

@@ -21,8 +21,8 @@ export default async function Verify() {
           </ButtonLink>
         }
       >
-        Each webhook output signs with a secret of its own. Paste what your receiver got here to see which
-        part of it differs.
+        Each webhook output has its own signing secret. Paste what your receiver got to see which part
+        differs.
       </EmptyState>
     )
   }

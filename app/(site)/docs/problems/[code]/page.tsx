@@ -5,7 +5,7 @@ import { type ErrorCode, errorCodes } from '#lib/platform/kernel/errors.ts'
 
 type Props = { params: Promise<{ code: string }> }
 
-/** Where the `type` of an error leads. */
+/** The page that an error's `type` links to. */
 export async function generateMetadata({ params }: Props) {
   const code = await find(params)
   return code && { title: errorCodes[code][1], description: errorAdvice[code].means }

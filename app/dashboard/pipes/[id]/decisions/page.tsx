@@ -23,7 +23,7 @@ export default async function Decisions({ params }: { params: Promise<{ id: stri
           Decision hooks
         </h2>
         <p className="text-ink-soft text-sm">
-          Your backend can decide about each upload, and answer the person who uploads.{' '}
+          Your backend can decide on each upload and respond to the uploader.{' '}
           <TextLink href="/docs/decision-hooks">How they work</TextLink>
         </p>
         {HOOKS.map((kind) => (

@@ -48,7 +48,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       )}
       <EmbedStep
         title="With the kit: install it"
-        text="From this server, since the packages are not on npm yet. Your lock file keeps their digests."
+        text="Served from this server, since the packages are not on npm yet. Your lock file pins their digests."
         snippets={[
           {
             name: 'npm',
@@ -71,8 +71,8 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
         The same without the kit, using the protocol directly:
       </p>
       <EmbedStep
-        title="On your backend: ask for a token"
-        text="The Sender token comes from the environment of your backend. It never belongs in a page."
+        title="On your backend: request a token"
+        text="The Sender token comes from your backend's environment. Never put it in a page."
         snippets={[
           { name: 'curl', language: 'bash', code: curlTokenSnippet(target) },
           { name: 'Node', language: 'js', code: nodeTokenSnippet(target) },
@@ -80,7 +80,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       />
       <EmbedStep
         title="On your page: upload"
-        text="It waits while the network or the server is down, and gets a new token before the old one expires. After a reload, one click resumes the upload."
+        text="It waits while the network or the server is down, and requests a new token before the old one expires. After a reload, one click resumes the upload."
         snippets={[
           { name: 'Uppy', language: 'js', code: plainUppySnippet(target) },
           {

@@ -15,9 +15,7 @@ export default async function Import({ params }: { params: Promise<{ id: string 
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   if (!pipe.source.url) {
     return (
-      <SourceOff pipeId={id}>
-        Switch on the URL source of this Pipe, then import files into it here.
-      </SourceOff>
+      <SourceOff pipeId={id}>Switch on this Pipe's URL source, then import files into it here.</SourceOff>
     )
   }
   return (

@@ -14,9 +14,7 @@ export default async function Try({ params }: { params: Promise<{ id: string }> 
   const actor = await currentActor('operate')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   if (!pipe.source.http) {
-    return (
-      <SourceOff pipeId={id}>Switch on the HTTP (TUS) source of this Pipe, then upload to it here.</SourceOff>
-    )
+    return <SourceOff pipeId={id}>Switch on this Pipe's HTTP (TUS) source, then upload to it here.</SourceOff>
   }
   const target = { baseUrl: getRuntime().config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: id }
   return (

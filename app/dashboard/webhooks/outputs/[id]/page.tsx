@@ -32,11 +32,12 @@ export default async function OutputPage({ params }: Props) {
       <p className="text-ink-soft text-sm">
         {pipe ? (
           <>
-            Gets the events of the Pipe <TextLink href={`/dashboard/pipes/${pipe.id}`}>{pipe.name}</TextLink>.
+            Receives events from the Pipe{' '}
+            <TextLink href={`/dashboard/pipes/${pipe.id}`}>{pipe.name}</TextLink>.
           </>
         ) : (
           <>
-            Gets the events of <TextLink href="/dashboard/settings/outputs">all Pipes</TextLink>.
+            Receives events from <TextLink href="/dashboard/settings/outputs">all Pipes</TextLink>.
           </>
         )}
       </p>

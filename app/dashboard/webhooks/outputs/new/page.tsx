@@ -9,7 +9,7 @@ import { readSearch, type Search } from '../../../page-query.ts'
 
 export const metadata = { title: 'New webhook output' }
 
-/** For a Pipe that is named in the address, or else for the whole workspace. */
+/** For the Pipe named in the address, or else for the entire workspace. */
 export default async function NewOutput({ searchParams }: { searchParams: Search }) {
   const { pipeId } = await readSearch(searchParams)
   const { actor, workspace } = await requireSession('build')
@@ -21,8 +21,8 @@ export default async function NewOutput({ searchParams }: { searchParams: Search
         title="New webhook output"
         description={
           pipe
-            ? `It gets the events of the Pipe ${pipe.name}.`
-            : 'It gets the events of all Pipes of this workspace.'
+            ? `It receives events from the Pipe ${pipe.name}.`
+            : 'It receives events from all Pipes in this workspace.'
         }
       >
         <WebhookForm
