@@ -30,7 +30,7 @@ const { values, positionals } = readOptions(USAGE, {
   options: { email: { type: 'string' }, name: { type: 'string' }, bytes: { type: 'string' } },
 })
 const [command = 'create', ...more] = positionals
-if (more.length > 0) misused(`${more[0]} is one word too many`, USAGE)
+if (more.length > 0) misused(`unexpected argument ${more[0]}`, USAGE)
 
 type Given = { db: Db; clock: typeof systemClock }
 const COMMANDS: Record<string, (runtime: Given) => Promise<unknown>> = {
@@ -59,13 +59,13 @@ await runScript(async () => {
 function email(): string {
   const given = values.email ?? misused('--email is missing', USAGE)
   const { data } = emailField.safeParse(given)
-  return data ?? misused(`--email is ${given}, which is no email address`, USAGE)
+  return data ?? misused(`--email is ${given}, which is not an email address`, USAGE)
 }
 
 function bytes(): number | null {
   const given = values.bytes ?? misused('--bytes is missing', USAGE)
   if (given === 'default') return null
-  if (!/^\d{1,15}$/.test(given)) misused(`--bytes is ${given}, which is no number of bytes`, USAGE)
+  if (!/^\d{1,15}$/.test(given)) misused(`--bytes is ${given}, which is not a number of bytes`, USAGE)
   return Number(given)
 }
 

@@ -14,7 +14,7 @@ const text = `${JSON.stringify(now, null, 1)}\n`
 const landed = existsSync(FILE) ? readFileSync(FILE, 'utf8') : '{}'
 const broken = nonAdditiveChanges(JSON.parse(landed) as Json, JSON.parse(text) as Json)
 
-for (const change of broken) console.log(`v1 of the API takes only additive changes: ${change}`)
+for (const change of broken) console.log(`v1 of the API only accepts additive changes: ${change}`)
 if (broken.length > 0) process.exit(1)
 if (process.argv.includes('--write')) writeFileSync(FILE, text)
 else if (text !== landed) {

@@ -9,12 +9,12 @@ import { loadSettings } from './load-settings.ts'
 /** `npm run backup -- [file]`: everything in the database in one file, while Sluice runs or while it does not. */
 try {
   const file = resolve(process.argv[2] ?? `sluice-${new Date().toISOString().replace(/[:.]/g, '-')}.backup`)
-  if (existsSync(file)) throw new StartError(`${file} is there already. Name another file.`)
+  if (existsSync(file)) throw new StartError(`${file} already exists. Name another file.`)
   const database = await openDatabase(loadSettings(), { log: createLogger('warn'), share: true })
   try {
     const { tables } = await writeBackup(database.address, file)
     console.log(
-      `${tables} tables are in ${file}. Keep ENCRYPTION_KEY, or DATA_DIR/secrets.json, apart from it.`,
+      `${tables} tables are in ${file}. Store ENCRYPTION_KEY, or DATA_DIR/secrets.json, separately.`,
     )
   } finally {
     await database.close()

@@ -14,7 +14,7 @@ export function bringNext(): void {
   if (existsSync(`${STANDALONE}/server.ts`)) {
     rmSync(STANDALONE, { recursive: true })
     throw new StartError(
-      'A route takes the whole folder along, and with it the data: name it in next.config.ts under outputFileTracingExcludes.',
+      'A route includes the entire folder, and with it the data: exclude it in next.config.ts under outputFileTracingExcludes.',
     )
   }
   rmSync(PLACE, { recursive: true, force: true })

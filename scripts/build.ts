@@ -39,7 +39,7 @@ export function buildIfNeeded(): void {
   })
   if (next.status !== 0) {
     process.stderr.write(next.stdout + next.stderr)
-    throw new StartError('The build failed; what it said stands above.')
+    throw new StartError('The build failed; its output is above.')
   }
   redrawPreviewKeys(source)
   forgetFolder()

@@ -90,7 +90,7 @@ if (import.meta.main) {
   const faults = [
     ...deadLinks(files).map((line) => `dead link in ${line}`),
     ...unknownCommands(files.filter(isOurs)).map((line) => `unknown command in ${line}`),
-    ...undated(files).map((file) => `${file} does not begin with its date and status`),
+    ...undated(files).map((file) => `${file} does not start with its date and status`),
   ]
   for (const fault of faults) console.log(fault)
   process.exit(faults.length === 0 ? 0 : 1)

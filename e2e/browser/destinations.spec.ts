@@ -104,7 +104,7 @@ test('a file that one bucket lacks says why, and is repaired by a button', async
   await expect(page.getByText('A repair failed')).toHaveCount(2, { timeout: 20_000 })
   await keys(whole!, 'wrong')
   await page.reload()
-  await expect(page.getByText('no destination that has the object may be read')).toBeVisible()
+  await expect(page.getByText('no destination that has the object can be read')).toBeVisible()
   await keys(whole!, demo.bucket.reader.secretAccessKey)
   await page.reload()
   await keys(lacking!, demo.bucket.reader.secretAccessKey)

@@ -62,7 +62,7 @@ test('a file is verified from end to end, over a reload, and fails for a byte th
       const { status, checksum, declaredChecksum } = await stored(name)
       expect([status, declaredChecksum]).toEqual(['transferred', checksum])
     } else {
-      await expect(row(name)).toContainText('Failed: The file was declared to have the crc32')
+      await expect(row(name)).toContainText('Failed: The file was declared with the crc32')
       expect(await stored(name)).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
       await page.getByRole('button', { name: `Remove ${name}` }).click()
     }

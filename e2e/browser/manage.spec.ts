@@ -278,7 +278,7 @@ test('the danger zone of a Pipe says what will happen and asks for the name', as
   await expect(page.getByRole('link', { name: 'Doomed' })).toHaveCount(0)
   await page.goto(`/dashboard/data-stores/${demo.dataStoreId}`)
   await page.getByRole('button', { name: 'Delete…' }).click()
-  await page.getByLabel(/to confirm/).fill('Bucket on this machine')
+  await page.getByLabel(/to confirm/).fill('Bucket on this server')
   await page.getByRole('button', { name: 'Delete this Data Store' }).click()
   await expect(page.getByText(/Used by “/)).toBeVisible()
 })

@@ -146,7 +146,7 @@ function keepLogs({ nodes }: World, mode: Mode): void {
 
 type Line = { level?: number; msg?: string; process?: string }
 
-const RESTORED = 'the new server lacked commits, which are made again'
+const RESTORED = 'the new server was missing commits, which are repeated'
 
 /** One for the start and one for the end of the outage on each node, what was lost, and nothing else. */
 function judgeLines({ nodes }: World, log: Log): void {

@@ -204,7 +204,7 @@ describe('listen', () => {
     await expect.poll(arrived).toEqual(sent)
     await close()
     sent.push(await sendFile())
-    await expect.poll(first.said).toContain('is away')
+    await expect.poll(first.said).toContain('cannot be reached')
     const closeAgain = await program.open()
     await expect.poll(arrived).toEqual(sent)
     await expect.poll(() => first.said().match(/^204 /gm)?.length).toBe(2)
@@ -350,7 +350,7 @@ describe('upload', () => {
     const { code, stderr } = await run(args, { more })
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining('460 The file was declared to have the crc32'),
+      expect.stringContaining('460 The file was declared with the crc32'),
     ])
     expect(await state()).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
     line.flipAt = Number.POSITIVE_INFINITY

@@ -111,7 +111,7 @@ describe('signing in', () => {
       link: `${target.baseUrl}/reset-password#none`,
       password: 'a long enough password',
     })
-    expect(body).toContain('This link was used already or is too old')
+    expect(body).toContain('This link has already been used or has expired')
   })
 })
 

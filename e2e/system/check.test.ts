@@ -157,7 +157,7 @@ describe('npm run check', () => {
     const FILE = 'packages/node/openapi.json'
     const landed = readFileSync(FILE, 'utf8')
     const gone = check('api', { [FILE]: landed.replace('"/usage"', '"/consumption"') })
-    expect(gone.output).toContain('v1 of the API takes only additive changes: GET /consumption is gone')
+    expect(gone.output).toContain('v1 of the API only accepts additive changes: GET /consumption is gone')
     const behind = check('api', { [FILE]: landed.replace(/"summary": "[^"]+"/, '"summary": ""') })
     expect(behind.output).toContain(`${FILE} is behind the API`)
     expect([gone.status, behind.status]).toEqual([1, 1])
@@ -175,7 +175,7 @@ describe('npm run check', () => {
     const { status, output } = check('docs', {
       'docs/decisions/9999-planted.md': '# 9999. Planted\n\nText.\n',
     })
-    expect(output).toContain('docs/decisions/9999-planted.md does not begin with its date and status')
+    expect(output).toContain('docs/decisions/9999-planted.md does not start with its date and status')
     expect(status).toBe(1)
   })
 

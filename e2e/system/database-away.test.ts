@@ -77,8 +77,8 @@ it('pages and the API answer while PostgreSQL is frozen, and the log has its sta
   server.thaw()
   await expect.poll(askAll).toEqual(before)
   expect(loud(from)).toMatchObject([
-    { msg: 'the database does not answer', why: expect.any(String) },
-    { msg: 'the database answers again', awayMs: expect.any(Number) },
+    { msg: 'the database is not responding', why: expect.any(String) },
+    { msg: 'the database is responding again', awayMs: expect.any(Number) },
   ])
 })
 

@@ -124,7 +124,7 @@ it('rests in 300 MiB; PostgreSQL that is killed under load is started again, and
     .toEqual(NAMES)
   for (const { parentPath, name } of stored())
     expect(readFileSync(join(parentPath, name)).equals(contents[NAMES.indexOf(name)]!)).toBe(true)
-  expect(sluice.output()).toContain('PostgreSQL ended by itself and is started again')
+  expect(sluice.output()).toContain('PostgreSQL ended unexpectedly and is being restarted')
   expect(await sluice.stop()).toBe(0)
 })
 
@@ -223,7 +223,7 @@ it('names the reason and the remedy for a folder that is not its own', async (te
 })
 
 for (const [name, option, words] of [
-  ['a full disk', 'size=8m', 'MiB left, and Sluice starts with 32. Make room'],
+  ['a full disk', 'size=8m', 'MiB left, and Sluice needs 32 to start. Free up space'],
   ['a read-only file system', 'ro', 'its file system is read-only'],
 ] as const) {
   it(`names ${name}`, async (test) => {
@@ -242,7 +242,7 @@ it('names a file where the folder should be', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'data')
   writeFileSync(file, '')
-  expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file where it needs a folder.`)
+  expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file in place of a folder.`)
 })
 
 it('names DATABASE_URL where no package has a PostgreSQL for the platform', () => {

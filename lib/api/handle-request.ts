@@ -23,7 +23,7 @@ export function createApiHandler(
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (req, res) => {
     const { status, headers, body } = await answerRequest(runtime, toApiRequest(req))
-    invariant(body === null || typeof body === 'string', 'streams come by the route handlers')
+    invariant(body === null || typeof body === 'string', 'streams are served by the route handlers')
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
     // The rest of a body that was refused stands before the next request of its connection.

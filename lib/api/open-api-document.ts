@@ -30,7 +30,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
     components: {
       securitySchemes: {
         accountKey: { type: 'http', scheme: 'bearer', description: 'An account key, ak_…' },
-        senderToken: { type: 'http', scheme: 'bearer', description: 'The token of a Sender, sk_…' },
+        senderToken: { type: 'http', scheme: 'bearer', description: 'A Sender\'s token, sk_…' },
       },
       schemas: {
         Problem: PROBLEM,
@@ -50,17 +50,17 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
 
 const WHEN: Record<EventKind, string> = {
   'file.status_changed': 'A file arrived or failed.',
-  'file.created': 'An upload begins. Only outputs that ask for it get it, as all kinds below.',
+  'file.created': 'An upload starts. Only sent to outputs that ask for it, like all kinds below.',
   'batch.completed': 'A batch is sealed and all its files have ended.',
   'data_store.failing': 'A bucket has rejected uploads for a minute.',
-  'data_store.recovered': 'It takes uploads again.',
+  'data_store.recovered': 'The bucket accepts uploads again.',
   'output.turned_off': 'Sluice turned a webhook output off.',
-  'usage.threshold': '80 or 100 percent of the transfer of a month is used. For outputs of the workspace.',
+  'usage.threshold': '80 or 100 percent of the monthly transfer is used. For workspace outputs.',
 }
 
 const webhookOf = (kind: EventKind) => ({
   post: {
-    summary: `${WHEN[kind]} Signed; any 2xx within 15 seconds is taken as received.`,
+    summary: `${WHEN[kind]} Signed; any 2xx response within 15 seconds confirms receipt.`,
     requestBody: { required: true, content: content(pascalCase(kind)) },
     responses: { '200': { description: 'Received' } },
   },
@@ -72,7 +72,7 @@ const content = (schema: string) => ({
 
 const hookOf = (hook: Hook) => ({
   post: {
-    summary: 'A decision hook asks. Signed as an event is; the answer decides.',
+    summary: 'A decision hook\'s question. Signed like an event; the response decides.',
     requestBody: { required: true, content: content(`${pascalCase(hook)}Question`) },
     responses: { '200': { description: 'The decision', content: content(`${pascalCase(hook)}Answer`) } },
   },
@@ -92,20 +92,20 @@ const DESCRIPTION = 'Resumable uploads into your bucket. Version 1 may gain fiel
 
 const TAGS: Record<string, string> = {
   Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
-  'Upload links': 'Links by which people without an account upload to a Pipe.',
+  'Upload links': 'Links that let people without an account upload to a Pipe.',
   Uploads: 'Uploads that your backend creates, for clients that only send bytes.',
-  Imports: 'Files that Sluice fetches from a URL, in the name of a Sender.',
-  'Data Stores': 'Buckets of yours, with the credentials that write to them.',
-  Pipes: 'What takes uploads: its restrictions, and the Data Store where its files go.',
-  Senders: 'Backends of yours that may issue tokens.',
-  Files: 'Uploads and what became of them.',
+  Imports: 'Files that Sluice fetches from a URL on behalf of a Sender.',
+  'Data Stores': 'Your buckets, with the credentials to write to them.',
+  Pipes: 'Upload endpoints: their restrictions, and the Data Stores their files go to.',
+  Senders: 'Your backends that can issue tokens.',
+  Files: 'Uploads and their outcomes.',
   Batches: 'Uploads that belong together, and one event when all of them have ended.',
-  'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the whole workspace.',
-  'Decision hooks': 'Your endpoints that decide about an upload, and about its object.',
-  Events: 'What happens to files, as it happens.',
-  Deliveries: 'Events on their way to a webhook: each attempt, its answer, and sending again.',
+  'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the entire workspace.',
+  'Decision hooks': 'Your endpoints that decide on uploads and their objects.',
+  Events: 'Events, as they happen.',
+  Deliveries: 'Events being sent to a webhook: each attempt, its response, and resending.',
   Account: 'Account keys, usage and the audit log.',
-  People: 'The members of the workspace, their roles, and invitations.',
+  People: 'The workspace\'s members, their roles, and invitations.',
   Configuration: 'The lock that `sluice apply` holds while it changes a workspace.',
   Document: 'This document.',
 }
@@ -118,8 +118,8 @@ const PROBLEM = {
     type: { type: 'string', format: 'uri' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'What was wrong and what to do' },
-    code: { type: 'string', description: 'Stable; go by this' },
+    detail: { type: 'string', description: 'What went wrong, and what to do' },
+    code: { type: 'string', description: 'Stable; use it in your program\'s logic' },
     errors: {
       type: 'array',
       items: {
@@ -194,7 +194,7 @@ function queryParameters({ query }: Operation): Json[] {
 function idempotency(operation: Operation): Json[] {
   if (!isOnce(operation)) return []
   const description =
-    'The same request, sent again with it within a day, gets the first answer and changes nothing.'
+    'Sending the same request with it again within a day returns the first response and changes nothing.'
   return [{ name: 'Idempotency-Key', in: 'header', description, schema: { type: 'string', maxLength: 255 } }]
 }
 

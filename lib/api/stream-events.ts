@@ -59,8 +59,8 @@ export function streamEvents(
 }
 
 const REFUSALS = {
-  'own share used': `This workspace has ${LIMITS.mostForEach} event streams open at this node, and may have no more.`,
-  'all taken': `All ${LIMITS.most} places for event streams at this node are taken, and nobody has more of them to spare than you. Try again later.`,
+  'own share used': `This workspace has ${LIMITS.mostForEach} event streams open at this node, which is the limit.`,
+  'all taken': `All ${LIMITS.most} event streams at this node are in use, and no workspace has more than yours. Try again later.`,
 }
 
 /** Whoever goes while it waits is noticed at once; one that never begins to read, too. */

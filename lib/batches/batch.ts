@@ -72,4 +72,4 @@ export async function showBatch(
 }
 
 export const noBatch = () =>
-  new SluiceError('not_found', 'There is no such batch: no file of it was created yet.')
+  new SluiceError('not_found', 'There is no such batch: none of its files has been created yet.')

@@ -7,7 +7,7 @@ it('names the code and the words of the bucket', () => {
   expect(fault('<Code>KeyTooLongError</Code><Message>Your key is &quot;long&quot;</Message>')).toMatchObject({
     kind: 'refused',
     code: 'KeyTooLongError',
-    message: 'PutObject on the bucket media was answered with 400 KeyTooLongError. Your key is "long"',
+    message: 'PutObject on the bucket media got 400 KeyTooLongError. Your key is "long"',
   })
   expect(fault('')).toMatchObject({ code: 'HTTP 400' })
 })

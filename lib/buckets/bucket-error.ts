@@ -111,7 +111,7 @@ export function readFault(
     serverTime: tag(text, 'ServerTime') ?? one(headers.date),
   }
   const hint = hintFor(code, told)
-  const message = `${operation} on the bucket ${bucket} was answered with ${status} ${code}.`
+  const message = `${operation} on the bucket ${bucket} got ${status} ${code}.`
   return new BucketError(
     kindOf(status, code),
     code,
@@ -127,7 +127,7 @@ export function badResponse(operation: string): BucketError {
   return new BucketError(
     'trouble',
     'BadAnswer',
-    `The response to ${operation} is not a valid S3 response. Does a proxy or a login page answer at the endpoint?`,
+    `The response to ${operation} is not a valid S3 response. Is there a proxy or a login page at the endpoint?`,
   )
 }
 
@@ -141,15 +141,15 @@ function shorten(text = '', length: number): string {
 
 function hintFor(code: string, { status, region, regionHeader }: Told): string | undefined {
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed')
-    return `Its region is ${region ?? regionHeader ?? 'another one'}: correct the region or the endpoint of the Data Store.`
-  if (code === 'RequestTimeTooSkewed') return 'The clock of this server is wrong.'
+    return `The bucket is in ${region ?? regionHeader ?? 'another region'}: correct the Data Store's region or endpoint.`
+  if (code === 'RequestTimeTooSkewed') return 'This server\'s clock is wrong.'
   if (code === 'AccessDenied' || status === 403)
-    return 'The credentials of the Data Store may not do that: check them and their policy.'
-  if (code === 'NoSuchBucket') return 'There is no such bucket at that endpoint.'
+    return 'The Data Store\'s credentials do not allow this: check them and their policy.'
+  if (code === 'NoSuchBucket') return 'There is no such bucket at this endpoint.'
   if (code === 'InvalidPartOrder')
-    return 'The bucket says that its parts are not in order, which Sluice has sent in order. Upload the file again.'
+    return 'The bucket reports that its parts are out of order, although Sluice sent them in order. Upload the file again.'
   if (code === 'InvalidPart')
-    return 'A part is not the one that was recorded: a request that was thought lost arrived late with other bytes, or the bucket has dropped the part. Upload the file again.'
+    return 'A part differs from the recorded one: either a delayed request arrived with other bytes, or the bucket dropped the part. Upload the file again.'
   return undefined
 }
 

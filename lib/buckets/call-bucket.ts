@@ -148,7 +148,7 @@ function noResponse(operation: string, bucket: string, error: unknown): BucketEr
   const cause = { cause: error }
   if (isSluiceError(error)) return new BucketError('refused', error.code, error.message, cause)
   const code = (error as NodeJS.ErrnoException).code ?? 'failed'
-  if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was given up.`, cause)
+  if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was aborted.`, cause)
   // Node refuses to send the request, and always will.
   const kind = UNSENDABLE.has(code) ? 'impossible' : 'trouble'
   return new BucketError(kind, code, `${operation} on the bucket ${bucket} got no response (${code}).`, cause)
@@ -192,7 +192,7 @@ export async function withRetries<Result>(
 }
 
 function givenUp(signal: AbortSignal): BucketError {
-  return new BucketError('aborted', 'aborted', 'The request to the bucket was given up.', {
+  return new BucketError('aborted', 'aborted', 'The request to the bucket was aborted.', {
     cause: signal.reason,
   })
 }

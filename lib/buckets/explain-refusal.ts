@@ -37,19 +37,19 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
   if (told) return undefined
   const { host } = new URL(place.endpoint)
   const address = addressOf(place)
-  if (code === 'too_long') return final('The response of the endpoint is too long to be an S3 response.')
+  if (code === 'too_long') return final('The endpoint\'s response is too long to be an S3 response.')
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' && !address.inPath) {
-    return final(`The certificate of ${host} is not for ${address.host}. Switch on path style.`)
+    return final(`The certificate of ${host} is not valid for ${address.host}. Switch on path style.`)
   }
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) {
-    return final(`${host} has no certificate that can be trusted (${code}).`)
+    return final(`${host} has no trusted certificate (${code}).`)
   }
-  if (code === 'EPROTO') return final(`${host} does not speak https. Check the port of the endpoint.`)
+  if (code === 'EPROTO') return final(`${host} does not support https. Check the port of the endpoint.`)
   if (['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code)) {
     return final(`${host} refuses connections (${code}). Check the host and port of the endpoint.`)
   }
   if (['ECONNRESET', 'EPIPE'].includes(code) || code.startsWith('HPE_'))
-    return final(`${host} ended the connection (${code}). Check that it speaks S3.`)
+    return final(`${host} closed the connection (${code}). Check that it is an S3 endpoint.`)
   if (['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'].includes(code)) return unresolved(place)
   return undefined
 }
@@ -64,7 +64,7 @@ function explainClock({ code, told }: BucketError, nowMs: number): Refusal | und
     ? 'wrong'
     : `${minutes} minutes ${skewMs > 0 ? 'ahead of' : 'behind'} the bucket's`
   return final(
-    `The clock of this server is ${how}, and signatures are good for 15 minutes. Set the clock (NTP).`,
+    `This server's clock is ${how}, and signatures are valid for 15 minutes. Set the clock (NTP).`,
   )
 }
 
@@ -75,10 +75,10 @@ function explainKeys({ code }: BucketError): Refusal | undefined {
     )
   }
   if (['InvalidAccessKeyId', 'InvalidAccessKey', 'UnauthorizedAccess', 'Unauthorized'].includes(code)) {
-    return final('The bucket does not know this access key id. Check it, and that the key was not deleted.')
+    return final('The bucket does not know this access key id. Check it, and make sure the key was not deleted.')
   }
   if (['ExpiredToken', 'InvalidToken'].includes(code)) {
-    return final('These are temporary credentials. Give an access key that does not expire.')
+    return final('These are temporary credentials. Use an access key that does not expire.')
   }
   return undefined
 }
@@ -115,7 +115,7 @@ function explainDenied({ code, told }: BucketError, { encryption }: BucketPlace)
       ? ' With SSE-KMS they also need kms:GenerateDataKey and kms:Decrypt on the key.'
       : ''
   const unsigned =
-    ' If they have it, look for a bucket policy that asks for more, such as signed payloads, which Sluice does not send.'
+    'If they have it, check for a bucket policy with further requirements, such as signed payloads, which Sluice does not send.'
   return { final: false, message: `Refused (${code}): the credentials lack the permission.${kms}${unsigned}` }
 }
 
@@ -125,6 +125,6 @@ function explainOther(error: BucketError): Refusal {
   const status = code.startsWith('HTTP ') ? code : `${told.status} ${code}`
   return {
     final: told.status < 500 && told.status >= 300,
-    message: `The bucket answered ${status}: ${told.words}`,
+    message: `The bucket responded with ${status}: ${told.words}`,
   }
 }

@@ -42,7 +42,7 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
     deadline.aborted
       ? {
           final: true,
-          message: `${new URL(place.endpoint).host} did not answer within ${timeoutMs / 1000} seconds.`,
+          message: `${new URL(place.endpoint).host} did not respond within ${timeoutMs / 1000} seconds.`,
         }
       : explainRefusal(thrown, place, clock.now())
   const attempt = new Attempt(explain)
@@ -83,7 +83,7 @@ async function resolves(place: ProbePlace, allowedPrivateHosts: string[]): Promi
   if (await find(base.hostname)) return undefined
   const { hostname } = new URL(place.endpoint)
   if (inPath || !(await find(hostname))) return unresolved(place)
-  const message = `${hostname} is there, but ${base.hostname} has no address. Switch on path style.`
+  const message = `${hostname} exists, but ${base.hostname} does not resolve. Switch on path style.`
   return { final: true, message }
 }
 

@@ -12,7 +12,7 @@ import type { Credentials } from './sign-request.ts'
 export const PROBE_FOLDER = '.sluice-checks'
 
 const CONTENT_TYPE = 'text/plain'
-const bytes = Buffer.from('Sluice wrote this to see whether it may. It can be deleted.\n')
+const bytes = Buffer.from('Sluice wrote this file to test its permissions. You can delete it.\n')
 const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
 
 /**

@@ -9,18 +9,18 @@ const destination = z.object({
   destinationId: z.uuid().describe('Id of the Data Store'),
   status: z.enum(['pending', 'transferring', 'transferred', 'failed']),
   bucket: z.string(),
-  key: z.string().describe('Key of the object in the bucket'),
-  etag: z.string().nullable().describe('As the bucket gave it'),
+  key: z.string().describe('Object key in the bucket'),
+  etag: z.string().nullable().describe('As the bucket returned it'),
   required: z.boolean().describe('False: best effort, which neither delays nor fails an upload'),
   reason: z
     .enum(DESTINATION_REASONS)
     .optional()
-    .describe('Why it failed; unknown: the object may be there, nobody can tell'),
+    .describe('Why it failed; unknown: the object may exist, but this cannot be determined'),
   certainty: z
     .literal('inferred')
     .optional()
     .describe(
-      'Transferred, by what the bucket said when it was asked again: its response to the upload was lost',
+      'Transferred, according to the bucket\'s later responses: its response to the upload was lost',
     ),
 })
 
@@ -28,41 +28,41 @@ export const declaredFile = {
   pipe_id: z.string(),
   file_id: z.uuid(),
   filename: z.string().describe('As the client sent it'),
-  filetype: z.string().nullable().describe('Media type that the client declared'),
+  filetype: z.string().nullable().describe('Media type declared by the client'),
 }
 export const aboutSender = {
   sender: z.string().describe('Name of the Sender whose token was used'),
-  protocol: z.string().describe('tus, resumable-http, http or url: the protocol by which the file came'),
-  subject: z.string().nullable().describe('Your own id of the person, from the token'),
-  metadata: strings.describe('What your backend fixed in the token; a browser cannot change it'),
-  uploadMetadata: strings.describe('What the client sent beside filename and filetype; do not trust it'),
+  protocol: z.string().describe('tus, resumable-http, http or url: the protocol used for the upload'),
+  subject: z.string().nullable().describe('Your own id for the person, from the token'),
+  metadata: strings.describe('Set by your backend in the token; a browser cannot change it'),
+  uploadMetadata: strings.describe('Sent by the client in addition to filename and filetype; do not trust it'),
 }
 
 const endedFile = z.object({
   ...declaredFile,
   status: z.enum(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled']),
-  size: z.int().min(0).describe('Bytes; of a file that did not finish, those that arrived'),
+  size: z.int().min(0).describe('Bytes; for an unfinished file, the bytes received'),
   ...aboutSender,
   checksum: z
     .string()
     .regex(/^crc32:[0-9a-f]{8}$/)
     .nullable()
-    .describe('Of the whole object'),
+    .describe('Of the entire object'),
   decision: z
     .object({
       state: z.enum(['allowed', 'rejected']),
       reason: z.string().nullable().describe('Why it was rejected'),
-      result: z.unknown().describe('What the uploader was handed'),
+      result: z.unknown().describe('The result returned to the uploader'),
     })
     .optional()
-    .describe('Of the hook that decides before there is an object, if the Pipe has one'),
+    .describe('From the hook that decides before the object is created, if the Pipe has one'),
   destinations: z.array(destination),
 })
 
 const createdFile = z.object({
   ...declaredFile,
   status: z.literal('uploading'),
-  size: z.int().min(0).nullable().describe('Bytes that the client declared; null if it will only tell later'),
+  size: z.int().min(0).nullable().describe('Bytes declared by the client; null if declared later'),
   ...aboutSender,
 })
 
@@ -73,13 +73,13 @@ const completedBatch = z.object({
   pipe_id: z.string(),
   batch_id: z.uuid(),
   batch: z.string().describe('Its name'),
-  namedBy: z.enum(['token', 'uploader']).describe('Do not trust the name that an uploader gave'),
+  namedBy: z.enum(['token', 'uploader']).describe('Do not trust a name set by an uploader'),
   sender: z.string().describe('Name of the Sender whose tokens were used'),
-  subject: z.string().nullable().describe('Your own id of the person, from the tokens'),
+  subject: z.string().nullable().describe('Your own id for the person, from the tokens'),
   sealedAt: instant,
-  total: count('How many files it had'),
+  total: count('How many files it contains'),
   transferred: count('How many of them are in your buckets'),
-  partially_transferred: count('How many are in all required ones'),
+  partially_transferred: count('How many are in all required buckets'),
   failed: count('How many failed'),
   expired: count('How many were not finished in time'),
   canceled: count('How many were canceled'),
@@ -90,20 +90,20 @@ const completedBatch = z.object({
         status: z.enum(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled']),
       }),
     )
-    .describe('In the order of their creation, the first 5,000; GET /files?batchId= lists all'),
+    .describe('In order of creation, the first 5,000; GET /files?batchId= lists all'),
 })
 const dataStore = { data_store_id: z.uuid(), name: z.string(), bucket: z.string() }
 
 const failingStore = z.object({
   ...dataStore,
-  reason: z.string().nullable().describe('What the bucket answered, in words'),
+  reason: z.string().nullable().describe('The bucket\'s response, in words'),
   failingSince: instant,
 })
 const recoveredStore = z.object({ ...dataStore, failingSince: instant })
 
 const turnedOffOutput = z.object({
   output_id: z.uuid(),
-  pipe_id: z.string().nullable().describe('Null for an output of the whole workspace'),
+  pipe_id: z.string().nullable().describe('Null for a workspace output'),
   name: z.string(),
   reason: z.string(),
   turnedOffAt: instant,
@@ -135,12 +135,12 @@ export const eventSchema = <Kind extends EventKind>(kind: Kind) =>
     .object({
       id: z
         .uuid()
-        .describe('Id of the event, the same in every attempt: use it to recognize one that you have seen'),
+        .describe('Event id, the same in every attempt: use it to recognize duplicates'),
       event: z.literal(kind),
       timestamp: instant.describe(
         kind === 'file.status_changed' ? 'When the status changed, in UTC' : 'When it happened, in UTC',
       ),
-      test: z.literal(true).optional().describe('There in test events only'),
+      test: z.literal(true).optional().describe('Only present in test events'),
       data: DATA[kind],
     })
     .meta({ title: kind, description: 'The body of a Sluice webhook.' })

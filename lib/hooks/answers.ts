@@ -13,12 +13,12 @@ const status = z
   .int()
   .min(400)
   .max(499)
-  .refine((code) => !REPEATED.has(code), 'must not be 409 or 423, after which clients try again')
+  .refine((code) => !REPEATED.has(code), 'must not be 409 or 423, after which clients retry')
   .optional()
 
 export const beforeCreateAnswer = z.strictObject({
   allow: z.boolean(),
-  reason: reason.describe('Why not; the uploader is told'),
+  reason: reason.describe('Why not; shown to the uploader'),
   status: status.describe('The status of the refusal, 403 by default'),
   filename: z.string().min(1).max(1024).optional(),
   keyPrefix: keyPrefixField.optional(),
@@ -41,8 +41,8 @@ const result = z
 export const decisionInput = z
   .strictObject({
     allow: z.boolean(),
-    reason: reason.describe('Why not; the uploader is told'),
-    result: result.describe('Handed to the uploader of an allowed file'),
+    reason: reason.describe('Why not; shown to the uploader'),
+    result: result.describe('Returned to the uploader of an allowed file'),
   })
   .meta({ example: { allow: true, result: { documentId: 'doc_42' } } })
 export type DecisionInput = z.output<typeof decisionInput>
@@ -56,12 +56,12 @@ export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Ans
   try {
     json = JSON.parse(body)
   } catch {
-    return 'Its answer is not JSON.'
+    return 'The response is not JSON.'
   }
   const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues
   // Of a union, the first of its members tells most.
   const issue = first!.code === 'invalid_union' ? (first!.errors[0]?.[0] ?? first!) : first!
-  return `Its answer is not as it must be: ${[issue.path.join('.'), issue.message].filter(Boolean).join(' ')}.`
+  return `The response is invalid: ${[issue.path.join('.'), issue.message].filter(Boolean).join(' ')}.`
 }

@@ -45,7 +45,7 @@ export async function ask<Answer>(
     fault = answer
     asking.log.warn(
       { pipeId: hook.pipeId, hook: hook.hook, question: question.id, fault },
-      'a decision hook gave no answer',
+      'a decision hook did not respond',
     )
   }
   await noteHealth(asking, hook, fault!)
@@ -91,7 +91,7 @@ export async function askOnce<Answer>(
   const observe = metrics.hookSeconds.startTimer({ hook: hook.hook })
   const answer = await post(agents, { url: hook.url, headers, body: bytes }, limits)
     .then(({ status, body: text, cut }) => {
-      if (status < 200 || status > 299) return `It answered with status ${status}.`
+      if (status < 200 || status > 299) return `The response had status ${status}.`
       return cut ?? readAnswer(schema, text)
     })
     .catch((error: unknown) => {

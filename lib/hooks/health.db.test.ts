@@ -55,7 +55,7 @@ describeWithDatabase('a decision hook', (database) => {
     decider.answer = (_, res) => void res.writeHead(500).end()
     await ask()
     const failingSince = new Date(runtime.clock.now()).toISOString()
-    expect(await health()).toMatchObject({ failingSince, fault: 'It answered with status 500.' })
+    expect(await health()).toMatchObject({ failingSince, fault: 'The response had status 500.' })
     runtime.clock.advance(minutes(5))
     expect(await alerts()).toEqual([])
     decider.answer = (_, res) => void res.end('no JSON')
@@ -63,7 +63,7 @@ describeWithDatabase('a decision hook', (database) => {
     expect(await health()).toMatchObject({ failingSince, fault: 'Its answer is not JSON.' })
     runtime.clock.advance(1)
     expect(await alerts()).toMatchObject([
-      { subjectId: mine.pipe.id, subject: 'Photos', detail: 'before_create: Its answer is not JSON.' },
+      { subjectId: mine.pipe.id, subject: 'Photos', detail: 'before_create: The response is not JSON.' },
     ])
     decider.answer = () => ({ allow: true })
     await ask()
@@ -93,7 +93,7 @@ describeWithDatabase('a decision hook', (database) => {
     decider.answer = () => ({ allow: 'yes' })
     expect(await testHook(runtime, mine.actor, refOf(hook))).toMatchObject({
       answer: null,
-      fault: 'Its answer is not as it must be: allow Invalid input: expected boolean, received string.',
+      fault: 'The response is invalid: allow Invalid input: expected boolean, received string.',
     })
     expect(await health()).toMatchObject({ failingSince: null })
     expect(await revealHookSecret(runtime, mine.actor, refOf(hook))).toBe(secret)

@@ -13,11 +13,11 @@ export const hookInput = z.strictObject({
     .min(1, 'must be at least 1')
     .max(30, 'must be at most 30')
     .default(5)
-    .meta({ description: 'How long the receiver has for each of three attempts.' }),
+    .meta({ description: 'How long the receiver has to respond to each of three attempts.' }),
   withoutAnswer: z
     .enum(WITHOUT_ANSWER, { message: `must be ${WITHOUT_ANSWER.join(' or ')}` })
     .default('refuse')
-    .meta({ description: 'What happens when no attempt gets an answer.' }),
+    .meta({ description: 'What happens if no attempt gets a response.' }),
 })
 export type HookInput = z.output<typeof hookInput>
 

@@ -68,7 +68,7 @@ async function findEnabled(db: Db, pipeId: string, hook: Hook): Promise<HookRow 
 /** Its client may try again: nothing was stored. */
 function withoutAnswer({ withoutAnswer }: HookRow): Record<string, never> {
   if (withoutAnswer === 'allow') return {}
-  throw notNow('The server that decides about uploads to this Pipe does not answer. Try again.')
+  throw notNow('The server that decides on uploads to this Pipe is not responding. Try again.')
 }
 
 function refused(reason = 'Uploads like this are not allowed here.', status = 403): SluiceError {

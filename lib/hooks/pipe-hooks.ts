@@ -130,7 +130,7 @@ export async function revealHookSecret(
 
 function kindOf(name: string): Hook {
   const hook = HOOKS.find((kind) => kind === name)
-  if (!hook) throw new SluiceError('not_found', `The hooks of a Pipe are ${HOOKS.join(' and ')}.`)
+  if (!hook) throw new SluiceError('not_found', `A Pipe's hooks are ${HOOKS.join(' and ')}.`)
   return hook
 }
 

@@ -11,7 +11,7 @@ const DATA = {
       .int()
       .min(0)
       .nullable()
-      .describe('Bytes that the client declared; null if it will only tell later'),
+      .describe('Bytes declared by the client; null if declared later'),
     ...aboutSender,
     token: z.object({
       id: z.string(),
@@ -28,12 +28,12 @@ const DATA = {
     checksum: z
       .string()
       .regex(/^crc32:[0-9a-f]{8}$/)
-      .describe('Of the whole file'),
+      .describe('Of the entire file'),
     destinations: z.array(
       z.object({
         destinationId: z.uuid().describe('Id of the Data Store'),
         bucket: z.string(),
-        key: z.string().describe('Key that the object will have'),
+        key: z.string().describe('The object\'s future key'),
         required: z.boolean(),
       }),
     ),
@@ -46,10 +46,10 @@ export const questionSchema = (hook: Hook) =>
       id: z.string().describe('The same however often you are asked about a file'),
       hook: z.literal(hook),
       timestamp: z.iso.datetime({ precision: 3 }),
-      test: z.literal(true).optional().describe('There in tests only, which are about no file'),
+      test: z.literal(true).optional().describe('Only present in tests, which do not concern a file'),
       data: DATA[hook],
     })
-    .meta({ title: hook, description: 'What a decision hook asks.' })
+    .meta({ title: hook, description: 'A decision hook\'s question.' })
 
 export const ANSWER_SCHEMAS = {
   before_create: beforeCreateAnswer,

@@ -14,8 +14,8 @@ export const hookTestAnswer = z.strictObject({
   answer: z
     .record(z.string(), z.unknown())
     .nullable()
-    .meta({ description: 'What the receiver answered; null if that was no answer' }),
-  fault: z.string().nullable().meta({ description: 'Why it was no answer' }),
+    .meta({ description: 'The receiver\'s answer; null if the response was not an answer' }),
+  fault: z.string().nullable().meta({ description: 'Why the response was not an answer' }),
   milliseconds: z.int(),
 })
 export type HookTest = z.output<typeof hookTestAnswer>

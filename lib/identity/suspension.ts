@@ -14,7 +14,7 @@ export function isSuspended(workspaceId: SQL): SQL {
 export function workspaceSuspended(headers: Record<string, string> = {}): SluiceError {
   return new SluiceError(
     'workspace_suspended',
-    'This workspace is suspended, or is to be deleted. Its uploads keep their offsets, and continue when that is over.',
+    'This workspace is suspended or scheduled for deletion. Its uploads keep their offsets, and continue if it is restored.',
     { headers },
   )
 }

@@ -112,7 +112,7 @@ async function assertFewWaiting(db: Db, workspaceId: string, more: number): Prom
   if (counted!.waiting + more <= MOST_WAITING) return
   throw new SluiceError(
     'rate_limited',
-    `At most ${MOST_WAITING} imports of a workspace may be unfinished, and ${counted!.waiting} are. Create more once some have ended.`,
+    `A workspace may have at most ${MOST_WAITING} unfinished imports, and has ${counted!.waiting}. Create more once some have ended.`,
     { headers: { 'Retry-After': '60' } },
   )
 }

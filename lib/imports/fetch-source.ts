@@ -72,7 +72,7 @@ function describe(response: IncomingMessage, { askedBytes, expected, nowMs }: As
   const lengthBytes = lengthOf(headers)
   if (lengthBytes === null && !isChunked(headers))
     throw new ImportFailure(
-      'The source says neither how long the file is nor where it ends, so a broken connection would look like its end.',
+      'The source does not say how long the file is or where it ends, so a broken connection would look like its end.',
       { isFinal: true },
     )
   return { startBytes: 0, lengthBytes, filetype, validator, body: response }
@@ -93,7 +93,7 @@ function assertPlain(headers: IncomingHttpHeaders): void {
 function partOf(headers: IncomingHttpHeaders, askedBytes: number) {
   const [, from, length] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
   if (Number(from) !== askedBytes)
-    throw new ImportFailure('The source sends another range than the one that was asked for.', {
+    throw new ImportFailure('The source sent a different range than requested.', {
       isFinal: true,
     })
   const known = length === '*' ? null : Number(length)

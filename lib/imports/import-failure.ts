@@ -33,7 +33,7 @@ const WAITS = new Set([408, 425, 429])
 
 export function statusFailure(status: number, retryAfter: string | undefined, nowMs: number): ImportFailure {
   const isFinal = status < 500 && !WAITS.has(status)
-  return new ImportFailure(`The source answered with status ${status}.`, {
+  return new ImportFailure(`The source responded with status ${status}.`, {
     isFinal,
     retryAfterMs: retryAfterMs(retryAfter, nowMs),
   })
@@ -70,7 +70,7 @@ export function judgeFailure(error: unknown): Judged {
     if (blame === 'rival' || blame === 'end') return { kind: 'waits', ms: SOON_MS }
     if (blame === 'bucket') return { kind: 'retries', error: error.message, afterMs: 0 }
   }
-  const words = 'Sluice could not store the bytes. It tries again.'
+  const words = 'Sluice could not store the bytes. It will try again.'
   return { kind: 'retries', error: words, afterMs: 0, isFault: true }
 }
 

@@ -30,7 +30,7 @@ export function startImportWorker(
   const stopping = new AbortController()
   const repeat = async (everyMs: number, bell: Bell, work: () => Promise<void>) => {
     while (!stopping.signal.aborted) {
-      await work().catch((error: unknown) => log.error({ err: error }, 'imports: tried again soon'))
+      await work().catch((error: unknown) => log.error({ err: error }, 'imports: will retry'))
       await bell.wait(everyMs)
     }
   }
@@ -95,7 +95,7 @@ class ImportWorker {
     )
     for (const [claim, { stop, pace }] of this.#runs) {
       const running = held.get(claim)
-      if (running === undefined) stop.abort(new Error('The claim of this import has lapsed.'))
+      if (running === undefined) stop.abort(new Error('This import\'s claim has expired.'))
       else pace.changeTo(this.#limits.bytesPerSecond / running)
     }
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))

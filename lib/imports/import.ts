@@ -18,7 +18,7 @@ const urlField = z
     }
     if (!url || !/^https?:$/.test(url.protocol)) return refuse('must be an address such as https://host/file')
     if (url.username || url.password)
-      return refuse('must not contain a user name or password: send them in headers, as Authorization')
+      return refuse('must not contain a user name or password: send them in headers, such as Authorization')
     url.hash = ''
     return url.href
   })

@@ -223,7 +223,7 @@ describe('an import', () => {
         res.writeHead(200, { Connection: 'close' })
         res.end(bytes)
       }),
-      'nor where it ends',
+      'or where it ends',
     )
   })
 
@@ -272,7 +272,7 @@ describe('an import', () => {
       await to('http://169.254.169.254/latest/meta-data'),
       'reserved|not on the public internet',
     )
-    await expectFailed(await to('file:///etc/passwd'), 'no http or https address')
+    await expectFailed(await to('file:///etc/passwd'), 'not http or https')
     await expectFailed(await to('/again'), 'more than 5 times')
   })
 

@@ -81,7 +81,7 @@ export async function runImport(deps: ImportDeps, running: Running): Promise<voi
   if (judged.kind === 'retries')
     log[judged.isFault ? 'warn' : 'debug'](
       { err: attempted.error, fileId: claimed.fileId },
-      'an attempt at an import has failed',
+      'an import attempt failed',
     )
   if (judged.kind === 'fails') return fail(deps, claimed, judged.reason)
   const { failures, failingSinceMs } = claimed

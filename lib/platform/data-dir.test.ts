@@ -43,14 +43,14 @@ it('says that there is a file in its place, or on the way to it', () => {
   writeFileSync(join(folder, 'file'), '')
   for (const path of [join(folder, 'file'), join(folder, 'file/data')])
     expect(sentence(path)).toBe(
-      `Sluice cannot use ${path}: there is a file where it needs a folder. Move the file away, or set DATA_DIR to a folder.`,
+      `Sluice cannot use ${path}: there is a file in place of a folder. Move the file away, or set DATA_DIR to a folder.`,
     )
 })
 
 it('says that it may not write', ({ skip }) => {
   if (process.platform !== 'linux') return skip('There is no /sys, where nobody may make a folder.')
   expect(sentence('/sys/sluice')).toMatch(
-    /^Sluice cannot use \/sys\/sluice: (this user may not write there|its file system is read-only)\. .* DATA_DIR/,
+    /^Sluice cannot use \/sys\/sluice: (this user cannot write there|its file system is read-only)\. .* DATA_DIR/,
   )
 })
 
@@ -64,7 +64,7 @@ it('says that the disk is full', ({ skip }) => {
   }
   try {
     expect(sentence(disk)).toBe(
-      `Sluice cannot use ${disk}: its disk has 2 MiB left, and Sluice starts with 32. Make room there, or set DATA_DIR to a folder on another disk.`,
+      `Sluice cannot use ${disk}: its disk has 2 MiB left, and Sluice needs 32 to start. Free up space, or set DATA_DIR to a folder on another disk.`,
     )
   } finally {
     execFileSync('umount', [disk])

@@ -31,7 +31,7 @@ export function makeDataDir(dataDir: string): void {
   const freeBytes = bavail * bsize
   if (freeBytes < MIN_FREE_BYTES)
     throw new StartError(
-      `Sluice cannot use ${dataDir}: its disk has ${Math.floor(freeBytes / MiB)} MiB left, and Sluice starts with ${MIN_FREE_BYTES / MiB}. Make room there, or set DATA_DIR to a folder on another disk.`,
+      `Sluice cannot use ${dataDir}: its disk has ${Math.floor(freeBytes / MiB)} MiB left, and Sluice needs ${MIN_FREE_BYTES / MiB} to start. Free up space, or set DATA_DIR to a folder on another disk.`,
     )
 }
 

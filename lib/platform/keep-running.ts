@@ -27,7 +27,7 @@ export async function keepRunning(
       const startedMs = performance.now()
       const why = await current.ended
       if (stopping.signal.aborted) return
-      log.error({ why }, `${name} ended by itself and is started again`)
+      log.error({ why }, `${name} ended unexpectedly and is being restarted`)
       pauseMs = performance.now() - startedMs < STEADY_MS ? longer(pauseMs) : 0
       const next = await startAgain(start, { name, log, pauseMs, stopping: stopping.signal })
       if (!next) return

@@ -14,47 +14,47 @@ export function createMetrics() {
     new Counter({ name, help, labelNames, registers })
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Gauge({ name, help, labelNames, registers })
-  const build = gauge('sluice_build_info', '1 for the version that runs', ['version', 'node'])
+  const build = gauge('sluice_build_info', '1 for the running version', ['version', 'node'])
   build.set({ version: manifest.version, node: process.version }, 1)
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Histogram({ name, help, labelNames, buckets: SECONDS, registers })
   return {
     registry,
-    http: histogram('sluice_http_seconds', 'Time to answer a request', ['handler', 'method', 'status']),
+    http: histogram('sluice_http_seconds', 'Time to respond to a request', ['handler', 'method', 'status']),
     uploadBytes: counter('sluice_upload_bytes_total', 'Bytes of uploads confirmed'),
-    uploadsOpen: gauge('sluice_upload_requests_open', 'Requests that carry bytes now'),
+    uploadsOpen: gauge('sluice_upload_requests_open', 'Requests that are currently sending bytes'),
     uploadsFinished: counter('sluice_uploads_total', 'Uploads that ended', ['status']),
     destinationsFailed: counter(
       'sluice_destinations_failed_total',
-      'Destinations of best effort that were given up',
+      'Best-effort destinations that were abandoned',
       ['reason'],
     ),
-    repairs: counter('sluice_repairs_total', 'Attempts to copy an object to a destination that lacks it', [
+    repairs: counter('sluice_repairs_total', 'Attempts to copy an object to a destination that is missing it', [
       'outcome',
     ]),
-    resumes: counter('sluice_upload_resumes_total', 'Uploads that went on after an interruption'),
+    resumes: counter('sluice_upload_resumes_total', 'Uploads that continued after an interruption'),
     contentVerified: counter('sluice_upload_content_total', 'Files whose content was verified', ['outcome']),
-    savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not send again'),
-    leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from another request', ['how']),
+    savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not have to send again'),
+    leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken over from another request', ['how']),
     renewalsLate: counter(
       'sluice_lease_renewals_late_total',
-      'Leases renewed late: the next delay may lose them',
+      'Leases renewed late: a longer delay may lose them',
     ),
-    memoryUsed: gauge('sluice_upload_memory_bytes', 'Memory budget of uploads in use'),
-    memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'The most of that budget that was in use at once'),
-    memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Memory budget of uploads'),
+    memoryUsed: gauge('sluice_upload_memory_bytes', 'Upload memory budget in use'),
+    memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'Peak use of that budget'),
+    memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Upload memory budget'),
     bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
-    bucketBytes: counter('sluice_bucket_bytes_total', 'Bytes that buckets have taken, at each destination', [
+    bucketBytes: counter('sluice_bucket_bytes_total', 'Bytes accepted by buckets, at each destination', [
       'operation',
     ]),
-    bucketSeconds: histogram('sluice_bucket_seconds', 'Time of a request to a bucket', ['operation']),
-    tokens: counter('sluice_tokens_total', 'Answers of the token API', ['code']),
+    bucketSeconds: histogram('sluice_bucket_seconds', 'Duration of a bucket request', ['operation']),
+    tokens: counter('sluice_tokens_total', 'Token API responses', ['code']),
     webhookAttempts: counter('sluice_webhook_attempts_total', 'Attempts to deliver a webhook', ['outcome']),
-    webhookSeconds: histogram('sluice_webhook_seconds', 'Time of an attempt'),
+    webhookSeconds: histogram('sluice_webhook_seconds', 'Duration of an attempt'),
     webhookDelay: histogram('sluice_webhook_delay_seconds', 'From the event to its first attempt'),
     hookAttempts: counter('sluice_hook_attempts_total', 'Attempts to ask a hook', ['hook', 'outcome']),
-    hookDecisions: counter('sluice_hook_decisions_total', 'Decisions of hooks', ['hook', 'decision']),
-    hookSeconds: histogram('sluice_hook_seconds', 'Time of an attempt to ask a decision hook', ['hook']),
+    hookDecisions: counter('sluice_hook_decisions_total', 'Hook decisions', ['hook', 'decision']),
+    hookSeconds: histogram('sluice_hook_seconds', 'Duration of a decision hook attempt', ['hook']),
     ...backlog(gauge),
   }
 }
@@ -66,13 +66,13 @@ function backlog(gauge: MakeGauge) {
   return {
     backlogMeasured: gauge(
       'sluice_backlog_measured_timestamp_seconds',
-      'When a worker last measured what waits',
+      'When a worker last measured the backlog',
     ),
-    deliveriesPending: gauge('sluice_webhook_deliveries_pending', 'Deliveries that wait, by age', ['age']),
+    deliveriesPending: gauge('sluice_webhook_deliveries_pending', 'Waiting deliveries, by age', ['age']),
     deliveriesOldestDue: gauge('sluice_webhook_oldest_due_seconds', 'How long a due delivery has waited'),
     queueJobs: gauge('sluice_queue_jobs', 'Jobs that are due', ['queue']),
     uploadsUnfinished: gauge('sluice_uploads_unfinished', 'Uploads that have not ended', ['status']),
-    tailOldest: gauge('sluice_tail_oldest_seconds', 'Since the last byte of the oldest tail', ['status']),
+    tailOldest: gauge('sluice_tail_oldest_seconds', 'Age of the oldest tail\'s last byte', ['status']),
     databaseConnections: gauge('sluice_database_connections', 'Connections to the database server', [
       'state',
     ]),

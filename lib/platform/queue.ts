@@ -57,7 +57,7 @@ export async function openQueue({ direct }: DatabaseHandle, options: QueueOption
     schedule: false,
   })
   boss.on('error', (error: unknown) =>
-    options.log.error({ err: asFault(error) }, 'the queue of jobs has failed'),
+    options.log.error({ err: asFault(error) }, 'the job queue failed'),
   )
   await boss.start()
   for (const name of QUEUES)

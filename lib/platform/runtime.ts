@@ -35,6 +35,6 @@ export function setRuntime(runtime: Runtime): void {
 
 export function getRuntime(): Runtime {
   const runtime = global[KEY]
-  invariant(runtime, 'the server sets the runtime before it answers')
+  invariant(runtime, 'the server sets the runtime before it responds')
   return runtime
 }

@@ -21,7 +21,7 @@ it('opens with every key and seals with the first', () => {
   expect(() => createVault([second]).open(old, 'c')).toThrow(
     expect.objectContaining({
       code: 'unavailable',
-      cause: expect.objectContaining({ message: expect.stringMatching(/No key of ENCRYPTION_KEY/) }),
+      cause: expect.objectContaining({ message: expect.stringMatching(/No key in ENCRYPTION_KEY/) }),
     }),
   )
 })

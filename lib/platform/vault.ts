@@ -48,10 +48,10 @@ export function createVault(keys: Buffer[], { boundOnly = false } = {}): Vault {
       const known = version === PLAIN || version === BOUND
       if (!known || !key || !iv || bytes === undefined || !tag)
         throw cannotOpen(
-          `No key of ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`,
+          `No key in ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`,
         )
       if (boundOnly && version !== versionFor(context))
-        throw cannotOpen('This secret is not bound to its column, as all are here. Enter it again.')
+        throw cannotOpen('This secret is not bound to its column, as all must be. Enter it again.')
       const part = (text: string) => Buffer.from(text, 'base64url')
       const decipher = createDecipheriv(CIPHER, key, part(iv), TAG)
         .setAAD(boundTo(context, version))
@@ -72,7 +72,7 @@ function boundTo(context: string | Place, version: string): Buffer {
 }
 
 function cannotOpen(reason: string): SluiceError {
-  return new SluiceError('unavailable', 'This node has not the key that it needs for this.', {
+  return new SluiceError('unavailable', 'This node does not have the key it needs.', {
     headers: { 'Retry-After': '5' },
     cause: new StartError(reason),
   })

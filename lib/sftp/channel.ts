@@ -192,7 +192,7 @@ export class Channel {
   /** Clients set times and permissions of what they have uploaded. The time is kept; a size cannot be set. */
   async #change(fileId: string, sizeBytes: number, { size, mtime }: Partial<Attributes>): Promise<void> {
     if (size !== undefined && size !== sizeBytes)
-      throw new SluiceError('forbidden', 'The size of a file is that of its bytes, and cannot be set.')
+      throw new SluiceError('forbidden', 'A file\'s size is determined by its bytes and cannot be set.')
     if (mtime !== undefined) await this.#deps.directory.touch(fileId, mtime * 1000)
   }
 
@@ -282,6 +282,6 @@ const numberOf = (name: Buffer): number => (name.length === 4 ? name.readUInt32B
 
 const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
 const noSuchHandle = () => new SluiceError('conflict', 'This file is not open.')
-const unreadable = () => new SluiceError('forbidden', 'Files are written here, and never read back.')
+const unreadable = () => new SluiceError('forbidden', 'Files can be written here, but not read.')
 const tooManyHandles = () =>
   new SluiceError('rate_limited', 'This connection has too many files open. Close some of them.')

@@ -70,7 +70,7 @@ export class Directory {
     if (found && mode.creates && mode.exclusive) throw exists()
     if (!found || mode.truncates) return this.#create(place, found)
     if (found.status !== 'uploading')
-      throw new SluiceError('conflict', 'This file is complete. Write it again, from its first byte.')
+      throw new SluiceError('conflict', 'This file is complete. Write it again from the start.')
     return this.#resume(found, mode)
   }
 
@@ -104,7 +104,7 @@ export class Directory {
   async makeFolder(place: Place): Promise<void> {
     if ((await this.hasFolder(place)) || (await this.find(place))) throw exists()
     if (this.#made.size >= FOLDERS_MADE)
-      throw new SluiceError('forbidden', `A connection may make ${FOLDERS_MADE} empty folders.`)
+      throw new SluiceError('forbidden', `A connection can create at most ${FOLDERS_MADE} empty folders.`)
     this.#made.add(pathOf(place))
   }
 
@@ -112,7 +112,7 @@ export class Directory {
     const { db, clock } = this.#deps.context
     const folder = pathOf(place)
     if (isRoot(place) || (await isFolder(db, this.#signedIn, folder, clock.now())))
-      throw new SluiceError('conflict', 'This folder has files in it.')
+      throw new SluiceError('conflict', 'This folder contains files.')
     if (!this.#made.delete(folder)) throw noSuchFile()
   }
 
@@ -187,5 +187,5 @@ export class Directory {
 }
 
 const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
-const exists = () => new SluiceError('conflict', 'There is a file or folder of this name.')
+const exists = () => new SluiceError('conflict', 'There is already a file or folder with this name.')
 const isAFolder = () => new SluiceError('conflict', 'This is a folder.')

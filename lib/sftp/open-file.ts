@@ -97,7 +97,7 @@ export class OpenFile {
     const decision = await waitForDecision(this.#deps.context, this.fileId)
     if (decision?.state === 'rejected') throw rejected(decision.reason)
     if (decision && decision.state !== 'allowed')
-      throw notNow('Every byte is here, and nobody has decided about the file yet. Do not send it again.')
+      throw notNow('Every byte has arrived, but the file has not been decided on yet. Do not send it again.')
   }
 
   /** What has arrived is kept, and the file stays to be resumed. */
@@ -179,6 +179,6 @@ const ended = () => new SluiceError('upload_gone', 'This upload has ended. Write
 function takenOver(): SluiceError {
   return new SluiceError(
     'upload_locked',
-    'Another client is writing this file. Look at its size, and resume.',
+    'Another client is writing this file. Check its size, then resume.',
   )
 }

@@ -21,7 +21,7 @@ export function readPublicKey(line: string): PublicKey | string {
     if (bits < RSA_BITS.least) return `must have at least ${RSA_BITS.least} bits`
     if (bits > RSA_BITS.most) return `must have at most ${RSA_BITS.most} bits`
   } catch {
-    return 'is damaged; paste the whole line again'
+    return 'is damaged; paste the entire line again'
   }
   return { algorithm, data, fingerprint: fingerprintOf(data) }
 }

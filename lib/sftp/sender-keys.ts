@@ -80,7 +80,7 @@ export async function addSenderKey(
     if (!row)
       throw new SluiceError(
         'conflict',
-        'A Sender of this workspace has this key already. Remove it there first.',
+        'A Sender in this workspace already has this key. Remove it there first.',
       )
     const detail = { key: name, fingerprint, subject }
     await recordAudit({ db: tx, clock }, actor, { ...about(sender), action: 'sender.key_added', detail })

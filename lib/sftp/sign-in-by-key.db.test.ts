@@ -103,7 +103,7 @@ describe('a key of a Sender', () => {
     const [[, pair]] = KEYS
     const { id: senderId } = await createSender(site.runtime, site.actor, { name: 'Short-lived' })
     const { id } = await add(pair.public, { senderId })
-    await expect(add(pair.public)).rejects.toThrow('has this key already')
+    await expect(add(pair.public)).rejects.toThrow('already has this key')
     await (await connect(pair.private)).end()
     await revokeSender(site.runtime, site.actor, senderId)
     await expect(connect(pair.private)).rejects.toThrow('authentication')
@@ -145,8 +145,8 @@ describe('a key of a Sender', () => {
     const signature = own.sign(blob)
     expect(await offered({ key, blob, signature })).toMatchObject({ key: { id } })
     const otherBlob = Buffer.from('another session')
-    await expect(offered({ key, blob: otherBlob, signature })).rejects.toThrow('not by this key')
-    await expect(offered({ key, blob, signature: others.sign(blob) })).rejects.toThrow('not by this key')
+    await expect(offered({ key, blob: otherBlob, signature })).rejects.toThrow('does not match this key')
+    await expect(offered({ key, blob, signature: others.sign(blob) })).rejects.toThrow('does not match this key')
     await remove(id)
   })
 

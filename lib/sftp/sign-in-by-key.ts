@@ -46,9 +46,9 @@ export async function signInByKey(context: Context, { user, address, from, offer
     const fingerprint = fingerprintOf(offer.key.data)
     const found = await findKey(context.db, { pipeId: user, fingerprint })
     if (!found || !isOfAlgorithm(offer, found))
-      throw refused('No Sender of this Pipe’s workspace has this key.')
+      throw refused('No Sender in this Pipe’s workspace has this key.')
     if (!offer.signature) return undefined
-    if (!isSigned(offer)) throw refused('The signature is not by this key.')
+    if (!isSigned(offer)) throw refused('The signature does not match this key.')
     return enter(context, found, { pipeId: user, fingerprint, from })
   })
 }

@@ -127,7 +127,7 @@ export class WriteQueue implements ByteSource {
         `byte ${this.#endOffset} is missing, and a write may be at most ${aheadBytes} bytes ahead of it. Files are written from the start to the end`,
       )
     if (allAhead.bytes + data.length > allAhead.mostBytes)
-      return misplaced('too many clients write out of order at the moment. Write in order, or try again')
+      return misplaced('too many clients are writing out of order right now. Write in order, or try again')
     this.#ahead.set(offset, data)
     this.#aheadBytes += data.length
     allAhead.bytes += data.length

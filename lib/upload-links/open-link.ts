@@ -115,7 +115,7 @@ async function knowsPassword(
   if (password === undefined) return false
   await takeForAddress(runtime, `upload-link-password:${id}`, address, PASSWORDS)
   if (await verifyPassword(password, passwordHash)) return true
-  throw new SluiceError('forbidden', 'The password of this upload link is another one.')
+  throw new SluiceError('forbidden', 'The upload link\'s password is wrong.')
 }
 
 async function hasBegun({ db }: LinkRuntime, { senderId }: UploadLinkRow, subject: string): Promise<boolean> {
@@ -156,5 +156,5 @@ async function issue(
 }
 
 function noLink(): SluiceError {
-  return new SluiceError('not_found', 'There is no such upload link. Ask whoever sent it for another.')
+  return new SluiceError('not_found', 'There is no such upload link. Ask its sender for a new one.')
 }

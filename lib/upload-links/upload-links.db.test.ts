@@ -148,7 +148,7 @@ describeWithDatabase('an upload link', (database) => {
     )
     const answers = await Promise.all(asked)
     expect(new Set(answers)).toEqual(
-      new Set(['not_found: There is no such upload link. Ask whoever sent it for another.']),
+      new Set(['not_found: There is no such upload link. Ask its sender for a new one.']),
     )
     expect(codeOf(await client(upload!.token).create(10))).toBe('token_revoked')
   })
@@ -200,7 +200,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(allowed).toEqual([])
     const signIn = { user: site.pipe.id, password: mine.token, address: elsewhere() }
     await expect(signInByToken(node.context, signIn)).rejects.toThrow(
-      'The user name is no Pipe, or the password no upload token.',
+      'The user name is not a Pipe, or the password is not an upload token.',
     )
   })
 })

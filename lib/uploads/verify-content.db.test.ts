@@ -205,7 +205,7 @@ describe('a Pipe that verifies the content', () => {
     const refused = await client.patch(url, 4099, liar.subarray(4099))
     expect(refused.status).toBe(403)
     expect(JSON.parse(refused.body).detail).toBe(
-      'The file was declared as image/png, and its content is application/x-msdownload.',
+      'The file was declared as image/png, but its content is application/x-msdownload.',
     )
     expect(site.bucket.traffic.seen().length).toBe(sent)
     expect((await client.head(url)).status).toBe(410)

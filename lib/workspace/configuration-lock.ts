@@ -9,7 +9,7 @@ import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
 const LOCK_MS = seconds(60)
 
 export const configurationLockInput = z.strictObject({
-  holder: z.uuid('must be a UUID of your own, the same for each renewal'),
+  holder: z.uuid('must be a UUID that you generate, the same for each renewal'),
 })
 export const configurationLockAnswer = z.strictObject({ holder: z.uuid(), lockedUntil: z.iso.datetime() })
 

@@ -8,7 +8,7 @@ const PATHS = ['DATA_DIR', 'TLS_CERT_FILE', 'TLS_KEY_FILE']
 
 if (process.argv.length > 2) {
   process.stderr.write(
-    `The server takes no options, but ${process.argv[2]} was given. Its settings are environment variables.\n`,
+    `The server accepts no options, but got ${process.argv[2]}. Its settings are environment variables.\n`,
   )
   process.exit(1)
 }

@@ -23,7 +23,7 @@ export const accountOperations = [
   operation('GET /usage', {
     id: 'reportUsage',
     right: 'see',
-    summary: 'What the workspace transferred in a calendar month (UTC), and its quota.',
+    summary: 'The workspace\'s transfer in a calendar month (UTC), and its quota.',
     query: usageQuery,
     answer: usageAnswer,
     run: ({ runtime, who, query }) => reportUsage(runtime, who, query),
@@ -31,7 +31,7 @@ export const accountOperations = [
   operation('POST /account-keys', {
     id: 'createAccountKey',
     right: 'build',
-    summary: 'Create an account key. The key is in this answer and nowhere else.',
+    summary: 'Create an account key. Only this response contains the key.',
     body: accountKeyInput,
     status: 201,
     answer: accountKeyAnswer.extend({ key: z.string() }),
@@ -49,7 +49,7 @@ export const accountOperations = [
   operation('DELETE /account-keys/{id}', {
     id: 'revokeAccountKey',
     right: 'build',
-    summary: 'Revoke an account key at once and for good.',
+    summary: 'Revoke an account key immediately and permanently.',
     answer: accountKeyAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => revokeAccountKey(runtime, who, params.id!),
@@ -58,14 +58,14 @@ export const accountOperations = [
     id: 'listTurnedOff',
     right: 'see',
     summary:
-      'What was turned off because somebody had been in the account before its owner proved the address.',
+      'List what was turned off because someone used the account before its owner verified the address.',
     answer: turnedOffList,
     run: async ({ runtime, who }) => ({ data: await listTurnedOff(runtime, who) }),
   }),
   operation('POST /turned-off/{id}/switch-on', {
     id: 'switchOn',
     right: 'administer',
-    summary: 'Switch one of them on again, with all that it opens.',
+    summary: 'Switch one of them on again, along with everything it grants.',
     answer: turnedOffAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => switchOn(runtime, who, params.id!),
@@ -73,7 +73,7 @@ export const accountOperations = [
   operation('GET /audit-log', {
     id: 'listAudit',
     right: 'see',
-    summary: 'Who changed what and when, newest first, by whatever filters are set.',
+    summary: 'List who changed what and when, newest first, with optional filters.',
     query: auditQuery,
     answer: pageAnswer(auditAnswer),
     run: ({ runtime, who, query }) => listAudit(runtime, who, query),

@@ -8,7 +8,7 @@ export const batchOperations = [
   senderOperation('POST /batches/seal', {
     id: 'sealNamedBatch',
     summary:
-      'Seal a batch that tokens of this Sender name: it takes no more files, and `batch.completed` is sent once all of them have ended. To seal it again changes nothing.',
+      'Seal a batch named by this Sender\'s tokens: it accepts no more files, and `batch.completed` is sent once all of them have ended. Sealing it again changes nothing.',
     body: sealInput,
     answer: batchAnswer,
     problems: ['not_found'],
@@ -17,7 +17,7 @@ export const batchOperations = [
   operation('GET /batches/{id}', {
     id: 'showBatch',
     right: 'see',
-    summary: 'Show a batch. Its files are listed by `GET /files?batchId=`.',
+    summary: 'Show a batch. List its files with `GET /files?batchId=`.',
     answer: batchAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showBatch(runtime, who, params.id!),
@@ -25,7 +25,7 @@ export const batchOperations = [
   operation('POST /batches/{id}/seal', {
     id: 'sealBatch',
     right: 'operate',
-    summary: 'Seal a batch, whoever named it.',
+    summary: 'Seal a batch, regardless of who named it.',
     answer: batchAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => sealBatch(runtime, who, params.id!),

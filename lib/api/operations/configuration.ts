@@ -24,7 +24,7 @@ export const configurationOperations = [
   operation('GET /workspace', {
     id: 'showWorkspace',
     right: 'see',
-    summary: 'Show the workspace of the key: its name, and whether its members need a second factor.',
+    summary: 'Show the key\'s workspace: its name, and whether its members need a second factor.',
     answer: workspaceAnswer,
     run: ({ runtime, who }) => showWorkspace(runtime, who),
   }),
@@ -32,7 +32,7 @@ export const configurationOperations = [
     id: 'changeWorkspace',
     right: 'administer',
     summary:
-      'Rename the workspace, or require a second factor of its members. Only an owner can stop requiring it, in the dashboard.',
+      'Rename the workspace, or require its members to use a second factor. Only an owner can stop requiring it, in the dashboard.',
     body: workspaceChanges,
     answer: workspaceAnswer,
     run: ({ runtime, who, body }) => changeWorkspace(runtime, who, body),
@@ -40,14 +40,14 @@ export const configurationOperations = [
   operation('GET /alert-settings', {
     id: 'showAlertSettings',
     right: 'see',
-    summary: 'Show which alerts the members get by mail and as notices.',
+    summary: 'Show which alerts members receive by email and as notices.',
     answer: alertSettingsAnswer,
     run: ({ runtime, who }) => readAlertSettings(runtime, who),
   }),
   operation('PATCH /alert-settings', {
     id: 'changeAlertSettings',
     right: 'build',
-    summary: 'Change which alerts the members get. What is left out stays as it is.',
+    summary: 'Change which alerts members receive. Omitted alerts stay unchanged.',
     body: alertSettingsChanges,
     answer: alertSettingsAnswer,
     run: ({ runtime, who, body }) => changeAlertSettings(runtime, who, body),
@@ -56,7 +56,7 @@ export const configurationOperations = [
     id: 'lockConfiguration',
     right: 'build',
     summary:
-      'Take or renew the lock that `sluice apply` holds while it changes a workspace. It ends a minute after its last renewal.',
+      'Acquire or renew the lock that `sluice apply` holds while it changes a workspace. It expires a minute after its last renewal.',
     body: configurationLockInput,
     answer: configurationLockAnswer,
     problems: ['conflict'],
@@ -65,7 +65,7 @@ export const configurationOperations = [
   operation('POST /configuration-lock/release', {
     id: 'unlockConfiguration',
     right: 'build',
-    summary: 'Release the lock before it ends by itself.',
+    summary: 'Release the lock before it expires.',
     body: configurationLockInput,
     status: 204,
     problems: ['conflict'],

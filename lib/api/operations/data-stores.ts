@@ -13,7 +13,7 @@ export const dataStoreOperations = [
   operation('POST /data-stores', {
     id: 'createDataStore',
     right: 'administer',
-    summary: 'Connect a bucket, and check it.',
+    summary: 'Connect a bucket and check it.',
     body: dataStoreInput,
     status: 201,
     answer: dataStoreAnswer,
@@ -41,7 +41,7 @@ export const dataStoreOperations = [
     id: 'updateDataStore',
     right: 'administer',
     summary:
-      'Change a Data Store, and check it. Its place cannot change while uploads to it are in progress.',
+      'Change a Data Store and check it. Its location cannot change while uploads to it are in progress.',
     body: dataStoreChanges,
     answer: dataStoreAnswer,
     problems: ['not_found', 'conflict'],
@@ -52,7 +52,7 @@ export const dataStoreOperations = [
   operation('POST /data-stores/{id}/check', {
     id: 'checkDataStore',
     right: 'operate',
-    summary: 'Try each operation on the bucket, and say what to change.',
+    summary: 'Test each operation on the bucket, and report what to change.',
     answer: dataStoreAnswer,
     problems: ['not_found', 'conflict', 'rate_limited'],
     network: true,

@@ -27,7 +27,7 @@ export const deliveryOperations = [
   operation('GET /deliveries/{id}', {
     id: 'showDelivery',
     right: 'see',
-    summary: 'Show a delivery with what was sent and answered in each attempt.',
+    summary: 'Show a delivery with each attempt\'s request and response.',
     answer: wholeDeliveryAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showDelivery(runtime, who, params.id!),
@@ -35,7 +35,7 @@ export const deliveryOperations = [
   operation('POST /deliveries/{id}/resend', {
     id: 'resendDelivery',
     right: 'operate',
-    summary: 'Send an event again, at once and then on the schedule from its start.',
+    summary: 'Resend an event, immediately and then on the full schedule.',
     status: 202,
     answer: wholeDeliveryAnswer,
     problems: ['not_found', 'conflict', 'rate_limited'],
@@ -44,7 +44,7 @@ export const deliveryOperations = [
   operation('POST /deliveries/resend-failed', {
     id: 'resendFailed',
     right: 'operate',
-    summary: 'Resend every event that failed since a given time, up to 10,000 in one call.',
+    summary: 'Resend every event that failed since a given time, up to 10,000 per call.',
     body: resendFailedInput,
     status: 202,
     answer: resendFailedAnswer,

@@ -17,7 +17,7 @@ export const eventOperations = [
     id: 'streamEvents',
     right: 'see',
     summary:
-      'Follow events as server-sent events, each with the body of a webhook. With Last-Event-ID you are told what came since, for an hour; an event may come twice. `events` names other kinds than `file.status_changed`, with commas in between; `file.created` is there only where some webhook output asks for it.',
+      'Follow events as server-sent events, each with the body of a webhook. With Last-Event-ID, you also get the events since then, for up to an hour; an event may be sent twice. `events` lists other kinds than `file.status_changed`, separated by commas; `file.created` only exists if a webhook output asks for it.',
     query: z.strictObject({ pipeId: z.string().optional(), events: kindsField }),
     stream: true,
     answer: z.string(),

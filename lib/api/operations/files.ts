@@ -16,7 +16,7 @@ export const fileOperations = [
     id: 'listFiles',
     right: 'see',
     summary:
-      'List files, newest first unless asked otherwise. With a filter a page may hold less than its limit and still have a next one.',
+      'List files, newest first by default. With a filter, a page may contain fewer files than its limit and still have a next page.',
     query: fileQuery,
     answer: pageAnswer(fileAnswer),
     run: async ({ runtime, who, query }) => {
@@ -47,7 +47,7 @@ export const fileOperations = [
     id: 'repairDestination',
     right: 'operate',
     summary:
-      'Copy the object of a partially transferred file to a destination that lacks it, from one that may be read. It begins within seconds; the file is transferred once every destination has the object.',
+      'Copy the object of a partially transferred file to a destination that is missing it, from one that can be read. The copy starts within seconds; the file is transferred once every destination has the object.',
     status: 202,
     answer: fileAnswer,
     problems: ['not_found', 'conflict'],
@@ -61,7 +61,7 @@ export const fileOperations = [
     id: 'decideOnFile',
     right: 'operate',
     summary:
-      'Allow or reject a file that its `before_complete` hook has deferred. The same decision may be sent again; another one is a conflict.',
+      'Allow or reject a file that its `before_complete` hook has deferred. The same decision can be sent again; a different one is a conflict.',
     body: decisionInput,
     answer: fileAnswer,
     problems: ['not_found', 'conflict'],
@@ -70,7 +70,7 @@ export const fileOperations = [
   operation('DELETE /files/{id}', {
     id: 'eraseFile',
     right: 'administer',
-    summary: 'Erase the record of a file. The object stays in the bucket.',
+    summary: 'Erase a file\'s record. The object stays in the bucket.',
     status: 204,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => eraseFile(runtime, who, params.id!),

@@ -20,7 +20,7 @@ const problems: Problem[] = [
 export const importOperations = [
   senderOperation('POST /imports', {
     id: 'createImport',
-    summary: 'Import a file from a URL. It is fetched in the background; its progress is that of the file.',
+    summary: 'Import a file from a URL. It is fetched in the background; the file shows its progress.',
     body: importInput,
     once: true,
     status: 202,
@@ -34,7 +34,7 @@ export const importOperations = [
   }),
   senderOperation('POST /imports/batch', {
     id: 'createImports',
-    summary: 'Import up to 1,000 files: all of them are taken, in the order of the list, or none.',
+    summary: 'Import up to 1,000 files: either all of them are accepted, in list order, or none.',
     body: importsInput,
     bodyBytes: 4 * 1024 * 1024,
     once: true,
@@ -49,7 +49,7 @@ export const importOperations = [
   }),
   senderOperation('GET /imports/{id}', {
     id: 'showImport',
-    summary: 'Show an import of this Sender, by the id of its file.',
+    summary: 'Show one of this Sender\'s imports, by its file id.',
     answer: fileAnswer.extend({ import: importAnswer }),
     problems: ['not_found'],
     async run({ runtime, who, params }) {
@@ -61,7 +61,7 @@ export const importOperations = [
   }),
   senderOperation('DELETE /imports/{id}', {
     id: 'cancelImport',
-    summary: 'Cancel an import of this Sender.',
+    summary: 'Cancel one of this Sender\'s imports.',
     status: 204,
     problems: ['not_found', 'conflict'],
     run: async ({ runtime, who, params }) =>

@@ -32,7 +32,7 @@ export const outputOperations = [
     id: 'createOutput',
     right: 'build',
     summary:
-      'Create a webhook output that gets the events of all Pipes, one of at most five. Its secret is in this answer.',
+      'Create a webhook output that receives events from all Pipes, one of at most five. The response contains its secret.',
     body: outputInput,
     status: 201,
     answer: withSecret,
@@ -42,14 +42,14 @@ export const outputOperations = [
   operation('GET /outputs', {
     id: 'listOutputs',
     right: 'see',
-    summary: 'List the webhook outputs that get the events of all Pipes, oldest first.',
+    summary: 'List the webhook outputs that receive events from all Pipes, oldest first.',
     answer: list,
     run: async ({ runtime, who }) => ({ data: await listOutputs(runtime, who, {}) }),
   }),
   operation('POST /pipes/{id}/outputs', {
     id: 'createPipeOutput',
     right: 'build',
-    summary: 'Create a webhook output of a Pipe, one of at most five. Its secret is in this answer.',
+    summary: 'Create a webhook output for a Pipe, one of at most five. The response contains its secret.',
     body: outputInput,
     status: 201,
     answer: withSecret,
@@ -60,7 +60,7 @@ export const outputOperations = [
     id: 'listPipeOutputs',
     right: 'see',
     summary:
-      'List the webhook outputs of a Pipe, oldest first: the first is the one of `/pipes/{id}/webhook`.',
+      'List a Pipe\'s webhook outputs, oldest first: the first is the one at `/pipes/{id}/webhook`.',
     answer: list,
     problems: ['pipe_not_found'],
     run: async ({ runtime, who, params }) => ({
@@ -70,7 +70,7 @@ export const outputOperations = [
   operation('GET /outputs/{id}', {
     id: 'showOutput',
     right: 'see',
-    summary: 'Show a webhook output, of a Pipe or of the workspace.',
+    summary: 'Show a webhook output of a Pipe or the workspace.',
     answer: webhookOutputAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showOutput(runtime, who, { outputId: params.id! }),
@@ -78,7 +78,7 @@ export const outputOperations = [
   operation('PATCH /outputs/{id}', {
     id: 'changeOutput',
     right: 'build',
-    summary: 'Change a webhook output. What is left out stays as it is.',
+    summary: 'Change a webhook output. Omitted fields stay unchanged.',
     body: outputChanges,
     answer: webhookOutputAnswer,
     problems: ['not_found'],
@@ -87,7 +87,7 @@ export const outputOperations = [
   operation('DELETE /outputs/{id}', {
     id: 'deleteOutput',
     right: 'build',
-    summary: 'Delete a webhook output. What it has not been sent yet is given up; its log stays.',
+    summary: 'Delete a webhook output. Unsent events are dropped; its log stays.',
     status: 204,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => deleteOutput(runtime, who, params.id!),
@@ -104,7 +104,7 @@ export const outputOperations = [
     id: 'testOutput',
     right: 'operate',
     summary:
-      'Send an event of any kind, marked as a test. It goes out even while the output is off, and is tried once.',
+      'Send an event of any kind, marked as a test. It is sent even while the output is off, and is tried once.',
     body: testEventInput,
     status: 202,
     answer: wholeDeliveryAnswer,
@@ -114,7 +114,7 @@ export const outputOperations = [
   operation('GET /outputs/{id}/missed', {
     id: 'showMissedOfOutput',
     right: 'see',
-    summary: 'Count the events of the last 30 days that this output was not sent because it was off.',
+    summary: 'Count the events of the last 30 days that were not sent to this output because it was off.',
     answer: missedAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showMissed(runtime, who, { outputId: params.id! }),
@@ -122,7 +122,7 @@ export const outputOperations = [
   operation('POST /outputs/{id}/missed/send', {
     id: 'sendMissedToOutput',
     right: 'operate',
-    summary: 'Send this output the events that it was not sent, the oldest first, up to 1,000 in one call.',
+    summary: 'Send this output the events it has missed, oldest first, up to 1,000 per call.',
     body: sendMissedInput,
     status: 202,
     answer: sendMissedAnswer,
@@ -132,7 +132,7 @@ export const outputOperations = [
   operation('DELETE /outputs/{id}/missed', {
     id: 'discardMissedOfOutput',
     right: 'operate',
-    summary: 'Discard the events that this output was not sent. The files stay.',
+    summary: 'Discard the events this output has missed. The files stay.',
     status: 204,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => discardMissed(runtime, who, { outputId: params.id! }),
@@ -145,7 +145,7 @@ export const firstOutputOperations = [
     id: 'saveWebhookOutput',
     right: 'build',
     summary:
-      'Create or change the first webhook output of a Pipe. Its secret is in the answer that creates it. `name`, `events` and `headers` stay as they are when left out.',
+      'Create or change a Pipe\'s first webhook output. The response that creates it contains its secret. `name`, `events` and `headers` stay unchanged if omitted.',
     body: webhookOutputInput,
     answer: webhookOutputAnswer.extend({ secret: z.string().optional() }),
     problems: ['pipe_not_found'],
@@ -154,7 +154,7 @@ export const firstOutputOperations = [
   operation('GET /pipes/{id}/webhook', {
     id: 'showWebhookOutput',
     right: 'see',
-    summary: 'Show the first webhook output of a Pipe.',
+    summary: 'Show a Pipe\'s first webhook output.',
     answer: webhookOutputAnswer,
     problems: [...problems],
     run: ({ runtime, who, params }) => showOutput(runtime, who, { firstOf: params.id! }),
@@ -170,7 +170,7 @@ export const firstOutputOperations = [
   operation('POST /pipes/{id}/webhook/test', {
     id: 'sendTestEvent',
     right: 'operate',
-    summary: 'Send an event marked as a test. It goes out even while the output is off, and is tried once.',
+    summary: 'Send an event marked as a test. It is sent even while the output is off, and is tried once.',
     status: 202,
     answer: wholeDeliveryAnswer,
     problems: [...problems, 'rate_limited'],
@@ -188,7 +188,7 @@ export const firstOutputOperations = [
   operation('POST /pipes/{id}/webhook/missed/send', {
     id: 'sendMissedEvents',
     right: 'operate',
-    summary: 'Send the events that were not sent, the oldest first, up to 1,000 in one call.',
+    summary: 'Send the missed events, oldest first, up to 1,000 per call.',
     body: sendMissedInput,
     status: 202,
     answer: sendMissedAnswer,
@@ -198,7 +198,7 @@ export const firstOutputOperations = [
   operation('DELETE /pipes/{id}/webhook/missed', {
     id: 'discardMissedEvents',
     right: 'operate',
-    summary: 'Discard the events that were not sent. They can no longer be sent; the files stay.',
+    summary: 'Discard the missed events. They can no longer be sent; the files stay.',
     status: 204,
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params }) => discardMissed(runtime, who, { firstOf: params.id! }),

@@ -23,7 +23,7 @@ export const peopleOperations = [
   operation('GET /members', {
     id: 'listMembers',
     right: 'see',
-    summary: 'List the members of the workspace with their roles.',
+    summary: 'List the workspace\'s members with their roles.',
     query: pageQuery,
     answer: pageAnswer(memberAnswer),
     run: ({ runtime, who, query }) => listMembers(runtime, who, query),
@@ -31,7 +31,7 @@ export const peopleOperations = [
   operation('PATCH /members/{id}', {
     id: 'changeRole',
     right: 'administer',
-    summary: 'Change the role of a member, by their user id. It counts from their next request on.',
+    summary: 'Change a member\'s role, by their user id. It applies from their next request.',
     body: roleChange,
     answer: memberAnswer,
     problems: ['not_found', 'conflict'],
@@ -40,7 +40,7 @@ export const peopleOperations = [
   operation('DELETE /members/{id}', {
     id: 'removeMember',
     right: 'administer',
-    summary: 'Remove a member, and revoke the account keys that they created here.',
+    summary: 'Remove a member, and revoke the account keys they created here.',
     status: 204,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => removeMember(runtime, who, params.id!),
@@ -48,7 +48,7 @@ export const peopleOperations = [
   operation('POST /invitations', {
     id: 'invite',
     right: 'administer',
-    summary: 'Invite somebody by email. The link is valid for seven days, once, and for that address alone.',
+    summary: 'Invite someone by email. The link is valid for seven days, once, and only for that address.',
     body: invitationInput,
     status: 201,
     answer: invitationAnswer,
@@ -66,7 +66,7 @@ export const peopleOperations = [
   operation('POST /invitations/{id}/resend', {
     id: 'resendInvitation',
     right: 'administer',
-    summary: 'Send an invitation again, with a new link; the previous link stops working.',
+    summary: 'Send an invitation again with a new link; the previous link stops working.',
     answer: invitationAnswer,
     problems: ['not_found', 'rate_limited'],
     run: ({ runtime, who, params }) => resendInvitation(runtime, who, params.id!),
@@ -74,7 +74,7 @@ export const peopleOperations = [
   operation('DELETE /invitations/{id}', {
     id: 'withdrawInvitation',
     right: 'administer',
-    summary: 'Withdraw an invitation. Its link stops working at once.',
+    summary: 'Withdraw an invitation. Its link stops working immediately.',
     status: 204,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => withdrawInvitation(runtime, who, params.id!),

@@ -39,7 +39,7 @@ export const pipeOperations = [
   operation('PATCH /pipes/{id}', {
     id: 'updatePipe',
     right: 'build',
-    summary: 'Change a Pipe. Uploads in progress keep what they began with.',
+    summary: 'Change a Pipe. Uploads in progress keep their settings.',
     body: pipeChanges,
     answer: pipeAnswer,
     problems: ['pipe_not_found'],
@@ -48,7 +48,7 @@ export const pipeOperations = [
   operation('DELETE /pipes/{id}', {
     id: 'deletePipe',
     right: 'build',
-    summary: 'Delete a Pipe. Its uploads in progress are canceled; files that arrived stay.',
+    summary: 'Delete a Pipe. Its uploads in progress are canceled; transferred files stay.',
     answer: deletedPipeAnswer,
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params }) => deletePipe(runtime, who, params.id!, cancelUploadsOfPipe(runtime)),

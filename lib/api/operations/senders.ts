@@ -25,7 +25,7 @@ export const senderOperations = [
   operation('POST /senders', {
     id: 'createSender',
     right: 'build',
-    summary: 'Create a Sender. Its token is in this answer and nowhere else.',
+    summary: 'Create a Sender. Only this response contains its token.',
     body: senderInput,
     status: 201,
     answer: withToken,
@@ -51,7 +51,7 @@ export const senderOperations = [
   operation('PATCH /senders/{id}', {
     id: 'renameSender',
     right: 'build',
-    summary: 'Rename a Sender. Files keep the name that they began with.',
+    summary: 'Rename a Sender. Existing files keep the old name.',
     body: senderInput,
     answer: senderAnswer,
     problems: ['not_found'],
@@ -60,7 +60,7 @@ export const senderOperations = [
   operation('POST /senders/{id}/rotate', {
     id: 'rotateSender',
     right: 'build',
-    summary: 'Rotate the token of a Sender. The previous token keeps working until the overlap ends.',
+    summary: 'Rotate a Sender\'s token. The previous token keeps working until the overlap ends.',
     body: rotateSenderInput,
     answer: withToken,
     problems: ['not_found', 'conflict'],
@@ -69,7 +69,7 @@ export const senderOperations = [
   operation('DELETE /senders/{id}', {
     id: 'revokeSender',
     right: 'build',
-    summary: 'Revoke a Sender at once and for good, with every token that it issued.',
+    summary: 'Revoke a Sender immediately and permanently, along with every token it issued.',
     answer: senderAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => revokeSender(runtime, who, params.id!),
@@ -77,7 +77,7 @@ export const senderOperations = [
   operation('POST /senders/{id}/keys', {
     id: 'addSenderKey',
     right: 'build',
-    summary: 'Add a public key that may upload for a Sender, by SFTP.',
+    summary: 'Add a public key that can upload by SFTP on behalf of a Sender.',
     body: senderKeyInput,
     status: 201,
     answer: senderKeyAnswer,
@@ -87,7 +87,7 @@ export const senderOperations = [
   operation('GET /senders/{id}/keys', {
     id: 'listSenderKeys',
     right: 'see',
-    summary: 'List the public keys of a Sender, oldest first.',
+    summary: 'List a Sender\'s public keys, oldest first.',
     answer: z.strictObject({ data: z.array(senderKeyAnswer) }),
     problems: ['not_found'],
     run: async ({ runtime, who, params }) => ({ data: await listSenderKeys(runtime, who, params.id!) }),
@@ -95,7 +95,7 @@ export const senderOperations = [
   operation('DELETE /senders/{id}/keys/{keyId}', {
     id: 'removeSenderKey',
     right: 'build',
-    summary: 'Remove a public key of a Sender. Its open SFTP sessions end with their next request.',
+    summary: 'Remove a Sender\'s public key. Its open SFTP sessions end with their next request.',
     answer: senderKeyAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => removeSenderKey(runtime, who, params.id!, params.keyId!),

@@ -28,7 +28,7 @@ export const tokenOperations = [
   operation('POST /tokens/{id}/revoke', {
     id: 'revokeToken',
     right: 'build',
-    summary: 'Revoke a temporary token at once, for uploads in progress too.',
+    summary: 'Revoke a temporary token immediately, even for uploads in progress.',
     answer: tokenAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => revokeToken(runtime, who, params.id!),

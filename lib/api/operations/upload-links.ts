@@ -25,7 +25,7 @@ export const uploadLinkOperations = [
     id: 'createUploadLink',
     right: 'build',
     summary:
-      'Create a link by which people without an account upload to a Pipe. Its code is in this answer and nowhere else.',
+      'Create a link that lets people without an account upload to a Pipe. Only this response contains its code.',
     body: uploadLinkInput,
     status: 201,
     answer: uploadLinkAnswer.extend({ code: z.string() }),
@@ -53,7 +53,7 @@ export const uploadLinkOperations = [
     id: 'changeUploadLink',
     right: 'build',
     summary:
-      'Change an upload link, or close it and open it again. Uploads that have begun go on while it is closed.',
+      'Change an upload link, or close and reopen it. Uploads in progress continue while it is closed.',
     body: uploadLinkChange,
     answer: uploadLinkAnswer,
     problems: ['not_found'],
@@ -62,7 +62,7 @@ export const uploadLinkOperations = [
   operation('DELETE /upload-links/{id}', {
     id: 'deleteUploadLink',
     right: 'build',
-    summary: 'Delete an upload link for good. Uploads through it that have not ended cannot go on.',
+    summary: 'Delete an upload link permanently. Its uploads in progress cannot continue.',
     status: 204,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => deleteUploadLink(runtime, who, params.id!),
@@ -70,7 +70,7 @@ export const uploadLinkOperations = [
   openOperation('POST /upload-links/open', {
     id: 'openUploadLink',
     summary:
-      'Open an upload link by its code: what it says, and a token for its uploads if it takes any from this visitor.',
+      'Open an upload link with its code: returns its message, and an upload token if it accepts uploads from this visitor.',
     body: openLinkInput,
     answer: openLinkAnswer,
     problems: ['not_found', 'forbidden', 'rate_limited'],

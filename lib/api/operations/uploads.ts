@@ -20,7 +20,7 @@ export const uploadOperations = [
   senderOperation('POST /uploads', {
     id: 'createUpload',
     summary:
-      'Create one upload whose name, type, length and metadata the client cannot change, and get its address with a token that is good for it alone.',
+      'Create an upload whose name, type, length and metadata the client cannot change. Returns its address and a token that is only valid for this upload.',
     body: backendUploadInput,
     once: true,
     status: 201,

@@ -146,7 +146,7 @@ async function makeDemo(runtime: DemoRuntime, bucket: DemoBucket): Promise<DemoD
   })
   const actor: Actor = { workspaceId, kind: 'system', id: userId, label: 'Sluice', role: 'owner' }
   const dataStore = await createDataStore(runtime, actor, {
-    name: 'Bucket on this machine',
+    name: 'Bucket on this server',
     provider: 'other',
     endpoint: bucket.endpoint,
     region: bucket.region,

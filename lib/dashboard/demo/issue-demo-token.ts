@@ -29,7 +29,7 @@ export async function findDemoPipe({
 export async function issueDemoToken(runtime: ConfiguredRuntime, address: string): Promise<TrialToken> {
   await takeForAddress(runtime, 'demo', address, PER_ADDRESS)
   const pipe = await findDemoPipe(runtime)
-  if (!pipe) throw new SluiceError('not_found', 'There is no demo here.')
+  if (!pipe) throw new SluiceError('not_found', 'There is no demo on this server.')
   const actor = {
     workspaceId: pipe.workspaceId,
     kind: 'system',

@@ -102,7 +102,7 @@ async function keptByAnother(dataDir: string): Promise<Kept> {
     await pause(START_TRY_EVERY_MS)
   }
   throw new StartError(
-    `Another process holds the demo bucket in ${dataDir} and does not say where it is. Stop it.`,
+    `Another process uses the demo bucket in ${dataDir} but does not say where it is. Stop that process.`,
   )
 }
 

@@ -52,7 +52,7 @@ function notFound(baseUrl: string, detail: string): Response {
 
 export async function serveKit(baseUrl: string, file: string): Promise<Response> {
   if (!kitFiles().some((known) => known.file === file)) {
-    return notFound(baseUrl, `There is no such file here. ${baseUrl}/kit lists those of this version.`)
+    return notFound(baseUrl, `There is no such file. ${baseUrl}/kit lists the files of this version.`)
   }
   return forGood(await readFile(kitPath(file)), 'application/gzip')
 }
@@ -96,7 +96,7 @@ export async function serveUppy(baseUrl: string, version: string, file: string):
   if (!Object.hasOwn(UPPY_BUNDLES, version) || !isUppyFile(file)) {
     return notFound(
       baseUrl,
-      'There is no such file of Uppy here. The Embed tab of a Pipe has the newest version.',
+      'There is no such Uppy file. The Embed tab of a Pipe has the current version.',
     )
   }
   return forGood(await read(version, file), TYPES[file])

@@ -193,11 +193,11 @@ export function explainFailure(reason: string): string {
 }
 
 const CODES: Record<string, string> = {
-  interrupted: 'It was interrupted: its only request ended before the last byte had arrived.',
-  source_changed: 'The file at its URL has changed since the import began. Import it again.',
-  digest_mismatch: 'The bytes at its URL do not have the SHA-256 that was asked for.',
+  interrupted: 'The upload was interrupted: its only request ended before the last byte arrived.',
+  source_changed: 'The file at its URL has changed since the import started. Import it again.',
+  digest_mismatch: 'The bytes at its URL do not match the requested SHA-256.',
   checksum_mismatch:
-    'The bytes that arrived have another checksum than its client declared: some were changed on their way. There is no object.',
-  type_mismatch: 'Its content is not what it was declared to be. Nothing of it reached a bucket.',
-  rejected: 'It was rejected by its decision hook, so there is no object.',
+    'The bytes received do not match the checksum declared by the client: some changed in transit. No object was created.',
+  type_mismatch: 'Its content does not match its declared type. Nothing reached a bucket.',
+  rejected: 'Its decision hook rejected it, so there is no object.',
 }

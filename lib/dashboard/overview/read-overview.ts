@@ -38,10 +38,10 @@ export type Failure = { kind: 'upload' | 'webhook'; id: string; title: string; r
 const MOST = 5
 
 const ERRORS: Record<string, string> = {
-  dns: 'The name of its host could not be resolved.',
-  connect: 'No connection to its host.',
+  dns: 'Its host name could not be resolved.',
+  connect: 'Its host could not be reached.',
   tls: 'The secure connection failed.',
-  timeout: 'It did not answer in time.',
+  timeout: 'It did not respond in time.',
   blocked: 'Its address is not allowed.',
 }
 
@@ -66,14 +66,14 @@ export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }:
       kind: 'upload' as const,
       id,
       title: filename,
-      reason: failureReason ? explainFailure(failureReason) : 'No reason was given.',
+      reason: failureReason ? explainFailure(failureReason) : 'No reason is known.',
       at: finishedAt ?? createdAt,
     })),
     ...webhooks.map(({ id, url, lastStatus, lastError, createdAt }) => ({
       kind: 'webhook' as const,
       id,
       title: new URL(url).host,
-      reason: ERRORS[lastError ?? ''] ?? `It answered ${lastStatus ?? 'nothing'}.`,
+      reason: ERRORS[lastError ?? ''] ?? `It responded with ${lastStatus ?? 'nothing'}.`,
       at: createdAt,
     })),
   ]

@@ -103,7 +103,7 @@ type Wanted = { scope: KeyScope; expiresAt: Date | null | undefined }
 
 function assertKeyAllowed(actor: Actor, { scope, expiresAt }: Wanted, nowMs: number): void {
   if (!scopesFor(actor).includes(scope)) {
-    const message = `is more than you may: you have the rights of ${withArticle(actor.role)}`
+    const message = `exceeds your rights: you have the rights of ${withArticle(actor.role)}`
     throw invalidRequest([{ field: 'scope', message }])
   }
   if (expiresAt && expiresAt.getTime() <= nowMs)
@@ -166,7 +166,7 @@ export async function revokeAccountKey(
       : []
     if (!before) throw new SluiceError('not_found', 'There is no such account key.')
     if (!scopesFor(actor).includes(before.scope))
-      throw new SluiceError('forbidden', 'This key may do more than you. An admin can revoke it.')
+      throw new SluiceError('forbidden', 'This key has more rights than you. An admin can revoke it.')
     if (before.revokedAt) return toAccountKey(before)
     await tx.update(accountKeys).set({ revokedAt }).where(mine)
     const entry = { action: 'account_key.revoked', subjectId: id, subjectLabel: before.name }

@@ -116,7 +116,7 @@ describeWithDatabase('accounts', (database) => {
         outcome: 'check-mail',
       })
       expect(mails(mailing)).toMatchObject([
-        { mail: { to: email, subject: 'You have an account already' } },
+        { mail: { to: email, subject: 'You already have an account' } },
         { mail: { subject: 'Verify your email address' } },
       ])
     })

@@ -86,7 +86,7 @@ describeWithDatabase('an operator', (database) => {
     expect(await readSession(runtime, next)).toMatchObject({ hasSecondFactor: false })
   })
 
-  it('finds and disables somebody who belongs to no workspace', async () => {
+  it('finds and disables somebody who does not belong to a workspace', async () => {
     const { runtime } = await made('with@example.com')
     const account = { email: 'without@example.com', passwordHash: null, emailVerified: true }
     await insertUser(runtime, account)
@@ -94,7 +94,7 @@ describeWithDatabase('an operator', (database) => {
     expect(await listUsers(runtime)).toContainEqual(
       expect.objectContaining({ email: account.email, workspaceId: null, disabledAt: expect.any(String) }),
     )
-    await expect(limitWorkspace(runtime, account.email, 1)).rejects.toThrow('belongs to no workspace')
+    await expect(limitWorkspace(runtime, account.email, 1)).rejects.toThrow('does not belong to a workspace')
   })
 
   it('gives a workspace a limit of its own, which reservations and the usage obey', async () => {

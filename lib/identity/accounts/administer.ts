@@ -88,7 +88,7 @@ export function limitWorkspace(
   limitBytes: number | null,
 ): Promise<void> {
   return change(runtime, email, 'workspace.limit_changed', async ({ db }, _user, [first]) => {
-    if (!first) throw new StartError(`${email} belongs to no workspace.`)
+    if (!first) throw new StartError(`${email} does not belong to a workspace.`)
     const here = eq(workspaces.id, first.workspaceId)
     await db.update(workspaces).set({ transferLimitBytes: limitBytes }).where(here)
     return [first]
@@ -101,7 +101,7 @@ type Work = (inTx: CoreRuntime, user: UserRow, places: Actor[]) => Promise<Actor
 async function change({ db, clock }: CoreRuntime, email: string, action: string, work: Work): Promise<void> {
   await db.transaction(async (tx) => {
     const user = await findUserByEmail(tx, email)
-    if (!user) throw new StartError(`There is no account of ${email}. \`npm run account -- list\` shows all.`)
+    if (!user) throw new StartError(`There is no account for ${email}. \`npm run account -- list\` shows all accounts.`)
     const joined = await tx
       .select({ workspaceId: members.workspaceId })
       .from(members)

@@ -29,6 +29,6 @@ export async function assertOwner(
   if (user && runtime.clock.now() - signedInAt.getTime() < FRESH_MS) return null
   throw new SluiceError(
     'forbidden',
-    'Sign out, sign in again with your provider, and do this within 10 minutes. It proves that it is you.',
+    'Sign out, sign in again with your provider, and do this within 10 minutes, to confirm your identity.',
   )
 }

@@ -57,7 +57,7 @@ function faultOf(found: Known | undefined): string | undefined {
   if (!found) return 'There is no such account key.'
   if (found.revoked) return 'This account key was revoked.'
   if (found.expired) return 'This account key has expired. Create another.'
-  if (!found.role) return 'Whoever made this account key is no longer a member of the workspace.'
+  if (!found.role) return 'The creator of this account key is no longer a member of the workspace.'
   return undefined
 }
 

@@ -32,7 +32,7 @@ export async function changePassword(
   { current, password, revokeKeys: alsoKeys }: z.output<typeof passwordChange>,
 ): Promise<void> {
   const { db, clock, config } = runtime
-  const fault = { field: 'current', message: 'is not your present password' }
+  const fault = { field: 'current', message: 'is not your current password' }
   const proven = await assertOwner(runtime, session, current, fault)
   const passwordHash = await hashPassword(password)
   await db.transaction(async (tx) => {

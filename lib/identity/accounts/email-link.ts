@@ -75,5 +75,5 @@ function isGood(purpose: Purpose, token: string, now: Date) {
 }
 
 function invalid(): SluiceError {
-  return new SluiceError('link_invalid', 'This link was used already or is too old. Ask for another.')
+  return new SluiceError('link_invalid', 'This link has already been used or has expired. Request a new one.')
 }

@@ -4,25 +4,25 @@ import { type Role, withArticle } from '../rights.ts'
 import type { TurnedOffThing } from './turned-off.ts'
 
 export const SIGNATURE = '\n\n--\nSluice\n'
-const NOT_YOU = 'If this was not you, leave it: nothing happens.'
+const NOT_YOU = 'If this was not you, ignore this email: nothing will happen.'
 
 export function verifyMail(to: string, link: string): Mail {
-  const text = `Open this link to verify your email address. It is good for two days, and asks for the password that you signed up with.\n\n${link}\n\nIf you did not sign up, leave it, or set a password of your own: then the account is yours, and nobody else's.`
+  const text = `Open this link to verify your email address. It is valid for two days and asks for the password you signed up with.\n\n${link}\n\nIf you did not sign up, ignore this email, or set your own password: the account will then be yours alone.`
   return { to, subject: 'Verify your email address', text: text + SIGNATURE }
 }
 
 export function alreadyMail(to: string, baseUrl: string): Mail {
-  const text = `Somebody, perhaps you, signed up with this email address. You have an account already:\n\n${baseUrl}/login\n\nIf you forgot the password, you can set a new one there. ${NOT_YOU}`
-  return { to, subject: 'You have an account already', text: text + SIGNATURE }
+  const text = `Someone, perhaps you, signed up with this email address. You already have an account:\n\n${baseUrl}/login\n\nIf you forgot the password, you can set a new one there. ${NOT_YOU}`
+  return { to, subject: 'You already have an account', text: text + SIGNATURE }
 }
 
 export function resetMail(to: string, link: string): Mail {
-  const text = `Open this link to set a new password. It is good for an hour.\n\n${link}\n\n${NOT_YOU}`
+  const text = `Open this link to set a new password. It is valid for an hour.\n\n${link}\n\n${NOT_YOU}`
   return { to, subject: 'Set a new password', text: text + SIGNATURE }
 }
 
 export function passwordChangedMail(to: string, baseUrl: string): Mail {
-  const text = `The password of your account was changed, and every other session was signed out.\n\nIf this was not you, set a new one at once:\n\n${baseUrl}/forgot-password`
+  const text = `Your account's password was changed, and every other session was signed out.\n\nIf this was not you, set a new password immediately:\n\n${baseUrl}/forgot-password`
   return { to, subject: 'Your password was changed', text: text + SIGNATURE }
 }
 
@@ -40,8 +40,8 @@ const MOST_LISTED = 50
 export function turnedOffMail(to: string, things: TurnedOffThing[], baseUrl: string): Mail {
   const listed = things.slice(0, MOST_LISTED).map(({ kind, name }) => `- ${TURNED_OFF_NAMES[kind]} “${name}”`)
   const more = things.length > MOST_LISTED ? [`- and ${things.length - MOST_LISTED} more`] : []
-  const text = `Somebody had been in your account before you proved that this address is yours. It may have been you. In case it was not, everything that could act or listen there was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads in progress were canceled. Switch on again what you know:\n\n${baseUrl}/dashboard/settings/turned-off`
-  return { to, subject: 'What was turned off in your account', text: text + SIGNATURE }
+  const text = `Someone used your account before you verified that this address is yours. It may have been you. In case it was not, everything that could act or listen there was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads in progress were canceled. Switch on again what you recognize:\n\n${baseUrl}/dashboard/settings/turned-off`
+  return { to, subject: 'Parts of your account were turned off', text: text + SIGNATURE }
 }
 
 type Connection = { name: string; connected: boolean }
@@ -49,47 +49,47 @@ type Connection = { name: string; connected: boolean }
 export function providerMail(to: string, { name, connected }: Connection, baseUrl: string): Mail {
   const subject = connected ? `You can now sign in with ${name}` : `${name} was disconnected`
   const what = connected
-    ? `From now on ${name} signs you in to your account.`
-    : `Your account can no longer be signed in to with ${name}.`
-  const text = `${what}\n\nIf this was not you, set a new password at once, then look at Settings, Security:\n\n${baseUrl}/forgot-password`
+    ? `${name} can now be used to sign in to your account.`
+    : `${name} can no longer be used to sign in to your account.`
+  const text = `${what}\n\nIf this was not you, set a new password immediately, then check Settings, Security:\n\n${baseUrl}/forgot-password`
   return { to, subject, text: text + SIGNATURE }
 }
 
 const FACTOR = {
   on: {
-    subject: 'Your account has a second factor',
-    text: 'From now on every sign-in to your account needs a code of your authenticator, or one of your recovery codes.',
+    subject: 'A second factor was added to your account',
+    text: 'Every sign-in to your account now needs a code from your authenticator or one of your recovery codes.',
   },
   off: {
-    subject: 'Your account has no second factor any more',
-    text: 'The second factor of your account was turned off with one of its codes.',
+    subject: 'The second factor was removed from your account',
+    text: 'Your account\'s second factor was turned off with one of its codes.',
   },
   locked: {
-    subject: 'Somebody tried many wrong codes',
-    text: 'A hundred wrong codes of the second factor were tried for your account, by somebody who can already sign in to it. Codes of your authenticator are refused until you sign in with one of your recovery codes.',
+    subject: 'Someone tried many wrong codes',
+    text: 'Someone who can already sign in to your account entered a hundred wrong second-factor codes. Authenticator codes are refused until you sign in with one of your recovery codes.',
   },
 }
 
 export function secondFactorMail(to: string, what: keyof typeof FACTOR, baseUrl: string): Mail {
   const { subject, text } = FACTOR[what]
-  const advice = `\n\nIf this was not you, set a new password at once:\n\n${baseUrl}/forgot-password`
+  const advice = `\n\nIf this was not you, set a new password immediately:\n\n${baseUrl}/forgot-password`
   return { to, subject, text: text + advice + SIGNATURE }
 }
 
 type Invited = { workspace: string; role: Role; by: string; link: string }
 
 export function invitationMail(to: string, { workspace, role, by, link }: Invited): Mail {
-  const text = `${by} invites you to the workspace "${workspace}" on Sluice, as ${withArticle(role)}. The link is good for seven days, once, and only for this address:\n\n${link}\n\nIf you do not know them, leave it: nothing happens.`
+  const text = `${by} invites you to the workspace "${workspace}" on Sluice, as ${withArticle(role)}. The link is valid for seven days, once, and only for this address:\n\n${link}\n\nIf you do not know them, ignore this email: nothing will happen.`
   return { to, subject: `Join ${workspace} on Sluice`, text: text + SIGNATURE }
 }
 
 export function roleChangedMail(to: string, { workspace, role, by }: Omit<Invited, 'link'>): Mail {
-  const text = `${by} made you ${withArticle(role)} of the workspace "${workspace}". Your account keys there have no more rights than that.`
+  const text = `${by} made you ${withArticle(role)} of the workspace "${workspace}". Your account keys there are limited to the rights of that role.`
   return { to, subject: `You are now ${withArticle(role)} of ${workspace}`, text: text + SIGNATURE }
 }
 
 export function removedMail(to: string, { workspace, by }: Pick<Invited, 'workspace' | 'by'>): Mail {
-  const text = `${by} removed you from the workspace "${workspace}". You no longer see it, and the account keys that you made there were revoked. Your account and your other workspaces stay.`
+  const text = `${by} removed you from the workspace "${workspace}". You can no longer see it, and the account keys you created there were revoked. Your account and your other workspaces stay.`
   return { to, subject: `You are no longer a member of ${workspace}`, text: text + SIGNATURE }
 }
 
@@ -97,11 +97,11 @@ type Deletion = { workspace: string; by: string; deleteAfter: Date | null; baseU
 
 export function deletionMail(to: string, { workspace, by, deleteAfter, baseUrl }: Deletion): Mail {
   if (!deleteAfter) {
-    const text = `${by} brought the workspace "${workspace}" back. It takes uploads again, and nothing was lost.`
-    return { to, subject: `${workspace} is back`, text: text + SIGNATURE }
+    const text = `${by} restored the workspace "${workspace}". It accepts uploads again, and nothing was lost.`
+    return { to, subject: `${workspace} was restored`, text: text + SIGNATURE }
   }
   const on = `${deleteAfter.toISOString().slice(0, 16).replace('T', ' at ')} UTC`
-  const text = `${by} deleted the workspace "${workspace}". It takes no uploads any more. Until ${on} an owner can bring it back, with everything in it:\n\n${baseUrl}/dashboard/settings/workspace\n\nAfter that its Pipes, Senders, keys and records are erased. The objects in your buckets stay.`
+  const text = `${by} deleted the workspace "${workspace}". It no longer accepts uploads. Until ${on}, an owner can restore it with everything in it:\n\n${baseUrl}/dashboard/settings/workspace\n\nAfter that, its Pipes, Senders, keys and records are erased. The objects in your buckets stay.`
   return { to, subject: `${workspace} will be deleted in seven days`, text: text + SIGNATURE }
 }
 
@@ -111,8 +111,8 @@ export function suspensionMail(
 ): Mail {
   if (reason === null) {
     const text = `The workspace "${workspace}" is no longer suspended. Uploads continue from where they stopped.`
-    return { to, subject: `${workspace} takes uploads again`, text: text + SIGNATURE }
+    return { to, subject: `${workspace} accepts uploads again`, text: text + SIGNATURE }
   }
-  const text = `The administrator of this Sluice suspended the workspace "${workspace}":\n\n${reason}\n\nIt issues no tokens and accepts no bytes for now. Everything in it is kept and can be read, and uploads keep their offsets.`
+  const text = `The administrator of this Sluice suspended the workspace "${workspace}":\n\n${reason}\n\nIt issues no tokens and accepts no bytes for now. Everything in it is kept and stays readable, and uploads keep their offsets.`
   return { to, subject: `${workspace} is suspended`, text: text + SIGNATURE }
 }

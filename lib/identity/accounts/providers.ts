@@ -58,17 +58,17 @@ export function toProviderProfile({ email, name, ...given }: Given, profile: unk
 
 /** Why a provider's word does not let somebody in: what the page that they come back to says. */
 export const PROVIDER_REFUSALS = {
-  no_email: 'That account has no email address that Sluice may see.',
+  no_email: 'That account does not share an email address with Sluice.',
   not_verified:
-    'Your provider does not confirm that the email address is yours. Verify it there, then try again.',
+    'Your provider has not verified your email address. Verify it there, then try again.',
   address_taken:
-    'There already is an account with this email address. Sign in to it the way you did before, then connect this provider under Settings, Security.',
+    'There is already an account with this email address. Sign in to it as before, then connect this provider under Settings, Security.',
   not_proven:
-    'There is an account with this email address that is not proven to be yours. Sign in with its password, or set a new one: the link for that proves it.',
+    'There is an account with this email address, but you have not verified the address. Sign in with its password, or set a new password, which also verifies it.',
   sign_up_closed: 'Sign-up is closed here. Ask your administrator for an account.',
   disabled: 'This account is disabled. Ask your administrator.',
   other_address:
-    'That account has another email address than yours here. Only the same address can be connected.',
+    'That account has a different email address than yours here. Only the same address can be connected.',
   connected_elsewhere: 'That account is connected to another account here.',
 } as const
 export type ProviderRefusal = keyof typeof PROVIDER_REFUSALS
@@ -246,7 +246,7 @@ export async function disconnectProvider(
     if (!user?.passwordHash && all.every((one) => one.provider === provider))
       throw new SluiceError(
         'conflict',
-        'You could not sign in any more. Set a password first, under Profile.',
+        'You would no longer be able to sign in. Set a password first, under Profile.',
       )
     await tx.delete(identities).where(and(eq(identities.userId, userId), eq(identities.provider, provider)))
     await note({ ...runtime, db: tx }, person, { action: 'sign_in.disconnected', provider })

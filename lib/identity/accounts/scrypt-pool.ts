@@ -66,7 +66,7 @@ export function createScryptPool({ threads, queued }: { threads: number; queued:
 }
 
 function tooMany(): SluiceError {
-  return new SluiceError('unavailable', 'Too many people are signing in just now. Try again in a moment.', {
+  return new SluiceError('unavailable', 'Too many people are signing in right now. Try again in a moment.', {
     headers: { 'Retry-After': '2' },
   })
 }

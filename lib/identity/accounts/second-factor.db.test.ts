@@ -76,7 +76,7 @@ describeWithDatabase('the second factor', (database) => {
     expect(await readSession(runtime, before)).toBeUndefined()
     const [row] = await runtime.db.select().from(secondFactors).where(eq(secondFactors.userId, mine.userId))
     for (const kept of [row!.secret, ...row!.recoveryHashes]) expect([secret, ...codes]).not.toContain(kept)
-    expect(subjects()).toContain('Your account has a second factor')
+    expect(subjects()).toContain('A second factor was added to your account')
   })
 
   it('takes a code once, in whichever session and at the same moment', async () => {
@@ -134,7 +134,7 @@ describeWithDatabase('the second factor', (database) => {
     runtime.clock.advance(seconds(30))
     await disableSecondFactor(runtime, person, codeOf(secret))
     expect(await stateOf(await signIn())).toBe('in')
-    expect(subjects()).toContain('Your account has no second factor any more')
+    expect(subjects()).toContain('The second factor was removed from your account')
   })
 
   it('may be required by a workspace: then no session without one gets in, not even one from before', async () => {

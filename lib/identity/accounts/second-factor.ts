@@ -52,7 +52,7 @@ export async function beginSecondFactor(
       setWhere: isNull(secondFactors.enabledAt),
     })
     .returning({ userId: secondFactors.userId })
-  if (written.length === 0) throw new SluiceError('conflict', 'You have a second factor already.')
+  if (written.length === 0) throw new SluiceError('conflict', 'You already have a second factor.')
   return { svg: renderSVG(totp(base32, email).toString(), { border: 2 }), secret: base32 }
 }
 
@@ -65,9 +65,9 @@ export async function enableSecondFactor(
   const { db, clock } = runtime
   await takeFromLimit(runtime, `second-factor:${person.userId}`, PER_USER)
   const row = await find(db, person.userId)
-  if (!row || row.enabledAt) throw new SluiceError('conflict', 'Begin the set-up again.')
+  if (!row || row.enabledAt) throw new SluiceError('conflict', 'Start the setup again.')
   const step = stepOf(runtime, person, row.secret, code)
-  if (step === undefined) throw wrong('is not what your authenticator should show now')
+  if (step === undefined) throw wrong('is not the code your authenticator shows now')
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
   await db.transaction(async (tx) => {
     const now = new Date(clock.now())
@@ -78,7 +78,7 @@ export async function enableSecondFactor(
       .where(and(eq(secondFactors.userId, person.userId), isNull(secondFactors.enabledAt)))
       .returning({ userId: secondFactors.userId })
     // Of two who finish at the same moment, only one is shown recovery codes: those that count.
-    if (enabled.length === 0) throw new SluiceError('conflict', 'You have a second factor already.')
+    if (enabled.length === 0) throw new SluiceError('conflict', 'You already have a second factor.')
     await tx.update(sessions).set({ secondFactorAt: now }).where(eq(sessions.id, person.id))
     await tell({ ...runtime, db: tx }, person, 'on')
     await recordForPerson({ db: tx, clock }, person, { action: 'second_factor.turned_on' })
@@ -157,8 +157,8 @@ async function noteWrong(runtime: MailingRuntime, person: Person): Promise<Sluic
     )
     if (row?.wrong === MOST_WRONG) await tell({ ...runtime, db: tx }, person, 'locked')
     if (row?.locked)
-      return wrong('is not accepted: too many were wrong. Use one of your recovery codes, which unlocks it')
-    return wrong('is wrong, or was used before')
+      return wrong('is not accepted after too many wrong codes. Use one of your recovery codes to unlock it')
+    return wrong('is wrong, or has already been used')
   })
 }
 

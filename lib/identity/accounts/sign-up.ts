@@ -33,7 +33,7 @@ export async function signUp(
 ): Promise<SignedUp> {
   const { db, config } = runtime
   if (config.signUp === 'closed') {
-    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes accounts.')
+    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator creates accounts.')
   }
   await takeForAddress(runtime, 'sign-up', address, PER_ADDRESS)
   await takeFromLimit(runtime, `sign-up:mailbox:${hashSecret(input.email.toLowerCase())}`, PER_MAILBOX)
@@ -58,7 +58,7 @@ function unlessTaken(error: unknown): undefined {
 /** Without mail there is no other way to say it than here. */
 async function refuse(runtime: MailingRuntime, email: string): Promise<SignedUp> {
   if (!mustVerify(runtime.config)) {
-    throw new SluiceError('conflict', 'This did not work. If you have an account, sign in instead.')
+    throw new SluiceError('conflict', 'Sign-up failed. If you have an account, sign in instead.')
   }
   await enqueueMail(runtime, runtime.db, { kind: 'mail', mail: alreadyMail(email, runtime.config.baseUrl) })
   return { outcome: 'check-mail' }

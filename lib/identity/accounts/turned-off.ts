@@ -212,7 +212,7 @@ export async function switchOn({ db, clock }: CoreRuntime, actor: Actor, id: str
     const mine = and(eq(turnedOff.workspaceId, actor.workspaceId), eq(turnedOff.subjectId, id))
     const [row] = isUuid(id) ? await tx.select().from(turnedOff).where(mine).for('update') : []
     const thing = row && (await listTurnedOff({ db: tx }, actor)).find((listed) => listed.id === id)
-    if (!thing) throw new SluiceError('not_found', 'That was not turned off, or is on again.')
+    if (!thing) throw new SluiceError('not_found', 'It was not turned off, or is on again.')
     await turnOn(tx, thing, new Date(clock.now()))
     await tx.delete(turnedOff).where(mine)
     const entry = { action: SWITCHED_ON[thing.kind], subjectId: id, subjectLabel: thing.name }

@@ -86,7 +86,7 @@ export async function insertUser(
     })
     .onConflictDoNothing()
     .returning({ id: users.id })
-  if (made.length === 0) throw new SluiceError('conflict', `There is an account for ${email} already.`)
+  if (made.length === 0) throw new SluiceError('conflict', `There is already an account for ${email}.`)
   return id
 }
 

@@ -47,7 +47,7 @@ export async function verifyEmail(
   const user = await findUser(db, link.userId)
   if (user?.passwordHash) {
     if (!(await verifyPassword(password, user.passwordHash)))
-      throw invalidRequest([{ field: 'password', message: 'is not the one that you signed up with' }])
+      throw invalidRequest([{ field: 'password', message: 'is not the one you signed up with' }])
   } else if (link.userId !== userId) {
     throw new SluiceError('forbidden', 'Sign in with your provider first, then open the link again.')
   }

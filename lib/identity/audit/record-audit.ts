@@ -114,7 +114,7 @@ export async function assertSameHands(tx: Db, actor: Actor): Promise<void> {
   if (lock!.taken && (await rows(tx, lost)).length === 0) return
   throw actor.kind === 'account_key'
     ? new SluiceError('account_key_invalid', 'This account key was revoked.')
-    : new SluiceError('signed_out', 'This session was ended. Sign in again.')
+    : new SluiceError('signed_out', 'This session has ended. Sign in again.')
 }
 
 function lostSince({ kind, id, sessionId, workspaceId }: Actor) {

@@ -59,7 +59,7 @@ async function assertUnchanged(tx: Db, userId: string, passwordHash: string): Pr
     .from(users)
     .where(and(eq(users.id, userId), eq(users.passwordHash, passwordHash), isNull(users.disabledAt)))
     .for('update')
-  if (!user) throw new SluiceError('sign_in_failed', 'The password was changed just now. Sign in again.')
+  if (!user) throw new SluiceError('sign_in_failed', 'The password was just changed. Sign in again.')
 }
 
 /**

@@ -73,7 +73,7 @@ export async function invite(
     const actorNow = await asOfNow(tx, actor)
     assertMayManage(actorNow, role)
     if (await isMember(tx, actor.workspaceId, email))
-      throw invalidRequest([{ field: 'email', message: 'is that of a member already' }])
+      throw invalidRequest([{ field: 'email', message: 'already belongs to a member' }])
     const mine = eq(invitations.workspaceId, actor.workspaceId)
     const [before] = await tx
       .delete(invitations)
@@ -235,6 +235,6 @@ function isGood(token: string, now: Date) {
 function noInvitation(): SluiceError {
   return new SluiceError(
     'link_invalid',
-    'This invitation was used, withdrawn or replaced, or is older than seven days. Ask for another.',
+    'This invitation has been used, withdrawn or replaced, or is older than seven days. Ask for a new one.',
   )
 }

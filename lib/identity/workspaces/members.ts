@@ -167,7 +167,7 @@ async function assertAnotherOwner(tx: Db, workspaceId: string, userId: string): 
   if (others.length > 0) return
   throw new SluiceError(
     'conflict',
-    'A workspace needs an owner. Make somebody else an owner first, or delete the workspace.',
+    'A workspace needs an owner. Make someone else an owner first, or delete the workspace.',
   )
 }
 

@@ -82,7 +82,7 @@ export async function createWorkspace(
 ): Promise<void> {
   const { config, clock } = runtime
   if (config.signUp === 'closed')
-    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes workspaces.')
+    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator creates workspaces.')
   await takeFromLimit(runtime, `workspaces:${person.userId}`, PER_USER)
   await runtime.db.transaction(async (tx) => {
     const user = { id: person.userId, email: person.email }
@@ -147,6 +147,6 @@ export async function requireSecondFactor(
   required: boolean,
 ): Promise<void> {
   if (required && !hasSecondFactor)
-    throw new SluiceError('conflict', 'Set up a second factor of your own first, under Security.')
+    throw new SluiceError('conflict', 'Set up your own second factor first, under Security.')
   await changeWorkspace(runtime, actor, { requireSecondFactor: required })
 }

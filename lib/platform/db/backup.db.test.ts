@@ -90,7 +90,7 @@ it('gives back every row of every table', async () => {
   expect(readFileSync(again, 'utf8').split('\n').sort()).toEqual(
     readFileSync(file, 'utf8').split('\n').sort(),
   )
-  await expect(restoreBackup(restored, file)).rejects.toThrow('The database is in use already')
+  await expect(restoreBackup(restored, file)).rejects.toThrow('The database is already in use')
 })
 
 it('restores nothing of a file that is not whole, newer, or no backup', async () => {
@@ -102,9 +102,9 @@ it('restores nothing of a file that is not whole, newer, or no backup', async ()
     [text.slice(0, -12), 'ends too soon'],
     [text.slice(0, -20), 'is damaged'],
     [text.slice(0, text.indexOf('\n\\.') + 1), 'ends too soon'],
-    [text.replace('"migrations":["', '"migrations":["unknown","'), 'another version of Sluice'],
+    [text.replace('"migrations":["', '"migrations":["unknown","'), 'a different version of Sluice'],
     [text.replace(/^COPY/m, 'DELETE'), 'is damaged'],
-    ['select 1', 'is no backup of Sluice'],
+    ['select 1', 'is not a Sluice backup'],
   ] as const) {
     writeFileSync(bad, content)
     await expect(restoreBackup(restored, bad)).rejects.toThrow(reason)

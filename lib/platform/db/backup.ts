@@ -60,7 +60,7 @@ export async function writeBackup(address: Address, file: string): Promise<{ tab
 async function migrationsOf(tx: TransactionSql): Promise<string[]> {
   const [there] = await tx`select to_regclass('sluice_migrations') is not null as migrated`
   if (!there?.migrated)
-    throw new StartError('There is nothing to back up: no Sluice has used this database yet.')
+    throw new StartError('There is nothing to back up: Sluice has not used this database yet.')
   const recorded = await tx`select hash from sluice_migrations`
   return recorded.map(({ hash }) => hash as string)
 }
@@ -106,7 +106,7 @@ async function* pieces(tx: TransactionSql, tables: Table[], migrations: string[]
 export async function restoreBackup(database: DatabaseHandle, file: string): Promise<{ tables: number }> {
   const lines = linesOf(file)
   const heading = readHeading((await lines.next()).value)
-  if (!heading) throw new StartError(`${file} is no backup of Sluice.`)
+  if (!heading) throw new StartError(`${file} is not a Sluice backup.`)
   const client = connect(database.address, { max: 1, onnotice: () => {} })
   try {
     await prepareSchema(database, client, heading)
@@ -135,7 +135,7 @@ async function prepareSchema(
   const hashes = [...REPLACED, ...(schema ?? []).map(({ hash }) => hash)]
   if (!schema || migrations.some((hash) => !hashes.includes(hash))) {
     throw new StartError(
-      'This backup was made by another version of Sluice, which is newer or too old. Restore it with that one.',
+      'This backup was made by a different version of Sluice, which is newer or too old. Restore it with that version.',
     )
   }
   await migrate(database.db, schema)
@@ -144,16 +144,16 @@ async function prepareSchema(
 }
 
 const NOT_EMPTY =
-  'The database is in use already. Restore into an empty one: another DATABASE_URL or, without one, another DATA_DIR.'
+  'The database is already in use. Restore into an empty one: another DATABASE_URL or, without one, another DATA_DIR.'
 
 async function fill(tx: TransactionSql, lines: AsyncGenerator<string>, file: string): Promise<number> {
   let tables = 0
   for (;;) {
     const { value: line, done } = await lines.next()
-    if (done) throw new StartError(`${file} ends too soon: it was not written to its end.`)
+    if (done) throw new StartError(`${file} is incomplete: it ends too soon.`)
     if (line === LAST_LINE) return tables
     const start = readTableStart(line)
-    if (!start) throw new StartError(`${file} is damaged: "${line.slice(0, 80)}" does not begin a table.`)
+    if (!start) throw new StartError(`${file} is damaged: "${line.slice(0, 80)}" does not start a table.`)
     const [row] = await tx.unsafe(`select 1 from "${start.table}" limit 1`)
     if (row) throw new StartError(NOT_EMPTY)
     await fillTable(tx, start.statement, lines)

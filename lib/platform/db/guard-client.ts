@@ -20,7 +20,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
       const run = tellingFirstFault(forgetful(sql.unsafe, outages))
       sql.unsafe = ((...args: Parameters<typeof run>) => {
         if (givenUp) throw new Error(GIVEN_UP)
-        if (over) throw new Error('The session of this transaction has ended.')
+        if (over) throw new Error('This transaction\'s session has ended.')
         return run(...args)
       }) as typeof run
       return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
   client.begin = guarded as typeof client.begin
 }
 
-const GIVEN_UP = 'This transaction was given up while the database was away.'
+const GIVEN_UP = 'This transaction was abandoned while the database was unavailable.'
 
 /** Given up, it is rolled back when the database is there again, unless it was being committed. */
 function unlessAway<T>(begun: Promise<T>, outages: Watch, giveUp: () => void): Promise<T> {

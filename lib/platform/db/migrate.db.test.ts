@@ -100,7 +100,7 @@ describe('with a baseline that stands for earlier migrations', () => {
   it('refuses a database of a time before, and says how to get on', async () => {
     await record('first')
     await expect(migrate(handle.db, [one, two], { replaced })).rejects.toThrow(
-      /^The database is older than this version of Sluice can upgrade: start the version of .* on it once, and then this one\.$/,
+      /^The database is too old for this version of Sluice to upgrade: start the version of .* on it once, and then this one\.$/,
     )
     expect(await recorded()).toEqual(['first'])
   })
@@ -120,7 +120,7 @@ describe('with a baseline that stands for earlier migrations', () => {
 it("refuses a database that holds somebody else's tables, and says what to do", async () => {
   await handle.db.execute(sql`create table users (name text)`)
   await expect(migrate(handle.db)).rejects.toThrow(
-    'The database holds tables that Sluice did not make (relation "users" already exists). Give Sluice a database of its own in DATABASE_URL.',
+    'The database contains tables that Sluice did not create (relation "users" already exists). Give Sluice its own database in DATABASE_URL.',
   )
   expect(await tables()).toEqual(['users'])
 })
@@ -152,11 +152,11 @@ describe('where nodes are at work', () => {
     })
     await upload.end()
     const waiting = {
-      msg: 'a migration waits for a lock',
+      msg: 'a migration is waiting for a lock',
       why: expect.stringContaining('lock timeout'),
       holders: expect.arrayContaining([expect.objectContaining({ pid })]),
     }
-    expect(lines).toMatchObject([waiting, waiting, { msg: 'a migration is applied', migration: alter.hash }])
+    expect(lines).toMatchObject([waiting, waiting, { msg: 'applying a migration', migration: alter.hash }])
   })
 
   it('builds an index beside them, and again where it was cut short', async () => {

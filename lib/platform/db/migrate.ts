@@ -82,7 +82,7 @@ async function patiently(
       const holders = await oldTransactions(db)
       if (tries === MAX_TRIES) throw stillLocked(holders, error)
       const why = sayFault((error as Error).cause ?? error).split('\n')[0]
-      log?.warn({ tries, why, holders }, 'a migration waits for a lock')
+      log?.warn({ tries, why, holders }, 'a migration is waiting for a lock')
       await pause(PAUSE_MS * (0.5 + Math.random()))
     }
   }
@@ -102,8 +102,8 @@ function oldTransactions(db: Db): Promise<Holder[]> {
 function stillLocked(holders: Holder[], cause: unknown): StartError {
   const oldest = holders[0]
   const who = oldest
-    ? `The oldest transaction is that of process ${oldest.pid} (${oldest.application}), of ${oldest.seconds} s; end it`
-    : 'Look for what holds locks'
+    ? `The oldest transaction belongs to process ${oldest.pid} (${oldest.application}) and is ${oldest.seconds} s old; end it`
+    : 'Find out what holds locks'
   return new StartError(
     `A migration could not get a lock in ${MAX_TRIES} attempts. ${who}, and start again.`,
     {
@@ -137,7 +137,7 @@ function applyNext(
     const startedAt = performance.now()
     await apply(tx, next, isConcurrent(next) ? db : tx)
     const ms = Math.round(performance.now() - startedAt)
-    log?.info({ migration: nameOf(next), ms }, 'a migration is applied')
+    log?.info({ migration: nameOf(next), ms }, 'applying a migration')
     return 'applied'
   })
 }
@@ -159,10 +159,10 @@ async function dropInvalid(db: Db, statement: string): Promise<void> {
 }
 
 const TOO_OLD =
-  'The database is older than this version of Sluice can upgrade: start the version of 23 November 2026 (commit 757d55c) on it once, and then this one.'
+  'The database is too old for this version of Sluice to upgrade: start the version of 23 November 2026 (commit 757d55c) on it once, and then this one.'
 const UNKNOWN =
-  'The database was made by a version of Sluice that this one cannot upgrade, such as one under development. ' +
-  'Start the version that made it, or give this one an empty database: another DATABASE_URL or, without one, another DATA_DIR.'
+  'The database was created by a version of Sluice that this one cannot upgrade, such as a development version.' +
+  'Start the version that created it, or use an empty database: another DATABASE_URL or, without one, another DATA_DIR.'
 
 /**
  * Which of the wanted migrations, from the first, a database has that recorded these hashes; undefined if it cannot be
@@ -206,7 +206,7 @@ async function apply(tx: Db, migration: MigrationMeta, by: Db): Promise<void> {
     const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string }
     if (code !== DUPLICATE_TABLE) throw error
     throw new StartError(
-      `The database holds tables that Sluice did not make (${message}). Give Sluice a database of its own in DATABASE_URL.`,
+      `The database contains tables that Sluice did not create (${message}). Give Sluice its own database in DATABASE_URL.`,
       { cause: error },
     )
   }

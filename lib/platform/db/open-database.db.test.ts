@@ -23,7 +23,7 @@ it('waits for a database that is not there yet, and says so every five seconds',
       if (waitedMs === 11_000) await line.back()
     },
   })
-  const why = expect.stringMatching(/^The database does not answer .* correct DATABASE_URL/)
+  const why = expect.stringMatching(/^The database is not responding .* correct DATABASE_URL/)
   const waiting = { msg: 'waiting for the database', why }
   expect(lines).toMatchObject([waiting, waiting, waiting])
   await database.close()

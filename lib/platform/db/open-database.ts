@@ -61,6 +61,6 @@ export async function untilReached(
 }
 
 function tooLate(error: unknown, waitMs: number): StartError {
-  const waited = `It was waited for for ${waitMs / 1000} s, as DATABASE_WAIT_SECONDS says.`
+  const waited = `Sluice waited ${waitMs / 1000} s, as set by DATABASE_WAIT_SECONDS.`
   return new StartError(`${sayFault(error)} ${waited}`, { cause: error })
 }

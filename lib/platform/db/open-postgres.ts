@@ -108,7 +108,7 @@ async function makeAgain(address: Address, recent: RecentCommits, { log }: { log
     const { later } = await recent.redo(db, log)
     void later().finally(close)
   } catch (error) {
-    log.warn({ err: error }, 'could not make again what another server may lack')
+    log.warn({ err: error }, 'could not repeat commits that another server may have lost')
     await close()
   }
 }
@@ -116,9 +116,9 @@ async function makeAgain(address: Address, recent: RecentCommits, { log }: { log
 function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Logger }): void {
   watch.watch({
     ask: () => primary.find(),
-    onAway: (cause) => log.error({ why: String(cause) }, 'the database does not answer'),
+    onAway: (cause) => log.error({ why: String(cause) }, 'the database is not responding'),
     onBack: (awayMs) =>
-      log.warn({ awayMs: Math.round(awayMs), server: primary.place }, 'the database answers again'),
+      log.warn({ awayMs: Math.round(awayMs), server: primary.place }, 'the database is responding again'),
     onCalm: (failures) => log.warn({ failures }, 'the database no longer fails statements'),
   })
 }

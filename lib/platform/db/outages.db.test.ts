@@ -61,8 +61,8 @@ describe('a PostgreSQL that is frozen', () => {
     expect(await patient).toEqual([{ n: 1 }])
     await expect.poll(() => faultOf(inRequest(inTransaction))).toBe('none')
     expect(lines.map(({ msg }) => msg)).toEqual([
-      'the database does not answer',
-      'the database answers again',
+      'the database is not responding',
+      'the database is responding again',
     ])
     const open = sql`select count(*)::int as n from pg_stat_activity where state like 'idle in transaction%'`
     await expect.poll(() => rows(handle.db, open)).toEqual([{ n: 0 }])
@@ -89,7 +89,7 @@ describe('a PostgreSQL that is frozen', () => {
   })
 })
 
-describe('a database that takes no writes', () => {
+describe('a database that accepts no writes', () => {
   let postgres: PostgresServer
   beforeAll(async () => {
     postgres = await startOwnPostgres()
@@ -130,8 +130,8 @@ describe('a database that takes no writes', () => {
     // By connections that were made before the end of the outage as well.
     await Promise.all(Array.from({ length: 8 }, write))
     expect(lines).toMatchObject([
-      { msg: 'the database does not answer', why: expect.stringContaining('takes no writes') },
-      { msg: 'the database answers again' },
+      { msg: 'the database is not responding', why: expect.stringContaining('accepts no writes') },
+      { msg: 'the database is responding again' },
     ])
     await close()
     await admin.close()

@@ -112,7 +112,7 @@ function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): (
 }
 
 const noAnswer = (cause: unknown) =>
-  Object.assign(new Error('The database does not answer.', { cause }), { code: 'CONNECT_TIMEOUT' })
+  Object.assign(new Error('The database is not responding.', { cause }), { code: 'CONNECT_TIMEOUT' })
 
 /** Undefined: it answers, or goes on answering somebody else. */
 async function troubleOf(
@@ -148,7 +148,7 @@ async function answerOf(watcher: Watcher, withinMs: number): Promise<Trouble | u
     (cause: unknown) => (isOutage(cause) ? { cause } : undefined),
   )
   const outcome = await Promise.race([asked, patience(withinMs)])
-  return outcome === 'late' ? { cause: new Error(`no answer for ${withinMs} ms`) } : outcome
+  return outcome === 'late' ? { cause: new Error(`no response after ${withinMs} ms`) } : outcome
 }
 
 const LOOKS = 20

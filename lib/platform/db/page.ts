@@ -9,7 +9,7 @@ export const pageQuery = z.strictObject({
     .min(1, 'must be at least 1')
     .max(100, 'must be at most 100')
     .default(50),
-  cursor: z.string().max(200, 'is not one that Sluice gave').optional(),
+  cursor: z.string().max(200, 'was not issued by Sluice').optional(),
 })
 export type PageQuery = z.output<typeof pageQuery>
 
@@ -84,5 +84,5 @@ export function readCursor(cursor: string | undefined, isKey: (key: string) => b
   if (cursor === undefined) return undefined
   const key = Buffer.from(cursor, 'base64url').toString()
   if (isKey(key)) return key
-  throw invalidRequest([{ field: 'cursor', message: 'is not one that Sluice gave for this list' }])
+  throw invalidRequest([{ field: 'cursor', message: 'was not issued by Sluice for this list' }])
 }

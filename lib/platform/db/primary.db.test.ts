@@ -44,7 +44,7 @@ it('follows the primary to the standby that is promoted, and makes again what th
   })
   await pair.killPrimary()
   await expect(told()).rejects.toThrow()
-  await expect.poll(() => lines.map(({ msg }) => msg)).toEqual(['the database does not answer'])
+  await expect.poll(() => lines.map(({ msg }) => msg)).toEqual(['the database is not responding'])
   await pair.promote()
 
   // Nobody reads from the other server before it knows.
@@ -54,9 +54,9 @@ it('follows the primary to the standby that is promoted, and makes again what th
   await expect
     .poll(() => lines.map(({ msg }) => msg))
     .toEqual([
-      'the database does not answer',
-      'the new server lacked commits, which are made again',
-      'the database answers again',
+      'the database is not responding',
+      'the new server was missing commits, which are repeated',
+      'the database is responding again',
     ])
   await queue.stop()
   await handle.close()

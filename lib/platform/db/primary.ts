@@ -222,7 +222,7 @@ async function askServer(address: Address): Promise<string> {
 }
 
 const readOnly = () =>
-  Object.assign(new Error('The server takes no writes: it is a standby, or was made read-only.'), {
+  Object.assign(new Error('The server accepts no writes: it is a standby, or was made read-only.'), {
     code: '25006',
   })
 
@@ -260,6 +260,6 @@ export function readUrl(text: string): Candidate[] | undefined {
 function readCandidates(address: Address): Candidate[] {
   if (typeof address !== 'string') return [{ at: { host: address.host, port: address.port }, address }]
   const candidates = readUrl(address)
-  if (!candidates) throw new Error('The address of the database cannot be read.')
+  if (!candidates) throw new Error('The database address is invalid.')
   return candidates
 }

@@ -42,7 +42,7 @@ export function toProblem(error: unknown, baseUrl: string | undefined): Problem 
 
 function unforeseen(error: unknown): SluiceError {
   if (isOutage(error))
-    return new SluiceError('unavailable', 'The database does not answer. Try again in a moment.', {
+    return new SluiceError('unavailable', 'The database is not responding. Try again in a moment.', {
       headers: { 'Retry-After': '2' },
     })
   if (isLockFailure(error))
@@ -50,11 +50,11 @@ function unforeseen(error: unknown): SluiceError {
       headers: { 'Retry-After': '1' },
     })
   if (isDiskFull(error))
-    return new SluiceError('unavailable', 'A disk of this server is full. Try again when there is room.', {
+    return new SluiceError('unavailable', 'One of this server\'s disks is full. Try again when there is space.', {
       headers: { 'Retry-After': '30' },
     })
   return new SluiceError(
     'internal',
-    'Sluice made a mistake. It is in the log under the X-Request-Id of this answer.',
+    'Sluice made a mistake. It is logged under this response\'s X-Request-Id.',
   )
 }

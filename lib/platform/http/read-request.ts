@@ -8,7 +8,7 @@ export type IncomingBody = {
 
 /** The body of a request, at most so many bytes of it. */
 export async function readBytes({ headers, body }: IncomingBody, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () => new SluiceError('body_too_large', `The body may have ${maxBytes} bytes.`)
+  const tooLarge = () => new SluiceError('body_too_large', `The body may have at most ${maxBytes} bytes.`)
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0

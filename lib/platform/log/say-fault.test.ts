@@ -15,7 +15,7 @@ it('says that a port is taken', async () => {
   const { port } = first.address() as { port: number }
   const error = await listening(port, '127.0.0.1').catch((error: unknown) => error)
   expect(sayFault(error)).toBe(
-    `Port ${port} is taken by another process. Stop that one, or set PORT to another; PORT=0 takes a free one.`,
+    `Port ${port} is in use by another process. Stop it, or set PORT to a different port; PORT=0 picks a free one.`,
   )
   first.close()
 })
@@ -39,7 +39,7 @@ it.each([
     coded('EROFS', 'read-only', { path: '/data/x' }),
     /^Sluice cannot use \/data\/x: its file system is read-only/,
   ],
-  [coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'), /^The database does not answer .*DATABASE_URL/],
+  [coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'), /^The database is not responding .*DATABASE_URL/],
   [coded('28P01', 'password authentication failed for user "a"'), /^The database refuses.*DATABASE_URL/],
   [coded('53100', 'could not extend file'), /^The database's disk is full/],
   [new StartError('Do this.'), /^Do this\.$/],
@@ -53,7 +53,7 @@ it.each([
 it.each([
   ['initdb: error: could not create directory "/d": No space left on device', 'its disk is full'],
   ['could not create lock file: Read-only file system', 'its file system is read-only'],
-  ['unable to open database file', 'this user may not write there'],
+  ['unable to open database file', 'this user cannot write there'],
 ])('knows the words of a program that could not use a folder: %s', (stderr, words) => {
   const failed = Object.assign(new Error('Command failed'), { code: 1, stderr })
   expect(explainFolder('/d', failed).message).toContain(`Sluice cannot use /d: ${words}.`)

@@ -38,19 +38,19 @@ export function explainFolder(folder: string, error: unknown): StartError {
 const REASONS: [pattern: RegExp, reason: string][] = [
   [
     /ENOSPC|EDQUOT|No space left on device|database or disk is full/i,
-    'its disk is full. Make room there, or set DATA_DIR to a folder on another disk',
+    'its disk is full. Free up space, or set DATA_DIR to a folder on another disk',
   ],
   [
     /EROFS|Read-only file system/i,
-    'its file system is read-only. Set DATA_DIR to a folder that can be written',
+    'its file system is read-only. Set DATA_DIR to a writable folder',
   ],
   [
     /EEXIST|ENOTDIR/,
-    'there is a file where it needs a folder. Move the file away, or set DATA_DIR to a folder',
+    'there is a file in place of a folder. Move the file away, or set DATA_DIR to a folder',
   ],
   [
     /EACCES|EPERM|Permission denied|readonly database|unable to open database file/i,
-    'this user may not write there. Change its owner or mode, or set DATA_DIR to another folder',
+    'this user cannot write there. Change its owner or mode, or set DATA_DIR to another folder',
   ],
 ]
 
@@ -81,26 +81,26 @@ function remedyOf(fault: Fault): string | undefined {
   if (syscall === 'listen') return ofListening(code, { address, port })
   const reason = path && code !== 'EEXIST' && reasonOf(code)
   if (reason) return ofPath(path, reason)
-  if (isOutage(fault)) return `The database does not answer (${message}). Start it, or correct DATABASE_URL.`
+  if (isOutage(fault)) return `The database is not responding (${message}). Start it, or correct DATABASE_URL.`
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
-      return 'The disk is full. Make room and start again.'
+      return 'The disk is full. Free up space and start again.'
     // PostgreSQL, appendix A.
     case '28P01':
     case '28000':
     case '3D000':
       return `The database refuses the connection: ${message}. Correct DATABASE_URL.`
     case '53100':
-      return "The database's disk is full. Make room and start again."
+      return "The database's disk is full. Free up space and start again."
   }
 }
 
 function ofListening(code: string, { address, port }: Pick<Fault, 'address' | 'port'>) {
   if (code === 'EADDRINUSE')
-    return `Port ${port} is taken by another process. Stop that one, or set PORT to another; PORT=0 takes a free one.`
+    return `Port ${port} is in use by another process. Stop it, or set PORT to a different port; PORT=0 picks a free one.`
   if (code === 'EACCES')
-    return `This user may not listen on port ${port}. Set PORT to one above 1023, and put a proxy before it.`
+    return `This user is not allowed to listen on port ${port}. Set PORT to a port above 1023, and put a proxy in front of it.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `HOST is ${address}, which is not an address of this machine. Set HOST to one that is.`
 }

@@ -49,7 +49,7 @@ export async function get(
 function redirectTo(from: URL, location: string): URL {
   const next = URL.parse(location, from)
   if (!next || !/^https?:$/.test(next.protocol))
-    throw new NetworkError('blocked', 'It redirects to something that is no http or https address.')
+    throw new NetworkError('blocked', 'It redirects to an address that is not http or https.')
   if (next.username || next.password)
     throw new NetworkError('blocked', 'It redirects to an address with a user name or a password.')
   return next
@@ -70,7 +70,7 @@ async function respond(
   const timer = setTimeout(
     () =>
       asked.destroy(
-        new NetworkError('timeout', `It did not answer within ${Math.ceil(limits.respondMs / 1000)} s.`),
+        new NetworkError('timeout', `It did not respond within ${Math.ceil(limits.respondMs / 1000)} s.`),
       ),
     limits.respondMs,
   )

@@ -63,7 +63,7 @@ function createGuard(allowed: AllowedHosts, resolve: ResolveHost) {
     connect: (args: ClientRequestArgs) => Duplex | null | undefined,
   ): Duplex | null | undefined => {
     try {
-      if (args.socketPath) throw refused('A socket of this machine is never allowed.')
+      if (args.socketPath) throw refused('A socket on this machine is never allowed.')
       const hostname = bareHost(args.host ?? args.hostname ?? '')
       const target: Target = { hostname, port: Number(args.port ?? (secure ? 443 : 80)), secure }
       // Node does not ask `lookup` about a literal address.
@@ -84,7 +84,7 @@ function guardedLookup(target: Target, allowed: AllowedHosts, resolve: ResolveHo
       // One that is refused condemns the name: nobody has a good reason to mix them.
       for (const { address } of addresses) judgeConnection(target, address, allowed)
       if (addresses.length > 0) return addresses
-      throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' })
+      throw Object.assign(new Error(`${hostname} does not resolve`), { code: 'ENOTFOUND' })
     })
     judged.then(
       (addresses) => (all ? done(null, addresses) : done(null, addresses[0]!.address, addresses[0]!.family)),

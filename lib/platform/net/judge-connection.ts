@@ -44,7 +44,7 @@ export function judgeConnection(target: Target, address: string, allowed: Allowe
     throw refuse(
       `${what} is not on the public internet. The operator can allow it with ALLOWED_PRIVATE_HOSTS.`,
     )
-  if (!target.secure) throw refuse(`${what} must be reached by https, not plain http.`)
+  if (!target.secure) throw refuse(`${what} must use https, not plain http.`)
 }
 
 export function refused(detail: string, cause?: string): SluiceError {
@@ -58,7 +58,7 @@ export function refused(detail: string, cause?: string): SluiceError {
 export function assertAllowedUrl(text: string, entries: string[]): void {
   const allowed = readAllowedHosts(entries)
   const url = URL.parse(text)
-  if (!url) throw refused('That is not an address. It looks like https://host/path.')
+  if (!url) throw refused('This is not a valid address. Addresses look like https://host/path.')
   if (!/^https?:$/.test(url.protocol)) throw refused('Use an https address.')
   if (url.username || url.password) throw refused('Leave the user name and password out of the address.')
   const secure = url.protocol === 'https:'
@@ -67,7 +67,7 @@ export function assertAllowedUrl(text: string, entries: string[]): void {
   const literal = isIP(hostname) ? hostname : LOOPBACK_NAME.test(hostname) ? '127.0.0.1' : undefined
   if (literal) judgeConnection(target, literal, allowed)
   if (secure || literal || allowed.all || isNamed(target, allowed)) return
-  throw refused(`${url.host} must be reached by https, not plain http.`)
+  throw refused(`${url.host} must use https, not plain http.`)
 }
 
 /**

@@ -33,8 +33,8 @@ export function readFault(error: unknown, limits: { headerBytes: number }): Netw
   if (DNS.test(code)) return because('dns', `The host name does not resolve (${code}).`)
   // A name server that does not answer says ETIMEOUT; a host that does not says ETIMEDOUT.
   if (code === 'ETIMEOUT' || syscall?.startsWith('query'))
-    return because('dns', `The name servers do not answer (${code}).`)
-  if (code === 'ETIMEDOUT') return because('timeout', 'The host does not answer.')
+    return because('dns', `The name servers are not responding (${code}).`)
+  if (code === 'ETIMEDOUT') return because('timeout', 'The host is not responding.')
   if (code === 'HPE_HEADER_OVERFLOW') {
     return because('status', `Its headers are larger than ${limits.headerBytes / 1024} KiB.`)
   }

@@ -115,12 +115,12 @@ describe('post', () => {
   })
 
   it.each<[string, (socket: Socket) => void, string, RegExp, Partial<PostLimits>?]>([
-    ['silence', () => {}, 'timeout', /did not answer within 0.3 s/, { totalMs: 300 }],
+    ['silence', () => {}, 'timeout', /did not respond within 0.3 s/, { totalMs: 300 }],
     [
       'headers that drip',
       (s) => drip(s, 'HTTP/1.1 200 OK\r\nX-A: ', 'b'),
       'timeout',
-      /did not answer within/,
+      /did not respond within/,
       { totalMs: 300 },
     ],
     [

@@ -53,7 +53,7 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
   const { connectMs, totalMs } = limits
   const cancel = (what: string) => attempt.destroy(new NetworkError('timeout', what))
   const connecting = setTimeout(cancel, connectMs, `It did not connect within ${connectMs / 1000} s.`)
-  const responding = setTimeout(cancel, totalMs, `It did not answer within ${totalMs / 1000} s.`)
+  const responding = setTimeout(cancel, totalMs, `It did not respond within ${totalMs / 1000} s.`)
   const until = performance.now() + totalMs
   let informational = 0
 
@@ -71,7 +71,7 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
     })
     attempt.on('information', () => {
       if (++informational <= MAX_INFORMATIONAL) return
-      attempt.destroy(new NetworkError('status', 'It sends informational responses without end.'))
+      attempt.destroy(new NetworkError('status', 'It keeps sending informational responses.'))
     })
     attempt.end(body)
   })

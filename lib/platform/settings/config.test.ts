@@ -157,7 +157,7 @@ describe('loadConfig', () => {
     const { OIDC_CLIENT_SECRET: _, ...half } = oidc
     expect(() => loadConfig({ ...production, ...half })).toThrow(/OIDC_CLIENT_SECRET missing/)
     const plain = (host: string) => loadConfig({ ...production, ...oidc, OIDC_ISSUER: `http://${host}` })
-    expect(() => plain('id.example.com')).toThrow(/OIDC_ISSUER must begin with https/)
+    expect(() => plain('id.example.com')).toThrow(/OIDC_ISSUER must start with https/)
     expect(plain('127.0.0.1:8080').oidc?.issuer).toBe('http://127.0.0.1:8080')
   })
 

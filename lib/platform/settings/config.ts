@@ -113,13 +113,13 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
     const missing = [...(env.DEMO === '0' ? [] : ['DEMO=0']), ...KEYS.filter((name) => !env[name])]
     if (missing.length > 0)
       faults.push(
-        `HOST is ${env.HOST}, which others can reach: that needs ${missing.join(', ')} as well (\`openssl rand -base64 32\` makes a key), or HOST=127.0.0.1`,
+        `HOST is ${env.HOST}, which others can reach: that also needs ${missing.join(', ')} (\`openssl rand -base64 32\` generates a key), or HOST=127.0.0.1`,
       )
   }
   if (!embedded) {
     for (const name of KEYS) {
       if (!env[name])
-        faults.push(`${name} is required with DATABASE_URL: \`openssl rand -base64 32\` makes one`)
+        faults.push(`${name} is required with DATABASE_URL: \`openssl rand -base64 32\` generates one`)
     }
     if (!unreadable && !parsed.BASE_URL && parsed.PORT === 0) faults.push('BASE_URL is required with PORT=0')
   }
@@ -147,7 +147,7 @@ function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): stri
     return ['TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither']
   return ['BASE_URL', 'UPLOAD_URL']
     .filter((name) => env[name]?.startsWith('http:'))
-    .map((name) => `${name} must begin with https:// with TLS_CERT_FILE, as nothing answers plain HTTP then`)
+    .map((name) => `${name} must start with https:// with TLS_CERT_FILE, since plain HTTP is not served then`)
 }
 
 function faultsOfOpenIdConnect(env: Environment, { OIDC_ISSUER }: Parsed): string[] {
@@ -158,7 +158,7 @@ function faultsOfOpenIdConnect(env: Environment, { OIDC_ISSUER }: Parsed): strin
       `OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together: ${missing.join(', ')} missing`,
     )
   const plain = OIDC_ISSUER?.startsWith('http:') && !isLoopback(new URL(OIDC_ISSUER).hostname)
-  if (plain) faults.push('OIDC_ISSUER must begin with https://, unless the provider is on this machine')
+  if (plain) faults.push('OIDC_ISSUER must start with https://, unless the provider is on this machine')
   return faults
 }
 

@@ -26,28 +26,28 @@ export const RISKS: Record<string, Risk> = {
   privateHosts: {
     applies: ({ allowedPrivateHosts }) => allowedPrivateHosts.includes('*'),
     warning:
-      'ALLOWED_PRIVATE_HOSTS=* lets every customer reach private addresses of your network. Name the hosts instead, as minio.internal:9000.',
+      'ALLOWED_PRIVATE_HOSTS=* lets every customer reach private addresses in your network. List the hosts instead, such as minio.internal:9000.',
   },
   signUpWithoutMail: {
     applies: ({ signUp, smtpUrl }) => signUp === 'open' && !smtpUrl,
     warning:
-      'Anybody can sign up, and no address can be proved without SMTP_URL. Set SMTP_URL, or SIGN_UP=closed.',
+      'Anyone can sign up, but addresses cannot be verified without SMTP_URL. Set SMTP_URL, or SIGN_UP=closed.',
   },
   demo: {
     applies: ({ demo }) => demo,
     warning:
-      'The demo workspace is on an address that others reach, and everybody can upload into the bucket on this machine. Set DEMO=0.',
+      'The demo workspace is on an address that others can reach, and anyone can upload to the bucket on this machine. Set DEMO=0.',
   },
   plainHttp: {
     applies: ({ baseUrl, uploadUrl }) =>
       [baseUrl, uploadUrl].some((address) => address.startsWith('http:') && !isLoopback(hostOf(address))),
     warning:
-      'BASE_URL or UPLOAD_URL begins with http://, so passwords, tokens and files cross the network in the clear. Use https://.',
+      'BASE_URL or UPLOAD_URL starts with http://, so passwords, tokens and files cross the network unencrypted. Use https://.',
   },
   everybodyIsProxy: {
     applies: ({ trustedProxies }) => trustedProxies.some((network) => network.endsWith('/0')),
     warning:
-      'TRUSTED_PROXIES names every address, so every client can say that it has another one, and no limit for each address holds. Name your proxies alone.',
+      'TRUSTED_PROXIES covers every address, so any client can claim a different one, and per-address limits do not work. List only your proxies.',
   },
 }
 

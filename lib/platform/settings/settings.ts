@@ -23,7 +23,7 @@ const origin = url(['http:', 'https:'], 'an http or https address').transform((t
 
 /** Pages, the API and uploads are at fixed paths below it. */
 const rootAddress = origin.refine((text) => new URL(text).pathname === '/' && !/[?#]/.test(text), {
-  message: 'must be an address without a path, as https://sluice.example.com: Sluice needs a host of its own',
+  message: 'must be an address without a path, such as https://sluice.example.com: Sluice needs its own host',
 })
 
 const wholeNumber = (min: number, max: number) =>
@@ -53,12 +53,12 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
 
 const networks = list.refine((entries) => entries.every((entry) => network.safeParse(entry).success), {
   message:
-    'must be addresses or networks with commas between, as 10.0.0.0/8,192.168.1.7; names are not looked up',
+    'must be addresses or networks separated by commas, such as 10.0.0.0/8,192.168.1.7; names are not resolved',
 })
 
 const encryptionKeys = list
   .refine((keys) => keys.length > 0 && keys.every((key) => decodeKey(key).length === 32), {
-    message: 'must be 32 bytes in base64, or several of them with commas between: `openssl rand -base64 32`',
+    message: 'must be 32 bytes in base64, or several keys separated by commas: `openssl rand -base64 32`',
   })
   .transform((keys) => keys.map(decodeKey))
 
@@ -68,7 +68,7 @@ export function decodeKey(text: string): Buffer {
 
 const roles = list.pipe(
   z
-    .array(z.enum(ROLES, { message: `must be some of ${ROLES.join(', ')}, with commas between` }))
+    .array(z.enum(ROLES, { message: `must be some of ${ROLES.join(', ')}, separated by commas` }))
     .min(1, 'must name at least one role'),
 )
 
@@ -79,24 +79,24 @@ const text = z.string().min(1)
 export const settings = {
   DATABASE_URL: {
     description:
-      'PostgreSQL 13 or newer; of several hosts with commas between, the one that takes writes. Without it Sluice runs one of its own, with its data in DATA_DIR/db.',
+      'PostgreSQL 13 or newer; if several hosts are listed, separated by commas, the one that accepts writes is used. Without it, Sluice runs its own PostgreSQL with its data in DATA_DIR/db.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: databaseUrl,
   },
   DATABASE_DIRECT_URL: {
     description:
-      'The same database without the pooler of DATABASE_URL, for notifications and the queue: up to three connections of each process. Needed where the pooler does not keep sessions.',
+      'The same database without the DATABASE_URL pooler, for notifications and the queue: up to three connections per process. Needed if the pooler does not keep sessions.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: databaseUrl,
   },
   DATABASE_WAIT_SECONDS: {
-    description: 'How long a start waits for the database.',
+    description: 'How long startup waits for the database.',
     example: '60',
     schema: wholeNumber(0, 86_400),
   },
-  DATA_DIR: { description: 'Folder of the embedded parts.', example: '.data', schema: text },
+  DATA_DIR: { description: 'Folder for the embedded parts.', example: '.data', schema: text },
   PORT: {
-    description: 'Port to listen on; 0 takes a free one.',
+    description: 'Port to listen on; 0 picks a free one.',
     example: '3000',
     schema: wholeNumber(0, 65_535),
   },
@@ -107,7 +107,7 @@ export const settings = {
   },
   SFTP_PORT: {
     description:
-      'Port for uploads by SFTP, in the processes of the upload role. Without it there is no SFTP. 0 takes a free one. Set it for the web role as well, which shows people the commands.',
+      'Port for SFTP uploads, in processes with the upload role. Without it there is no SFTP. 0 picks a free one. Also set it for the web role, which shows people the commands.',
     example: '2222',
     schema: wholeNumber(0, 65_535),
   },
@@ -123,77 +123,77 @@ export const settings = {
   },
   TLS_CERT_FILE: {
     description:
-      'Certificate chain in PEM, with TLS_KEY_FILE: Sluice then speaks HTTPS on PORT itself. A renewed one is taken up within a minute.',
+      'Certificate chain in PEM, with TLS_KEY_FILE: Sluice then serves HTTPS on PORT itself. A renewed certificate is loaded within a minute.',
     example: '/etc/letsencrypt/live/sluice.example.com/fullchain.pem',
     schema: text,
   },
   TLS_KEY_FILE: {
-    description: 'The key of that certificate, in PEM, without a passphrase.',
+    description: 'The certificate\'s key, in PEM, without a passphrase.',
     example: '/etc/letsencrypt/live/sluice.example.com/privkey.pem',
     schema: text,
   },
   ROLES: {
-    description: 'What this process does. Split it to scale each role by itself.',
+    description: 'What this process does. Split it to scale each role separately.',
     example: 'web,upload,worker',
     schema: roles,
   },
   PROCESSES: {
     description:
-      'Processes that carry uploads, all behind PORT, beside one for pages and one for the work of a worker. auto: one for each processor, up to 8.',
+      'Processes that carry uploads, all behind PORT, in addition to one for pages and one for background work. auto: one for each processor, up to 8.',
     example: '1',
     schema: processes,
   },
   UPLOAD_MEMORY_BYTES: {
     description:
-      'Memory for uploads in flight, which PROCESSES divide. Default: a quarter of the container, or of the machine by its processors.',
+      'Memory for uploads in flight, divided among PROCESSES. Default: a quarter of the container, or of the machine by its processors.',
     example: '1073741824',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
   UPLOAD_TAIL_BYTES: {
     description:
-      'Bytes of unfinished uploads that the database may hold for all workspaces together, until they fill a part. Past half of it each has a fair share. One workspace may have 4 GiB.',
+      'Bytes of unfinished uploads that the database may hold for all workspaces together, until they fill a part. Past half of it, each has a fair share. A workspace may have up to 4 GiB.',
     example: '17179869184',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
   TRUSTED_PROXIES: {
     description:
-      'Addresses or networks whose X-Forwarded-*, X-Request-Id and traceparent headers are believed.',
+      'Addresses or networks whose X-Forwarded-*, X-Request-Id and traceparent headers are trusted.',
     example: '10.0.0.0/8,192.168.1.7',
     schema: networks,
   },
   INTERIM_RESPONSES: {
     description:
-      '1 sends 104 (Upload Resumption Supported), 0 does not. Default: 1 without TRUSTED_PROXIES, as nginx breaks such uploads over HTTP/2. HAProxy passes it on.',
+      '1 sends 104 (Upload Resumption Supported), 0 does not. Default: 1 without TRUSTED_PROXIES, since nginx breaks such uploads over HTTP/2. HAProxy forwards it.',
     example: '1',
     schema: flag,
   },
   SMTP_URL: {
-    description: 'Mail server. Without it mails are kept as files in DATA_DIR/mail.',
+    description: 'Mail server. Without it, emails are stored as files in DATA_DIR/mail.',
     example: 'smtps://user:password@mail.example.com',
     schema: url(['smtp:', 'smtps:'], 'an address such as smtps://user:password@host'),
   },
-  MAIL_FROM: { description: 'Sender of the mails.', example: 'Sluice <sluice@example.com>', schema: text },
+  MAIL_FROM: { description: 'Sender address for emails.', example: 'Sluice <sluice@example.com>', schema: text },
   ENCRYPTION_KEY: {
     description:
-      'Encrypts bucket credentials and webhook secrets. Several keys with commas: the first encrypts, all decrypt.',
+      'Encrypts bucket credentials and webhook secrets. Several keys separated by commas: the first encrypts, all decrypt.',
     example: '',
     schema: encryptionKeys,
   },
-  AUTH_SECRET: { description: 'Signs the sessions of the dashboard.', example: '', schema: secret },
+  AUTH_SECRET: { description: 'Signs dashboard sessions.', example: '', schema: secret },
   METRICS_TOKEN: {
-    description: 'Bearer token of GET /metrics; without it there are no metrics.',
+    description: 'Bearer token for GET /metrics; without it there are no metrics.',
     example: '',
     schema: z.string().min(16, 'must have at least 16 characters'),
   },
-  DEMO: { description: '1 makes the demo workspace.', example: '1', schema: flag },
+  DEMO: { description: '1 creates the demo workspace.', example: '1', schema: flag },
   SIGN_UP: {
-    description: 'open, or closed: then `npm run account` makes accounts.',
+    description: 'open, or closed: then `npm run account` creates accounts.',
     example: 'open',
     schema: z.enum(['open', 'closed'], { message: 'must be open or closed' }),
   },
   OPERATORS: {
     description:
-      'Email addresses of accounts, verified ones, that get the console at /operator: workspaces, limits, suspension, nodes.',
+      'Verified email addresses of accounts with access to the console at /operator: workspaces, limits, suspension, nodes.',
     example: 'ops@example.com',
     schema: list,
   },
@@ -203,47 +203,47 @@ export const settings = {
     schema: wholeNumber(0, 2 ** 52),
   },
   IMPORTS_PER_WORKSPACE: {
-    description: 'How many files of a workspace are imported from URLs at once, on all nodes together.',
+    description: 'How many files a workspace can import from URLs at once, on all nodes together.',
     example: '8',
     schema: wholeNumber(1, 1000),
   },
   IMPORT_BYTES_PER_SECOND: {
-    description: 'How fast the imports of a workspace may be, all together; 0 is unlimited.',
+    description: 'Combined speed limit for a workspace\'s imports; 0 is unlimited.',
     example: '0',
     schema: wholeNumber(0, 2 ** 46),
   },
   ALLOWED_PRIVATE_HOSTS: {
     description:
-      'Private or plain http hosts that buckets, webhooks and imports may use, as host:port; * for all loopback and private ones, which is the default only where HOST, BASE_URL and UPLOAD_URL are all this machine, without TRUSTED_PROXIES or DATABASE_URL.',
+      'Private or plain http hosts that buckets, webhooks and imports may use, as host:port; * for all loopback and private ones, which is the default only if HOST, BASE_URL and UPLOAD_URL are all this machine, without TRUSTED_PROXIES or DATABASE_URL.',
     example: 'minio.internal:9000',
     schema: list,
   },
   LOG_LEVEL: {
-    description: 'How much is logged.',
+    description: 'Log level.',
     example: 'info',
     schema: z.enum(['debug', 'info', 'warn', 'error', 'silent'], {
       message: 'must be debug, info, warn, error or silent',
     }),
   },
   ACCESS_LOG: {
-    description: 'A line of the log for each request: off, errors (answered by 400 and above), or all.',
+    description: 'Request logging: off, errors (status 400 and above), or all.',
     example: 'errors',
     schema: z.enum(['off', 'errors', 'all'], { message: 'must be off, errors or all' }),
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     description:
-      'Collector that traces are sent to, by OTLP over HTTP (protobuf). Without it none are made, and OpenTelemetry is not loaded.',
+      'Collector for traces, using OTLP over HTTP (protobuf). Without it no traces are made, and OpenTelemetry is not loaded.',
     example: 'http://collector:4318',
     schema: url(['http:', 'https:'], 'an http or https address'),
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
-    description: 'Headers for the collector, as key=value with commas between.',
+    description: 'Headers for the collector, as key=value separated by commas.',
     example: '',
     schema: text,
   },
-  OTEL_SERVICE_NAME: { description: 'What traces call this process.', example: 'sluice', schema: text },
+  OTEL_SERVICE_NAME: { description: 'The name of this process in traces.', example: 'sluice', schema: text },
   OTEL_TRACES_SAMPLER_ARG: {
-    description: 'Share of traces that are kept, from 0 to 1, where the traceparent of a proxy does not say.',
+    description: 'Share of traces to keep, from 0 to 1, unless a proxy\'s traceparent decides.',
     example: '0.1',
     schema: share,
   },
@@ -260,7 +260,7 @@ export const settings = {
   OIDC_CLIENT_ID: { description: 'Client id at that provider.', example: '', schema: text },
   OIDC_CLIENT_SECRET: { description: 'Client secret at that provider.', example: '', schema: text },
   OIDC_NAME: {
-    description: 'What the sign-in button calls that provider.',
+    description: 'The provider\'s name on the sign-in button.',
     example: 'Single sign-on',
     schema: z.string().trim().min(1).max(40, 'must have at most 40 characters'),
   },

@@ -63,7 +63,7 @@ it('logs a line when the collector goes, and one when it is back', async () => {
   }
   await tracing.stop()
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-    [40, 'the collector of traces does not take them'],
-    [30, 'the collector of traces takes them again'],
+    [40, 'the trace collector is not accepting traces'],
+    [30, 'the trace collector is accepting traces again'],
   ])
 })

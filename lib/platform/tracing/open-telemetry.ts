@@ -97,8 +97,8 @@ function tellOutages(exporter: SpanExporter, log: Logger): SpanExporter {
     export(spans, done) {
       exporter.export(spans, (result) => {
         const failed = result.error !== undefined
-        if (failed && !away) log.warn({ err: result.error }, 'the collector of traces does not take them')
-        if (!failed && away) log.info('the collector of traces takes them again')
+        if (failed && !away) log.warn({ err: result.error }, 'the trace collector is not accepting traces')
+        if (!failed && away) log.info('the trace collector is accepting traces again')
         away = failed
         done(result)
       })

@@ -34,7 +34,7 @@ export function checkBody(
         if (digests.get(algorithm) !== base64)
           throw new SluiceError(
             'checksum_mismatch',
-            `The ${algorithm} of the body does not match the one that was sent.`,
+            `The ${algorithm} of the body does not match the one sent.`,
             { ...(status && { status }) },
           )
     },

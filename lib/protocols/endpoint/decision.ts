@@ -44,7 +44,7 @@ export async function decided(
 }
 
 function stillUndecided(): SluiceError {
-  return new SluiceError('upload_locked', 'Nobody has decided about this file yet. Ask again.', {
+  return new SluiceError('upload_locked', 'The file has not been decided on yet. Ask again.', {
     headers: { 'Retry-After': '5' },
   })
 }

@@ -68,7 +68,7 @@ export function assertStillThere(upload: UploadRow, nowMs: number): void {
   const { status, retired, expiresAtMs, decision } = upload
   if (isRejected(upload)) throw rejected(decision!.reason)
   const expired = status === 'expired' || (status === 'uploading' && expiresAtMs <= nowMs)
-  if (expired) throw new SluiceError('upload_gone', 'The upload was not finished in time, and has expired.')
+  if (expired) throw new SluiceError('upload_gone', 'The upload was not finished in time and has expired.')
   if (status === 'canceled' || retired) throw new SluiceError('upload_gone', 'The upload was terminated.')
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
 }

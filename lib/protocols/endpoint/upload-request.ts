@@ -28,7 +28,7 @@ export function requiredFileId({ fileId }: UploadRequest): string {
   if (!fileId)
     throw new SluiceError(
       'method_not_allowed',
-      'This is the address for creating uploads: add the id of one.',
+      'This is the address for creating uploads: append the id of an upload.',
     )
   return fileId
 }

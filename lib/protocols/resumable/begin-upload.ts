@@ -131,7 +131,7 @@ type Creation = {
 function readCreation(request: UploadRequest): Creation {
   const { headers } = request
   if (countField(headers['upload-offset']))
-    throw new SluiceError('invalid_header', 'A new upload begins at Upload-Offset 0: leave the field out.')
+    throw new SluiceError('invalid_header', 'A new upload starts at Upload-Offset 0: leave the field out.')
   const said = completeness(headers)
   const complete = said ?? true
   const bytes = bodyBytes(request)

@@ -13,7 +13,7 @@ export function inconsistentLength(detail: string): SluiceError {
 }
 
 export function alreadyComplete(): SluiceError {
-  return new SluiceError('invalid_request', 'The upload is complete and takes no more bytes.', {
+  return new SluiceError('invalid_request', 'The upload is complete and accepts no more bytes.', {
     problem: { type: `${TYPES}completed-upload` },
   })
 }

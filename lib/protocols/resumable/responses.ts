@@ -35,7 +35,7 @@ export function appendResponse(
     }
   }
   if (why === 'suspended') throw workspaceSuspended()
-  if (why !== 'end') throw notNow('The upload was stopped here. Ask for its offset and continue at once.')
+  if (why !== 'end') throw notNow('The upload was stopped here. Ask for its offset and continue immediately.')
   if (complete)
     throw inconsistentLength(
       `Upload-Length is ${upload.progress.lengthBytes}, but the upload ends at ${offsetBytes}.`,

@@ -255,7 +255,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       await database().db.execute(usedUp)
       const refused = await append(url, half.length, '?1', half)
       expect(problemOf(refused)).toMatchObject({ status: 413, code: 'parts_used_up' })
-      expect(problemOf(refused).detail).toContain('Begin a new upload')
+      expect(problemOf(refused).detail).toContain('Start a new upload')
       expect((await head(url)).headers['upload-offset']).toBe(String(half.length))
     })
 

@@ -59,7 +59,7 @@ describe('creation', () => {
     [{ 'Upload-Length': '-1' }, 'Upload-Length'],
     [{ 'Upload-Length': '1e3' }, 'Upload-Length'],
     [{ 'Upload-Defer-Length': '2' }, 'Upload-Defer-Length'],
-    [{ 'Upload-Length': '1', 'Upload-Defer-Length': '1' }, 'exclude each other'],
+    [{ 'Upload-Length': '1', 'Upload-Defer-Length': '1' }, 'are mutually exclusive'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': 'filename not*base64' }, 'Upload-Metadata'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': 'a YQ==,a YQ==' }, 'Upload-Metadata'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': `a ${'YWFh'.repeat(2100)}` }, 'Upload-Metadata'],

@@ -84,5 +84,5 @@ function appendResponse(
   if (why === 'suspended') throw workspaceSuspended(headers)
   if (why === 'preempted')
     throw new SluiceError('upload_locked', 'Another request has continued this upload.', { headers })
-  throw notNow('This node is stopping. Resume the upload at once.', headers)
+  throw notNow('This node is stopping. Resume the upload immediately.', headers)
 }

@@ -87,7 +87,7 @@ async function joinUploads(
   if (request.headers['upload-length'] !== undefined || deferHeader(request))
     throw new SluiceError(
       'invalid_header',
-      'The length of a final upload is that of its partial uploads: leave out Upload-Length.',
+      'A final upload has the length of its partial uploads: leave out Upload-Length.',
     )
   const declared = {
     ...readMetadata(request),
@@ -113,7 +113,7 @@ function readLength(request: UploadRequest): number | null {
   if (length === undefined && !deferred)
     throw new SluiceError('invalid_header', 'POST needs Upload-Length, or Upload-Defer-Length: 1.')
   if (length !== undefined && deferred)
-    throw new SluiceError('invalid_header', 'Upload-Length and Upload-Defer-Length exclude each other.')
+    throw new SluiceError('invalid_header', 'Upload-Length and Upload-Defer-Length are mutually exclusive.')
   return length ?? null
 }
 

@@ -13,7 +13,7 @@ export async function sealByUploader(
   context: UploadContext,
   request: UploadRequest,
 ): Promise<UploadResponse> {
-  if (request.method !== 'POST') throw new SluiceError('method_not_allowed', 'Seal a batch by POST.')
+  if (request.method !== 'POST') throw new SluiceError('method_not_allowed', 'Seal a batch with POST.')
   const { custom } = parseUploadMetadata(request.headers['upload-metadata'])
   const right = await authenticateToCreate(context, request)
   const batch = await sealOwnBatch(context, right, custom.batch)

@@ -44,7 +44,7 @@ export function parseUploadMetadata(header: string | string[] | undefined): Uplo
   if (text === undefined || text.trim() === '')
     return { header: null, filename: 'file', filetype: null, custom: {} }
   if (Buffer.byteLength(text) > MAX_BYTES)
-    throw new SluiceError('invalid_header', `Upload-Metadata may have ${MAX_BYTES} bytes at most.`)
+    throw new SluiceError('invalid_header', `Upload-Metadata may have at most ${MAX_BYTES} bytes.`)
   const { filename, filetype, ...custom } = pairsOf(text)
   return { header: text, filename: filename || 'file', filetype: filetype || null, custom }
 }
@@ -61,7 +61,7 @@ function pairsOf(text: string): Record<string, string> {
     if (!wellFormed || pairs.has(key))
       throw new SluiceError(
         'invalid_header',
-        'Upload-Metadata must be comma-separated pairs: a key, used only once, a space, and the value in Base64.',
+        'Upload-Metadata must be comma-separated pairs: a unique key, a space, and the value in Base64.',
       )
     // PostgreSQL cannot store NUL in text.
     pairs.set(key, Buffer.from(value, 'base64').toString('utf8').replaceAll('\0', ''))
@@ -87,7 +87,7 @@ export function parseUploadConcat(
     throw malformedConcat('must be `partial`, or `final;` followed by the addresses of partial uploads')
   const addresses = list.trim().split(/ +/)
   if (addresses.length > MAX_PARTIALS)
-    throw malformedConcat(`may name ${MAX_PARTIALS} partial uploads at most`)
+    throw malformedConcat(`may name at most ${MAX_PARTIALS} partial uploads`)
   const partialIds = addresses.map((address) => {
     const path = parseUploadPath(URL.parse(address, 'http://relative')?.pathname ?? '')
     if (path?.pipeId !== pipeId || !path.fileId)

@@ -60,7 +60,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
   return outcome
 }
 
-const PIECE_MISSING = 'It lacks a piece that the file was joined from.'
+const PIECE_MISSING = 'It is missing a piece that the file was joined from.'
 
 async function join(
   context: UploadContext,

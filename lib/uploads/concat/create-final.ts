@@ -97,7 +97,7 @@ export async function findPartials(
       )
     if (!partial.isMade)
       throw notNow(
-        `The bucket has not taken partial upload ${fileId} yet, all of whose bytes are here. Ask again.`,
+        `The bucket has not accepted partial upload ${fileId} yet, although all its bytes have arrived. Ask again.`,
       )
     return partial
   })

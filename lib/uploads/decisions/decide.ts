@@ -121,7 +121,7 @@ async function decide(context: UploadContext, file: Claimed, sinceMs: number): P
     const outcome = await makeObject(context, file, lease)
     if (outcome.kind === 'lagging') await outcome.concluded
   } catch (error) {
-    context.log.warn({ err: error, fileId }, 'could not decide about a file; will retry')
+    context.log.warn({ err: error, fileId }, 'could not decide on a file; will retry')
   } finally {
     await lease.release({ interrupted: false }).catch(() => {})
   }

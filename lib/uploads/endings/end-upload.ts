@@ -79,7 +79,7 @@ export async function cancelUpload(
   if (status === 'canceled') return
   const words =
     status === 'uploading' || status === 'transferring'
-      ? 'All its bytes are here and it is being completed, so it can no longer be canceled.'
+      ? 'All its bytes have arrived and it is being completed, so it can no longer be canceled.'
       : `It is already ${status}.`
   throw new SluiceError('conflict', words)
 }

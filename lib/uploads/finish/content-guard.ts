@@ -126,7 +126,7 @@ export const CHECKSUM_MISMATCH = { reason: 'checksum_mismatch' }
 export function checksumMismatch(expected: number, found: number): SluiceError {
   return new SluiceError(
     'checksum_mismatch',
-    `The file was declared to have the crc32 ${hex(expected)}, and the bytes that arrived have ${hex(found)}. There is no object.`,
+    `The file was declared with the crc32 ${hex(expected)}, but the bytes received have ${hex(found)}. No object was created.`,
   )
 }
 

@@ -128,10 +128,10 @@ const DROPPED = 'The bucket has dropped the unfinished multipart upload.'
 const IF_DROPPED: Reasons = {
   missing: DROPPED,
   unknown:
-    'The bucket no longer has the multipart upload. It is not known whether it was dropped or completed: look for the object',
+    'The bucket no longer has the multipart upload. It may have been dropped or completed: look for the object',
 }
 const LATE: Reasons = {
   missing: 'The bucket did not accept the object for 24 hours.',
   unknown:
-    'The bucket did not confirm the object for 24 hours. It is not known whether the bucket has it: look for the object',
+    'The bucket did not confirm the object for 24 hours. The bucket may have it: look for the object',
 }

@@ -237,7 +237,7 @@ async function giveUp(
 ): Promise<void> {
   metrics.destinationsFailed.inc({ reason: failure.reason })
   await recordDestinationFailure(db, { fileId, dataStoreId }, failure, clock.now()).catch((error: unknown) =>
-    log.warn({ err: error, fileId, dataStoreId }, 'could not give up a destination; will retry'),
+    log.warn({ err: error, fileId, dataStoreId }, 'could not abandon a destination; will retry'),
   )
 }
 

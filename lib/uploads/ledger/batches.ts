@@ -30,6 +30,6 @@ export async function joinBatches(
   if (sealed)
     throw new SluiceError(
       'batch_sealed',
-      `The batch “${sealed.name}” takes no more files. Begin another one.`,
+      `The batch “${sealed.name}” is sealed. Start a new one.`,
     )
 }

@@ -116,8 +116,8 @@ async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Ins
 }
 
 function exhausted({ linkId }: NewUpload): SluiceError {
-  if (linkId === null) return new SluiceError('token_exhausted', 'Ask your backend for a new token.')
-  return new SluiceError('token_exhausted', 'This upload link takes no more, or not as many bytes.')
+  if (linkId === null) return new SluiceError('token_exhausted', 'Request a new token from your backend.')
+  return new SluiceError('token_exhausted', 'This upload link accepts no more uploads, or not this many bytes.')
 }
 
 /** Among how many uploads of the Sender, the last ones, an earlier creation is looked for. */

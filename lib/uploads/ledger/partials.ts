@@ -42,8 +42,8 @@ export async function assertFewPartials(
   throw new SluiceError(
     'token_exhausted',
     count > mostFiles
-      ? `It allows ${mostFiles} partial uploads that have not been joined. Join or delete some of them.`
-      : `It allows ${mostBytes} bytes in partial uploads that have not been joined. Join or delete some of them.`,
+      ? `At most ${mostFiles} partial uploads may be waiting to be joined. Join or delete some of them.`
+      : `At most ${mostBytes} bytes of partial uploads may be waiting to be joined. Join or delete some of them.`,
   )
 }
 
@@ -198,7 +198,7 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
     ), noted as (${insertNote({ kind: 'created' }, sql`made`, nowMs)})
     select id from made`,
   )
-  if (made.length === 0) throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
+  if (made.length === 0) throw new SluiceError('token_exhausted', 'Request a new token from your backend.')
 }
 
 /** Marks the objects of a final upload's pieces for deletion. Runs in the transaction that makes it `transferred`. */

@@ -71,7 +71,7 @@ export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights
   const missing = (error: SluiceError) =>
     isSettling()
       ? notNow(
-          'The database has just failed over, and what it lost is being restored. Try again in a moment.',
+          'The database has just failed over, and lost commits are being restored. Try again in a moment.',
         )
       : error
   const assertNotRevoked = <Row extends Validity>(row: Row | undefined): Row => {
@@ -109,7 +109,7 @@ export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights
       const { own, sameUploader } = right
       if (!right.upload || !(own || sameUploader)) {
         if (right.tokenExpired) throw expired()
-        throw missing(new SluiceError('upload_not_found', 'There is no such upload at this Pipe.'))
+        throw missing(new SluiceError('upload_not_found', 'There is no such upload on this Pipe.'))
       }
       if (!own && right.tokenExpired) throw expired()
       const first = whole && right.first ? { ...right.first, claim: whole.claim, sinceMs } : undefined
@@ -229,11 +229,11 @@ function upload(): SQL {
 }
 
 function noToken(): SluiceError {
-  return new SluiceError('token_invalid', 'There is no such upload token. Ask your backend for a new one.')
+  return new SluiceError('token_invalid', 'There is no such upload token. Request a new one from your backend.')
 }
 
 function revoked(): SluiceError {
-  return new SluiceError('token_revoked', 'This upload token was revoked. Ask your backend for a new one.')
+  return new SluiceError('token_revoked', 'This upload token was revoked. Request a new one from your backend.')
 }
 
 function assertPipe({ pipe }: Common, pipeId: string): void {
@@ -241,5 +241,5 @@ function assertPipe({ pipe }: Common, pipeId: string): void {
 }
 
 function expired(): SluiceError {
-  return new SluiceError('token_expired', 'This upload token has expired. Ask your backend for a new one.')
+  return new SluiceError('token_expired', 'This upload token has expired. Request a new one from your backend.')
 }

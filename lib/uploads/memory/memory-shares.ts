@@ -156,7 +156,7 @@ function longestWithoutLoan(waiting: Iterable<Request>): Request | undefined {
 function tooLittleMemory(): SluiceError {
   return new SluiceError(
     'unavailable',
-    'This upload was begun with larger parts than this node has memory for. The operator must raise UPLOAD_MEMORY_BYTES.',
+    'This upload was started with larger parts than this node has memory for. The operator must raise UPLOAD_MEMORY_BYTES.',
     { headers: { 'Retry-After': '60' } },
   )
 }

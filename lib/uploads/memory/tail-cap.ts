@@ -58,10 +58,10 @@ export function createTailCap(
 }
 
 const REFUSALS = {
-  cap: 'This workspace has too many bytes waiting for its buckets to accept them. Check its Data Stores.',
+  cap: 'This workspace has too many bytes waiting to be accepted by its buckets. Check its Data Stores.',
   share:
-    'This server holds many bytes of unfinished uploads, and this workspace has more than its share of them. Finish or cancel some of its uploads, or try again later.',
-  all: 'This server holds as many bytes of unfinished uploads as it may. Try again later.',
+    'This server has many bytes of unfinished uploads, and this workspace has more than its share of them. Finish or cancel some of its uploads, or try again later.',
+  all: 'This server has reached its limit for bytes of unfinished uploads. Try again later.',
 }
 
 /** Past half of what all may have, whoever has their part of that half or more takes no more, up to the whole. */

@@ -181,7 +181,7 @@ function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], 
 function folderTooLong(): SluiceError {
   return new SluiceError(
     'invalid_request',
-    `The folder of this file is too long: it may have ${MAX_FOLDER_BYTES} bytes, and less where keys have long prefixes.`,
+    `The file's folder path is too long: it may have up to ${MAX_FOLDER_BYTES} bytes, and less if keys have long prefixes.`,
   )
 }
 

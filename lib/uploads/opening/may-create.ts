@@ -25,7 +25,7 @@ export function assertMayCreate(
   if (targets.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
     throw new SluiceError(
       'data_store_not_ready',
-      'No check of its Data Store has succeeded yet. Its owner can check it in the dashboard.',
+      'Its Data Store has not passed a check yet. Its owner can check it in the dashboard.',
     )
   if (concat) assertMayConcatenate(context, pipe, targets)
   // Of an import, the source says the type.
@@ -41,9 +41,9 @@ function assertFitsLink({
   concat,
   protocol,
 }: Pick<Declared, 'lengthBytes' | 'concat' | 'protocol'>): void {
-  if (protocol === 'sftp') throw new SluiceError('forbidden', 'Tokens of upload links are for HTTP alone.')
+  if (protocol === 'sftp') throw new SluiceError('forbidden', 'Upload link tokens only work over HTTP.')
   if (lengthBytes !== null && concat === null) return
-  throw new SluiceError('forbidden', 'Uploads through a link are whole files whose length is declared.')
+  throw new SluiceError('forbidden', 'Uploads through a link must be complete files with a declared length.')
 }
 
 function assertSourceOn(

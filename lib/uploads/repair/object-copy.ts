@@ -164,6 +164,6 @@ export class ObjectCopy {
 /** Somebody has replaced the object at the source. */
 class OtherContent extends Error {
   constructor(key: string) {
-    super(`The object ${key} that it was copied from is not the one that was uploaded: its checksum differs.`)
+    super(`The object ${key} that it was copied from is not the uploaded one: its checksum differs.`)
   }
 }

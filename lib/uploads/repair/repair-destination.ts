@@ -30,7 +30,7 @@ export async function repairDestination(
   })
 }
 
-const notFound = () => new SluiceError('not_found', 'There is no such file, or no such destination of it.')
+const notFound = () => new SluiceError('not_found', 'There is no such file, or it has no such destination.')
 
 function obstacleTo({ fileStatus, status, isTurnedOff, hasSource }: Repairable): string | undefined {
   if (status === 'transferred') return 'This destination has the object.'

@@ -173,7 +173,7 @@ describe('a destination that lacks an object', () => {
     await repairDestinations(node.context)
     await settled()
     expect(await stateOf(url)).toMatchObject({ there: 'failed', parts: 0, failures: 1, isPlanned: true })
-    expect((await stateOf(url)).detail).toContain('is not the one that was uploaded')
+    expect((await stateOf(url)).detail).toContain('is not the uploaded one')
     expect(await objectIn(target, url)).toBeUndefined()
     site.clock.advance(minutes(2))
     await repairAll()

@@ -17,7 +17,7 @@ export function batchOf(token: Token, pipeId: string, named: string | undefined)
   if (name === '' || name.length > MAX_NAME || !isPlainText(name))
     throw new SluiceError(
       'invalid_header',
-      `The name of a batch has 1 to ${MAX_NAME} characters, and no control characters.`,
+      `A batch name has 1 to ${MAX_NAME} characters and no control characters.`,
     )
   const { workspaceId, senderId, subject } = token
   const key = { pipeId, senderId, subject, name, byToken: token.batch !== null }

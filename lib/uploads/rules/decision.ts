@@ -25,8 +25,8 @@ export const NO_ANSWER = 'no_answer'
 export const UNDECIDED = 'undecided'
 
 const WORDS: Record<string, string> = {
-  [NO_ANSWER]: 'The server that decides about files of this Pipe did not answer (no_answer).',
-  [UNDECIDED]: 'Nobody decided about this file in time (undecided).',
+  [NO_ANSWER]: 'The server that decides on this Pipe\'s files did not respond (no_answer).',
+  [UNDECIDED]: 'The file was not decided on in time (undecided).',
 }
 
 /** A reason in words for people. */

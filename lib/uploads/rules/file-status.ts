@@ -6,7 +6,7 @@ export type Failure = {
 
 /** Why nothing can be copied to a destination: for people, on the file page and in `reasonDetail`. */
 export const NO_SOURCE =
-  'It cannot be repaired: no destination that has the object may be read. Allow s3:GetObject for the keys of one, then check its Data Store.'
+  'It cannot be repaired: no destination that has the object can be read. Grant s3:GetObject to the keys of one, then check its Data Store.'
 
 export type DestinationState = {
   status: 'pending' | 'transferring' | 'transferred' | 'failed'

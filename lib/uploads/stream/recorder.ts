@@ -110,6 +110,6 @@ export class Recorder {
 function tooManyParts(maxParts: number): SluiceError {
   return new SluiceError(
     'parts_used_up',
-    `The bucket's provider allows ${maxParts} parts, and this upload has used all of them. Begin a new upload.`,
+    `The bucket's provider allows ${maxParts} parts, and this upload has used all of them. Start a new upload.`,
   )
 }

@@ -224,7 +224,7 @@ describeWithDatabase('delivery', (database) => {
       queue === 'mail' ? [openMailJob(runtime, data as { sealed: string })] : [],
     )
     const text = expect.stringContaining('410 Gone')
-    const mail = { to: customer.email, subject: 'The webhook of “Photos” is off', text }
+    const mail = { to: customer.email, subject: 'The webhook for “Photos” is off', text }
     expect(mails).toMatchObject([{ mail }])
     const calls = receiver.received.length
     await later(HOUR)

@@ -126,7 +126,7 @@ export class Dispatcher {
     const { deliveryId } = claimed
     const attempt = traced(claimed, askedAtMs, (one) => this.#attempt(one))
       .catch((err) =>
-        this.#runtime.log.error({ err, deliveryId }, 'could not record an attempt; it will be made again'),
+        this.#runtime.log.error({ err, deliveryId }, 'could not record an attempt; it will be repeated'),
       )
       .finally(() => {
         this.#underWay.delete(attempt)

@@ -104,10 +104,10 @@ describe('a receiver that', () => {
     [
       'drips its headers',
       (s) => drip(s, `${OK}X-A: `, 'b'),
-      { error: 'timeout', errorDetail: /did not answer within/ },
+      { error: 'timeout', errorDetail: /did not respond within/ },
       { totalMs: 400 },
     ],
-    ['says nothing', () => {}, { error: 'timeout', errorDetail: /did not answer within/ }, { totalMs: 400 }],
+    ['says nothing', () => {}, { error: 'timeout', errorDetail: /did not respond within/ }, { totalMs: 400 }],
     ['hangs up', (s) => s.destroy(), { error: 'connect', errorDetail: /closed without a response/ }],
     [
       'speaks something else',

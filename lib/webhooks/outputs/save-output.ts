@@ -93,7 +93,7 @@ async function create(
   if (others.length >= MAX_OUTPUTS)
     throw new SluiceError(
       'conflict',
-      `There are ${MAX_OUTPUTS} webhook outputs already; no more are possible.`,
+      `There are already ${MAX_OUTPUTS} webhook outputs, which is the limit.`,
     )
   const isFirst = scope.pipeId !== undefined && others.length === 0
   const [id, secret] = [uuidv7(now.getTime()), newWebhookSecret()]
@@ -173,7 +173,7 @@ function audit(
 function assertKinds(kinds: OutputInput['events'], pipeId: string | null | undefined): void {
   if (pipeId && kinds.includes('usage.threshold'))
     throw invalidRequest([
-      { field: 'events', message: 'usage.threshold is for outputs of the workspace, not of a Pipe' },
+      { field: 'events', message: 'usage.threshold is only for workspace outputs, not for a Pipe' },
     ])
 }
 

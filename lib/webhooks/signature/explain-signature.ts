@@ -68,8 +68,8 @@ const WORDS: Record<Finding, string> = {
   valid: 'It matches, and it is recent.',
   missing: 'It is not among the headers.',
   malformed: "It isn't in the format Sluice sends.",
-  mismatch: 'It does not match this body and the secret of this output.',
-  too_old: 'It matches, but it is more than 5 minutes old. A receiver has to reject it now.',
+  mismatch: 'It does not match this body and this output\'s secret.',
+  too_old: 'It matches, but it is more than 5 minutes old. A receiver must now reject it.',
   too_new: 'It matches, but its time is in the future: one of the clocks is wrong.',
 }
 
@@ -100,15 +100,15 @@ function headerParts(received: Record<string, string>, sent: Record<string, stri
   if (!attempt) return []
   return COMPARED.filter((name) => received[name] !== undefined).map((name) => {
     const ok = received[name] === attempt[name]
-    const text = ok ? 'As it was sent.' : `Sluice sent ${attempt[name]}`
+    const text = ok ? 'As sent.' : `Sluice sent ${attempt[name]}`
     return { name: `${name}, as sent`, ok, text }
   })
 }
 
 function secretPart(ok: boolean): Part {
   const text = ok
-    ? 'It is the secret of this output.'
-    : 'It is not the secret of this output. Reveal the secret on its page and compare.'
+    ? 'It is this output\'s secret.'
+    : 'It is not this output\'s secret. Reveal the secret on its page and compare.'
   return { name: 'Your secret', ok, text }
 }
 

@@ -128,11 +128,11 @@ type Place = Parameters<typeof leastPolicy>[0]
 /** What more the optional permissions would make possible. */
 const WITHOUT: Record<string, string> = {
   AbortMultipartUpload:
-    'Not needed. With it, Sluice itself clears uploads that never finished; else use the lifecycle rule.',
+    'Not needed. With it, Sluice itself removes uploads that never finished; otherwise use the lifecycle rule.',
   GetObject:
-    'Not needed. With it, what another destination lacks is copied from here, and with DeleteObject, too, uploads can be concatenated.',
+    'Not needed. With it, objects missing from another destination are copied from here, and with DeleteObject, uploads can also be concatenated.',
   UploadPartCopy: 'Not needed. Without it, uploads cannot be concatenated.',
-  DeleteObject: `Not needed. This check left its small objects in ${PROBE_FOLDER}/, since it may not delete them.`,
+  DeleteObject: `Not needed. Without it, this check could not delete its small objects in ${PROBE_FOLDER}/.`,
 }
 
 /** The result of a probe, in words for its customer. */
@@ -173,11 +173,11 @@ function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly Ob
 function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   if (!ok) return ''
   if (name === 'PutObject' && found.bodyChecksum === 'md5')
-    return ' The bucket takes no CRC32 and asks for Content-MD5, which costs some speed.'
-  if (name === 'PutObject' && found.bodyChecksum === 'crc32') return ' The bucket asks for a checksum.'
-  if (name === 'PutObject' && found.bodyChecksum === null) return ' The bucket takes no checksum.'
+    return 'The bucket does not accept CRC32 and requires Content-MD5, which costs some speed.'
+  if (name === 'PutObject' && found.bodyChecksum === 'crc32') return 'The bucket requires a checksum.'
+  if (name === 'PutObject' && found.bodyChecksum === null) return 'The bucket does not accept checksums.'
   if (name === 'CompleteMultipartUpload' && found.fullObjectCrc32 === false)
-    return ' The bucket checks each part, and not the whole object.'
+    return 'The bucket checks each part, but not the entire object.'
   return ''
 }
 

@@ -16,24 +16,24 @@ const keyField = z
   .string()
   .min(1, 'must not be empty')
   .max(512, 'must have at most 512 characters')
-  .refine(noStraySpace, 'has white space in it, perhaps from copying; keys have none')
+  .refine(noStraySpace, 'contains white space, perhaps from copying; keys have none')
 
 const bucketField = z
   .string()
   // Before any pattern sees it: they take quadratic time over a long text.
   .max(223, { message: 'must have at most 223 characters', abort: true })
   .refine((text) => !text.includes('://') && !/^[^/]+\.[^/]+\//.test(text), {
-    message: 'is an address; give the name alone, and the address as endpoint',
+    message: 'is an address; enter only the name, and the address as endpoint',
     abort: true,
   })
   .refine((text) => !text.includes('/'), {
-    message: 'has a / in it; give the name alone, and what comes after the / as prefix',
+    message: 'contains a /; enter only the name, and the rest after the / as prefix',
     abort: true,
   })
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,221}[A-Za-z0-9]$/, 'is not the name of a bucket')
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,221}[A-Za-z0-9]$/, 'is not a valid bucket name')
   .refine((text) => !text.endsWith('--x-s3'), {
     message:
-      'is a directory bucket (S3 Express One Zone), which takes sessions instead of keys; give a general purpose bucket',
+      'is a directory bucket (S3 Express One Zone), which uses sessions instead of keys; use a general purpose bucket',
   })
 
 const place = {

@@ -33,7 +33,7 @@ async function assertUnused(tx: Runtime['db'], id: string): Promise<void> {
     const names = users.map((pipe) => `“${pipe.name}”`).join(', ')
     throw new SluiceError(
       'conflict',
-      `Used by ${names}. Give them another Data Store, or delete them, first.`,
+      `Used by ${names}. Move them to another Data Store, or delete them first.`,
     )
   }
   const underWay = await countUploadsUnderWay(tx, id)

@@ -224,7 +224,7 @@ describe('the bucket doctor', () => {
   it('tells a page of a proxy from an answer of S3', async () => {
     const { ok, checked } = await found(['html-answers'])
     expect(ok).toBe(false)
-    expect(checked.operations).toMatchObject([{ message: expect.stringContaining('Does a proxy') }])
+    expect(checked.operations).toMatchObject([{ message: expect.stringContaining('Is there a proxy') }])
     const { may } = await found(['complete-without-result'])
     expect(may).toMatchObject({ PutObject: true, CompleteMultipartUpload: false })
   })
@@ -268,7 +268,7 @@ describe('the bucket doctor', () => {
   it('gives up on an endpoint that hangs, after 9 seconds', async () => {
     const { port } = silent.address() as { port: number }
     expect(await messageOf({ endpoint: `http://127.0.0.1:${port}` })).toBe(
-      `127.0.0.1:${port} did not answer within 9 seconds.`,
+      `127.0.0.1:${port} did not respond within 9 seconds.`,
     )
   })
 

@@ -12,13 +12,13 @@ type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'e
 /** Providers whose keys are limited by ticking boxes, not by a policy. */
 const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
   r2: (bucket) =>
-    `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no permission that only writes.`,
+    `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no write-only permission.`,
   b2: (bucket) =>
     `b2 key create --bucket ${bucket} sluice writeFiles\n(“Write Only” in Application Keys, for this bucket.)`,
   spaces: (bucket) =>
     `Spaces Object Storage → Access Keys → Limited Access: “Read/Write/Delete” on ${bucket}.`,
   hetzner: (bucket) =>
-    `S3 credentials of Hetzner are good for all buckets of their project: keep ${bucket} in a project of its own.`,
+    `Hetzner S3 credentials are valid for all buckets in their project: keep ${bucket} in its own project.`,
   oracle: (bucket) =>
     `Allow group <group> to manage objects in compartment <compartment> where all {target.bucket.name = '${bucket}', any {request.permission = 'OBJECT_CREATE', request.permission = 'OBJECT_INSPECT'}}`,
   gcs: (bucket) =>

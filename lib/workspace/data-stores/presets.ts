@@ -13,7 +13,7 @@ type Preset = {
   help?: string
 }
 
-const FROM_DOCUMENTATION = 'Set up after its documentation; the check finds out what this bucket can do.'
+const FROM_DOCUMENTATION = 'Set up from its documentation; the check finds out what this bucket supports.'
 
 const anyRegion = { pattern: /^[a-z0-9-]{1,64}$/i, example: 'us-east-1' }
 
@@ -28,7 +28,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { pattern: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, example: 'eu-central-1' },
     forcePathStyle: false,
     keysHint: 'IAM → Users → Security credentials → Create access key',
-    help: 'China, GovCloud and European Sovereign Cloud regions are detected automatically. For dual-stack, FIPS or acceleration give the endpoint; for an access point give its alias as the bucket. Directory buckets and requester-pays buckets of other accounts are not supported.',
+    help: 'China, GovCloud and European Sovereign Cloud regions are detected automatically. For dual-stack, FIPS or acceleration, enter the endpoint; for an access point, enter its alias as the bucket. Directory buckets and requester-pays buckets of other accounts are not supported.',
   },
   r2: {
     label: 'Cloudflare R2',
@@ -43,7 +43,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     endpoint: 'https://s3.{region}.backblazeb2.com',
     region: { pattern: /^[a-z]{2}-[a-z]+-\d{3}$/, example: 'us-west-004' },
     forcePathStyle: false,
-    keysHint: 'Application Keys → Add a New Application Key (the master key does not speak S3)',
+    keysHint: 'Application Keys → Add a New Application Key (the master key does not support S3)',
   },
   wasabi: {
     label: 'Wasabi',
@@ -65,7 +65,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { fixed: 'auto' },
     forcePathStyle: true,
     keysHint: 'Cloud Storage → Settings → Interoperability → HMAC key for a service account',
-    help: 'The role Storage Object Creator is enough. Google Cloud Storage cannot join uploads.',
+    help: 'The Storage Object Creator role is enough. Google Cloud Storage cannot join uploads.',
   },
   scaleway: {
     label: 'Scaleway',
@@ -73,7 +73,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { pattern: /^[a-z]{2}-[a-z]{3}$/, example: 'fr-par' },
     forcePathStyle: false,
     keysHint: 'IAM → API keys, for an application',
-    help: 'An upload has 1,000 parts at most. A bucket policy denies everybody whom it does not name, so name yourself in it, too.',
+    help: 'An upload can have at most 1,000 parts. A bucket policy denies everyone it does not name, so include yourself.',
   },
   hetzner: {
     label: 'Hetzner',
@@ -105,7 +105,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { pattern: /^[a-z]{2}-[a-z]+(-\d)?$/, example: 'eu-central-1' },
     forcePathStyle: false,
     keysHint: 'RAM → Users → Create AccessKey, for a RAM user',
-    help: `Accounts made since March 2025 need an endpoint of their own domain for buckets in mainland China. ${FROM_DOCUMENTATION}`,
+    help: `Accounts created since March 2025 need an endpoint on their own domain for buckets in mainland China. ${FROM_DOCUMENTATION}`,
   },
   minio: {
     label: 'MinIO',
@@ -113,7 +113,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: anyRegion,
     forcePathStyle: true,
     keysHint: 'Access Keys → Create access key',
-    help: 'MinIO drops uploads that are unfinished 24 hours after their start (stale_uploads_expiry), so a file must be there within 23 hours.',
+    help: 'MinIO drops unfinished uploads 24 hours after their start (stale_uploads_expiry), so a file must arrive within 23 hours.',
   },
   other: {
     label: 'Any S3-compatible',
@@ -136,7 +136,7 @@ export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
 export function unfinishedLimit(provider: ProviderName): string | undefined {
   const { dropsUnfinishedAfterHours: hours } = capabilitiesOf(provider, null)
   if (hours === null) return undefined
-  return `${PRESETS[provider].label} drops uploads that are unfinished ${inWords(hours)} after their start, however often bytes come. So each must be finished within ${inWords(hours - 1)}, and ends as expired if it is not.`
+  return `${PRESETS[provider].label} drops unfinished uploads ${inWords(hours)} after their start, however often bytes arrive. So each must finish within ${inWords(hours - 1)}, or it ends as expired.`
 }
 
 function inWords(hours: number): string {

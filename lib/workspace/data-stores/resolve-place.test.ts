@@ -70,7 +70,7 @@ describe('the place of a Data Store', () => {
     [{ bucket: 'https://media.s3.amazonaws.com' }, 'bucket is an address'],
     [{ bucket: 's3://media' }, 'bucket is an address'],
     [{ bucket: 'media/uploads' }, 'bucket has a / in it'],
-    [{ bucket: 'no spaces' }, 'bucket is not the name of a bucket'],
+    [{ bucket: 'no spaces' }, 'bucket is not a valid bucket name'],
     [{ region: 'frankfurt' }, 'region is not a region of AWS S3; they look like eu-central-1'],
     [{ region: undefined }, 'region is required'],
     [

@@ -55,17 +55,17 @@ function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: s
   const fault = (message: string) => [{ field: 'endpoint', message }]
   if (!URL.canParse(endpoint)) return fault('must be an address such as https://s3.example.com')
   const url = new URL(endpoint)
-  if (url.username || url.password) return fault('must not have a user or password in it')
+  if (url.username || url.password) return fault('must not contain a user name or password')
   if (url.pathname !== '/' || url.search || url.hash)
-    return fault('must end after the host; the bucket has a field of its own')
+    return fault('must end after the host; the bucket has its own field')
   if (url.hostname.startsWith(`${bucket}.`))
-    return fault(`has the bucket in it; leave ${bucket}. out, Sluice puts it there where needed`)
+    return fault(`contains the bucket; leave out ${bucket}., Sluice adds it where needed`)
   if (url.protocol === 'https:') return []
   if (url.protocol !== 'http:') return fault('must be an https address')
   const host = `${url.hostname}:${url.port || '80'}`
   if (allowedPrivateHosts.includes('*') || allowedPrivateHosts.includes(host)) return []
   return fault(
-    `is plain http, so keys and files would travel in the clear; use https, or name ${host} in ALLOWED_PRIVATE_HOSTS if it is on your own network`,
+    `is plain http, so keys and files would travel unencrypted; use https, or list ${host} in ALLOWED_PRIVATE_HOSTS if it is in your own network`,
   )
 }
 

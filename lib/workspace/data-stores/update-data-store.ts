@@ -60,7 +60,7 @@ async function assertIdle(
   if (underWay === 0) return
   throw new SluiceError(
     'conflict',
-    `${uploads(underWay)} in progress to this bucket, so its place cannot change now. Create another Data Store, or wait until they end.`,
+    `${uploads(underWay)} in progress to this bucket, so its location cannot change now. Create another Data Store, or wait until they end.`,
   )
 }
 

@@ -24,56 +24,56 @@ type Words = {
 /** What each alert says, when it comes and when it is over. */
 export const ALERT_WORDS: Record<AlertKind, Words> = {
   quota_80: {
-    name: '80 % of the transfer of a month is used',
+    name: '80 % of the monthly transfer is used',
     raised: ({ subject }) => `80 % of the transfer of ${subject} is used`,
-    advice: 'When it is used up, new uploads are refused until the month (UTC) is over.',
+    advice: 'When it is used up, new uploads are refused until the end of the month (UTC).',
     cleared: ({ subject }) => `The transfer of ${subject} is no longer at 80 %`,
     path: () => '/dashboard/usage',
   },
   quota_100: {
-    name: 'The transfer of a month is used up',
+    name: 'The monthly transfer is used up',
     raised: ({ subject }) => `100 % of the transfer of ${subject} is used`,
-    advice: 'New uploads are refused until the month (UTC) is over; those in progress may finish.',
+    advice: 'New uploads are refused until the end of the month (UTC); those in progress may finish.',
     cleared: ({ subject }) => `The transfer of ${subject} is no longer used up`,
     path: () => '/dashboard/usage',
   },
   bucket_rejects: {
-    name: 'A Data Store rejects uploads',
-    raised: ({ subject }) => `The Data Store “${subject}” rejects uploads`,
-    advice: 'Uploads wait and keep what arrived. Fix the bucket or its keys, then run the check.',
-    cleared: ({ subject }) => `The Data Store “${subject}” takes uploads again`,
+    name: 'A Data Store is rejecting uploads',
+    raised: ({ subject }) => `The Data Store “${subject}” is rejecting uploads`,
+    advice: 'Uploads wait and keep the bytes received. Fix the bucket or its keys, then run the check.',
+    cleared: ({ subject }) => `The Data Store “${subject}” accepts uploads again`,
     path: ({ subjectId }) => `/dashboard/data-stores/${subjectId}`,
   },
   output_off: {
     name: 'Sluice turned off a webhook output',
-    raised: ({ subject }) => `The webhook of “${subject}” is off`,
+    raised: ({ subject }) => `The webhook for “${subject}” is off`,
     advice:
-      'Uploads continue, but are not reported; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend what failed and send what was missed.',
-    cleared: ({ subject }) => `The webhook of “${subject}” is on again`,
+      'Uploads continue but are not reported; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend the failed events and send the missed ones.',
+    cleared: ({ subject }) => `The webhook for “${subject}” is on again`,
     path: ({ subjectId }) =>
       isPipeId(subjectId) ? `/dashboard/pipes/${subjectId}` : `/dashboard/webhooks/outputs/${subjectId}`,
   },
   output_failing: {
-    name: 'A webhook output fails for an hour',
-    raised: ({ subject }) => `The webhook of “${subject}” has failed for an hour`,
-    advice: 'Events are tried again for three days. The log shows what the receiver answers.',
-    cleared: ({ subject }) => `The webhook of “${subject}” is delivered again`,
+    name: 'A webhook output has been failing for an hour',
+    raised: ({ subject }) => `The webhook for “${subject}” has been failing for an hour`,
+    advice: 'Events are retried for three days. The log shows the receiver\'s responses.',
+    cleared: ({ subject }) => `The webhook for “${subject}” is being delivered again`,
     path: ({ subjectId }) =>
       `/dashboard/webhooks?${isPipeId(subjectId) ? 'pipeId' : 'outputId'}=${subjectId}`,
   },
   hook_failing: {
-    name: 'A decision hook does not answer for five minutes',
-    raised: ({ subject }) => `A decision hook of “${subject}” has not answered for five minutes`,
+    name: 'A decision hook has not responded for five minutes',
+    raised: ({ subject }) => `A decision hook for “${subject}” has not responded for five minutes`,
     advice:
-      'Uploads are refused, or allowed without it, as its settings say. Fix the receiver, then send a test.',
-    cleared: ({ subject }) => `The decision hooks of “${subject}” answer again`,
+      'Uploads are refused, or allowed without it, depending on its settings. Fix the receiver, then send a test.',
+    cleared: ({ subject }) => `The decision hooks for “${subject}” are responding again`,
     path: ({ subjectId }) => `/dashboard/pipes/${subjectId}/decisions`,
   },
   token_unused: {
-    name: 'A Sender token is unused for 90 days',
-    raised: ({ subject }) => `The token of the Sender “${subject}” is unused for 90 days`,
-    advice: 'Revoke it, if no backend needs it any more: a token that nobody uses can only be stolen.',
-    cleared: ({ subject }) => `The Sender “${subject}” is in use again, or gone`,
+    name: 'A Sender token has not been used for 90 days',
+    raised: ({ subject }) => `The token of the Sender “${subject}” has not been used for 90 days`,
+    advice: 'Revoke it if no backend needs it any more: an unused token can only be stolen.',
+    cleared: ({ subject }) => `The Sender “${subject}” is in use again, or no longer exists`,
     path: ({ subjectId }) => `/dashboard/senders/${subjectId}`,
   },
 }
@@ -82,7 +82,7 @@ const SIGNATURE = '--\nSluice\n'
 
 export function raisedMail(alert: Alert, baseUrl: string): Omit<Mail, 'to'> {
   const { raised, advice, path } = ALERT_WORDS[alert.kind]
-  const settings = `Which alerts you get: ${baseUrl}/dashboard/settings/alerts`
+  const settings = `Choose which alerts you receive: ${baseUrl}/dashboard/settings/alerts`
   const text = [`${raised(alert)}.`, alert.detail, advice, baseUrl + path(alert), settings, SIGNATURE]
   return { subject: raised(alert), text: text.filter(Boolean).join('\n\n') }
 }

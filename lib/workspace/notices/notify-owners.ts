@@ -55,6 +55,6 @@ function senderExposed(sender: { id: string; name: string; origin: string | null
   const where = sender.origin ? ` on ${sender.origin}` : ''
   return {
     subject: `The token of the Sender “${sender.name}” was seen in a browser`,
-    text: `The private token of the Sender “${sender.name}” was sent to the upload address, so it is in a browser${where}. Whoever visits that page can read it and make upload tokens.\n\nUse a temporary token there, and rotate this one now:\n\n${baseUrl}/dashboard/senders/${sender.id}${SIGNATURE}`,
+    text: `The private token of the Sender “${sender.name}” was sent to the upload address, so it is in a browser${where}. Anyone who visits that page can read it and issue upload tokens.\n\nUse a temporary token there, and rotate this one now:\n\n${baseUrl}/dashboard/senders/${sender.id}${SIGNATURE}`,
   }
 }

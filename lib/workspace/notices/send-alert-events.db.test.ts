@@ -103,7 +103,7 @@ describeWithDatabase('what alerts tell, as events', (database) => {
     const first = await add(kinds, { name: 'First' }, { pipeId: mine.pipe.id })
     const further = await add(kinds, { name: 'Further' }, { pipeId: mine.pipe.id })
     const ofAll = await add(kinds, { name: 'All' })
-    const off = { enabled: false, turnedOffAt: ago(0), turnedOffReason: 'It answered 410.' }
+    const off = { enabled: false, turnedOffAt: ago(0), turnedOffReason: 'It responded with 410.' }
 
     await setOutput(first.id, off)
     expect(await sent()).toMatchObject([
@@ -111,7 +111,7 @@ describeWithDatabase('what alerts tell, as events', (database) => {
         kind: 'output.turned_off',
         pipeId: mine.pipe.id,
         missedStatus: null,
-        data: { output_id: first.id, pipe_id: mine.pipe.id, name: 'First', reason: 'It answered 410.' },
+        data: { output_id: first.id, pipe_id: mine.pipe.id, name: 'First', reason: 'It responded with 410.' },
         to: [further.id, ofAll.id].sort(),
       },
     ])

@@ -69,14 +69,14 @@ describeWithDatabase('alerts', (database) => {
     await setStore({ rejectingSince: ago(minutes(0.5)), rejection: 'AccessDenied' })
     expect(await told()).toEqual([])
     runtime.clock.advance(minutes(1))
-    expect(await told()).toEqual(['The Data Store “Bucket” rejects uploads'])
+    expect(await told()).toEqual(['The Data Store “Bucket” is rejecting uploads'])
     expect(await told()).toEqual([])
     expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ detail: 'AccessDenied' }])
     await setStore({ rejectingSince: null })
-    expect(await told()).toEqual(['All clear: The Data Store “Bucket” takes uploads again'])
+    expect(await told()).toEqual(['All clear: The Data Store “Bucket” accepts uploads again'])
     expect(await told()).toEqual([])
     await setStore({ rejectingSince: ago(minutes(2)) })
-    expect(await told()).toEqual(['The Data Store “Bucket” rejects uploads'])
+    expect(await told()).toEqual(['The Data Store “Bucket” is rejecting uploads'])
     expect(await listAlerts(runtime, mine.actor)).toHaveLength(2)
   })
 
@@ -87,11 +87,11 @@ describeWithDatabase('alerts', (database) => {
     expect(await told()).toEqual([])
     await setOutput({ failingSince: ago(hours(1) + 1) })
     expect(await told()).toEqual(['The webhook of “Photos” has failed for an hour'])
-    await setOutput({ enabled: false, turnedOffAt: ago(0), turnedOffReason: 'It answered 410.' })
-    expect(await told()).toEqual(['The webhook of “Photos” is off'])
+    await setOutput({ enabled: false, turnedOffAt: ago(0), turnedOffReason: 'It responded with 410.' })
+    expect(await told()).toEqual(['The webhook for “Photos” is off'])
     await saveOutput(runtime, mine.actor, mine.pipe.id, output)
     await setOutput({ failingSince: null })
-    expect(await told()).toEqual(['All clear: The webhook of “Photos” is on again'])
+    expect(await told()).toEqual(['All clear: The webhook for “Photos” is on again'])
   })
 
   it('do not tell of an output that its owner turned off', async () => {
@@ -102,9 +102,9 @@ describeWithDatabase('alerts', (database) => {
 
   it('tell of a token that is unused for 90 days, and when it is used', async () => {
     await setSender({ lastUsedAt: ago(days(90) + 1) })
-    expect(await told()).toEqual(['The token of the Sender “Backend” is unused for 90 days'])
+    expect(await told()).toEqual(['The token of the Sender “Backend” has not been used for 90 days'])
     await setSender({ lastUsedAt: ago(0) })
-    expect(await told()).toEqual(['All clear: The Sender “Backend” is in use again, or gone'])
+    expect(await told()).toEqual(['All clear: The Sender “Backend” is in use again, or no longer exists'])
   })
 
   it('are told once by however many nodes look', async () => {

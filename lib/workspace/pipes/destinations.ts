@@ -27,7 +27,7 @@ export const destinationsField = z
   .max(MOST, `must have at most ${MOST} destinations`)
   .refine(
     (all) => all.some(({ required }) => required),
-    'must have at least one destination that is required',
+    'must have at least one required destination',
   )
   .refine(
     (all) => new Set(all.map(({ dataStoreId }) => dataStoreId)).size === all.length,
@@ -97,7 +97,7 @@ export async function assertKeepsKeys(
     ({ demanded }) => demanded?.type === 'SSE-KMS' && !isDeepStrictEqual(demanded, encryption),
   )
   if (!other) return
-  const message = `must be left out, since the Data Store ${other.name} encrypts all of its objects with a key of its own`
+  const message = `must be left out, since the Data Store ${other.name} encrypts all its objects with its own key`
   throw invalidRequest([{ field: 'object.encryption', message }])
 }
 
@@ -119,5 +119,5 @@ async function lockDataStores(tx: Db, actor: Actor, destinations: readonly PipeD
   const at = ids.findIndex((id) => !known.has(id))
   if (at < 0) return
   const field = ids.length === 1 ? 'dataStoreId' : `destinations.${at}.dataStoreId`
-  throw invalidRequest([{ field, message: 'is no Data Store of yours' }])
+  throw invalidRequest([{ field, message: 'is not one of your Data Stores' }])
 }

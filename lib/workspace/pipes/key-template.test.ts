@@ -36,7 +36,7 @@ describe('keyPrefixField', () => {
     ['é'.repeat(25), 'at most 48 bytes after its last /'],
     [`${'é'.repeat(104)}/`, 'more than 207 bytes between'],
     ['/in', 'must not start with /'],
-    ['in/../', 'must not have ..'],
+    ['in/../', 'must not contain ..'],
     ['in\\', 'control characters'],
   ])('refuses %j', (text, words) => expect(faultOf(text)).toContain(words))
 })
@@ -50,20 +50,20 @@ describe('keyTemplateFault', () => {
   ])('takes %s', (template) => expect(keyTemplateFault(template)).toBeUndefined())
 
   it.each([
-    ['{filename}', 'must have {file_id}'],
+    ['{filename}', 'must contain {file_id}'],
     ['{file_id}/{fname}', 'unknown field {fname}'],
     ['{file_id}/{', 'has a { or }'],
     ['/{file_id}', 'must not start with /'],
     ['{file_id}/', 'must not end with /'],
-    ['a//{file_id}', 'must not have //'],
-    ['../{file_id}', 'must not have ..'],
-    ['a/./{file_id}', 'must not have ..'],
+    ['a//{file_id}', 'must not contain //'],
+    ['../{file_id}', 'must not contain ..'],
+    ['a/./{file_id}', 'must not contain ..'],
     ['a\\{file_id}', 'control characters'],
     ['a\n{file_id}', 'control characters'],
     [`${'x'.repeat(500)}{file_id}`, 'is too long'],
     [`a/${'ü'.repeat(110)}{file_id}`, 'more than 255 bytes between'],
     [`${'ü'.repeat(62)}{file_id}`, 'more than 159 bytes before its first /'],
-    ['', 'must have {file_id}'],
+    ['', 'must contain {file_id}'],
     ['{file_id}/}', 'has a { or }'],
   ])('refuses %j', (template, words) => expect(keyTemplateFault(template)).toContain(words))
 })

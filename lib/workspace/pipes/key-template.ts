@@ -28,8 +28,8 @@ export const keyPrefixField = z
     if (fault) context.addIssue({ code: 'custom', message: fault })
   })
   .refine((text) => !text.startsWith('/'), 'must not start with /')
-  .refine((text) => !text.includes('..'), 'must not have .. in it')
-  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not have control characters or \\ in it')
+  .refine((text) => !text.includes('..'), 'must not contain ..')
+  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not contain control characters or \\')
 
 function lengthFault(prefix: string): string | undefined {
   if (Buffer.byteLength(prefix) > MAX_PREFIX_BYTES) return `must have at most ${MAX_PREFIX_BYTES} bytes`
@@ -64,16 +64,16 @@ export function keyTemplateFault(template: string): string | undefined {
   const fault = fieldFault(pieces)
   if (fault) return fault
   if (!pieces.some((piece) => 'field' in piece && piece.field === 'file_id'))
-    return 'must have {file_id} in it, so that no file overwrites another'
+    return 'must contain {file_id}, so that no file overwrites another'
   if (!template.split(FOLDER).every(isAroundFolder))
-    return 'must have {path} between / and /, or first of all'
+    return 'must have {path} between / and /, or at the start'
   const literal = pieces.map((piece) => ('text' in piece ? piece.text : 'x')).join('')
-  if (/[\p{Cc}\\]|\p{Cs}/u.test(literal)) return 'must not have control characters or \\ in it'
+  if (/[\p{Cc}\\]|\p{Cs}/u.test(literal)) return 'must not contain control characters or \\'
   if (literal.startsWith('/')) return 'must not start with /'
   if (literal.endsWith('/')) return 'must not end with /'
-  if (literal.split('/').some((segment) => segment === '')) return 'must not have // in it'
+  if (literal.split('/').some((segment) => segment === '')) return 'must not contain //'
   if (literal.split('/').some((segment) => segment === '.' || segment.includes('..')))
-    return 'must not have .. in it'
+    return 'must not contain ..'
   if (longest(pieces) > MAX_TEMPLATE_BYTES) return 'is too long'
   const [first, ...others] = template.split('/').map((segment) => longest(parse(segment)))
   if (first! > MAX_FIRST_BYTES)

@@ -35,9 +35,9 @@ describe('object settings', () => {
     [{ metadata: { a: 'a { b' } }, 'metadata.a: has a { or } that is not part of a field'],
     [
       { metadata: { a: 'one\r\nx-amz-acl: public-read' } },
-      'metadata.a: must not have control characters in it',
+      'metadata.a: must not contain control characters',
     ],
-    [{ metadata: { a: ' a' } }, 'metadata.a: must not begin or end with a space'],
+    [{ metadata: { a: ' a' } }, 'metadata.a: must not start or end with a space'],
     [{ metadata: { a: 'x'.repeat(2048) } }, 'metadata: must have at most 2048 bytes'],
     [
       { metadata: { a: 'x'.repeat(1024) }, tokensMaySet: ['metadata'] },
@@ -47,7 +47,7 @@ describe('object settings', () => {
     [{ cacheControl: 'max-age = 5' }, 'cacheControl: must look like'],
     [{ contentDisposition: 'attachment; filename=x' }, 'contentDisposition: must be inline or attachment'],
     [{ storageClass: 'standard' }, 'storageClass: must look like STANDARD_IA'],
-    [{ tags: { 'aws:x': 'a' } }, 'tags.aws:x: must not have a name that begins with aws:'],
+    [{ tags: { 'aws:x': 'a' } }, 'tags.aws:x: must not have a name that starts with aws:'],
     [{ tags: { a: 'a&b' } }, 'tags.a: must have only letters'],
     [
       { tags: Object.fromEntries([...'abcdefghijk'].map((name) => [name, 'x'])) },

@@ -35,8 +35,8 @@ const templateField = z.string().superRefine((template, context) => {
 
 function templateFault(template: string): string | undefined {
   if (template.trim() === '') return 'must not be empty'
-  if (template !== template.trim()) return 'must not begin or end with a space'
-  if (/\p{Cc}|\p{Cs}/u.test(template)) return 'must not have control characters in it'
+  if (template !== template.trim()) return 'must not start or end with a space'
+  if (/\p{Cc}|\p{Cs}/u.test(template)) return 'must not contain control characters'
   return fieldFault(parse(template))
 }
 
@@ -54,12 +54,12 @@ const tagName = z
     new RegExp(`^[${TAG_CHARACTERS}]{1,128}$`, 'u'),
     'must have a name of 1 to 128 letters, digits, spaces or _ . : / = + - @',
   )
-  .refine((name) => !name.toLowerCase().startsWith('aws:'), 'must not have a name that begins with aws:')
+  .refine((name) => !name.toLowerCase().startsWith('aws:'), 'must not have a name that starts with aws:')
 const tagValue = templateField
   .max(MAX_TAG_CHARACTERS, `must have at most ${MAX_TAG_CHARACTERS} characters`)
   .refine(
     (template) => parse(template).every((piece) => 'field' in piece || piece.text.search(NOT_IN_TAGS) === -1),
-    'must have only letters, digits, spaces and _ . : / = + - @',
+    'must only contain letters, digits, spaces and _ . : / = + - @',
   )
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -93,13 +93,13 @@ function assertFits(
     (sum, [name, template]) => sum + Buffer.byteLength(name) + longest(parse(template)),
     0,
   )
-  const half = (shared: boolean) => (shared ? ', since tokens and the Pipe share the room' : '')
+  const half = (shared: boolean) => (shared ? ', since tokens and the Pipe share the space' : '')
   const maxBytes = share.metadata ? MAX_METADATA_BYTES / 2 : MAX_METADATA_BYTES
   if (bytes > maxBytes)
     context.addIssue({
       code: 'custom',
       path: ['metadata'],
-      message: `must have at most ${maxBytes} bytes, names included and a filename counted as 255${half(share.metadata)}`,
+      message: `must have at most ${maxBytes} bytes, including names, with a filename counted as 255${half(share.metadata)}`,
     })
   const maxTags = share.tags ? MAX_TAGS / 2 : MAX_TAGS
   if (Object.keys(tags).length > maxTags)
@@ -118,7 +118,7 @@ export const pipeObjectField = z
     tokensMaySet: z
       .array(z.enum(OBJECT_SETTINGS, `must be among ${OBJECT_SETTINGS.join(', ')}`))
       .min(1, 'must have an entry, or be left out')
-      .refine((all) => new Set(all).size === all.length, 'must not have an entry twice')
+      .refine((all) => new Set(all).size === all.length, 'must not contain an entry twice')
       .optional(),
   })
   .refine(isNotEmpty, 'must set something, or be null')

@@ -87,7 +87,7 @@ export const pipeInput = z
   .transform(({ dataStoreId, destinations, ...rest }, context) => {
     const list = listed({ dataStoreId, destinations })
     if (list) return { ...rest, destinations: list }
-    const message = 'is required, or destinations'
+    const message = 'is required, unless destinations is set'
     context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
     return z.NEVER
   })

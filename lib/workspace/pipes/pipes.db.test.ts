@@ -48,7 +48,7 @@ it.each([
 it.each([
   [[], 'at least one destination'],
   [[{ dataStoreId: 'x' }], 'id of a Data Store'],
-  [[{ dataStoreId: ID, required: false }], 'at least one destination that is required'],
+  [[{ dataStoreId: ID, required: false }], 'at least one required destination'],
   [[{ dataStoreId: ID }, { dataStoreId: ID }], 'the same Data Store twice'],
   [Array.from({ length: 6 }, (_, n) => ({ dataStoreId: ID.replace(/0$/, String(n)) })), 'at most 5'],
 ])('refuses the destinations %j', (destinations, words) => {
@@ -106,7 +106,7 @@ describeWithDatabase('Pipes', (database) => {
       .set({ encryption: { type: 'SSE-KMS', keyId: 'ours' } })
       .where(eq(dataStores.id, dataStore.id))
     const refused = {
-      fields: [{ field: 'object.encryption', message: expect.stringContaining('a key of its own') }],
+      fields: [{ field: 'object.encryption', message: expect.stringContaining('its own key') }],
     }
     await expect(set({ type: 'SSE-S3' })).rejects.toMatchObject(refused)
     await expect(set(key('another'))).rejects.toMatchObject(refused)

@@ -50,7 +50,7 @@ export function fieldFault(pieces: readonly Piece[]): string | undefined {
     const literal = pieces.map((piece) => ('text' in piece ? piece.text : '')).join('')
     return /[{}]/.test(literal) ? 'has a { or } that is not part of a field' : undefined
   }
-  return `has an unknown field {${unknown.field}}; there are ${FIELDS.map((field) => `{${field}}`).join(', ')}`
+  return `has an unknown field {${unknown.field}}; the fields are ${FIELDS.map((field) => `{${field}}`).join(', ')}`
 }
 
 function isField(name: string): name is Field {

@@ -139,17 +139,17 @@ async function issueAgain(
 
 function assertIssued(outcome: Outcome | undefined, source: Source): void {
   if (!outcome) throw new SluiceError('token_invalid', 'There is no Sender with this token.')
-  if (outcome.revoked) throw new SluiceError('token_revoked', 'The Sender of this token was revoked.')
+  if (outcome.revoked) throw new SluiceError('token_revoked', 'This token\'s Sender was revoked.')
   if (outcome.expired) {
     throw new SluiceError(
       'token_revoked',
-      'This Sender token was rotated and its overlap is over. Use the new one.',
+      'This Sender token was rotated and its overlap has ended. Use the new one.',
     )
   }
   if (outcome.suspended) throw workspaceSuspended()
   if (!outcome.counted) throw rateLimited(outcome.available ?? 0, outcome.per_second ?? RATE.perSecond)
   if (!outcome.pipe_id)
-    throw new SluiceError('pipe_not_found', 'There is no such Pipe in the workspace of this Sender.')
+    throw new SluiceError('pipe_not_found', 'There is no such Pipe in this Sender\'s workspace.')
   if (!outcome.source_on) {
     throw new SluiceError(
       'pipe_source_off',
@@ -159,13 +159,13 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
   }
   if (outcome.subject_lacks)
     throw invalidRequest([
-      { field: 'subject', message: 'is required by this Pipe: your own id of the person who uploads' },
+      { field: 'subject', message: 'is required by this Pipe: your own id for the person who uploads' },
     ])
   if (outcome.not_settable?.length)
     throw invalidRequest(
       outcome.not_settable.map((name) => ({
         field: `object.${name}`,
-        message: `is not for tokens of this Pipe to set: its object.tokensMaySet does not name ${name}`,
+        message: `cannot be set by this Pipe's tokens: its object.tokensMaySet does not include ${name}`,
       })),
     )
 }
@@ -176,7 +176,7 @@ function notASenderToken(text: string): SluiceError {
   const given = kind === 'tmp' ? 'a temporary token' : kind === 'ak' ? 'an account key' : undefined
   return new SluiceError(
     'token_invalid',
-    given ? `This is ${given}; send the sk_ token of a Sender.` : 'A Sender token begins with sk_.',
+    given ? `This is ${given}; send a Sender's sk_ token.` : 'A Sender token starts with sk_.',
   )
 }
 
@@ -185,7 +185,7 @@ function rateLimited(available: number, perSecond: number): SluiceError {
   const seconds = Math.max(1, Math.ceil((1 - available) / perSecond))
   return new SluiceError(
     'rate_limited',
-    `A Sender may ask for ${perSecond} tokens a second, and ${perSecond * BURST_SECONDS} at once.`,
+    `A Sender may request ${perSecond} tokens per second, and ${perSecond * BURST_SECONDS} at once.`,
     {
       headers: {
         'Retry-After': String(seconds),

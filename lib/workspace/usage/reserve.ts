@@ -60,11 +60,11 @@ export async function quotaExceeded(
   const leftBytes = Math.max(limitBytes - taken, 0)
   const left =
     leftBytes === 0
-      ? `The transfer quota of this month, ${limitBytes} bytes, is used up`
-      : `The upload needs ${bytes} bytes, and ${leftBytes} are left of this month's transfer quota of ${limitBytes}`
+      ? `This month's transfer quota, ${limitBytes} bytes, is used up`
+      : `The upload needs ${bytes} bytes, but only ${leftBytes} are left of this month's transfer quota of ${limitBytes}`
   const remedy =
     bytes > limitBytes
-      ? `The quota of a whole month is smaller than the ${bytes} bytes of this upload.`
+      ? `The entire monthly quota is smaller than the ${bytes} bytes of this upload.`
       : `It resets on ${resetOf(nowMs)} at 00:00 UTC.`
   return new SluiceError('quota_exceeded', `${left}. ${remedy}`)
 }

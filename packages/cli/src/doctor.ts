@@ -9,7 +9,7 @@ type Finding = { ok: boolean; what: string; advice?: string[] }
 
 export const doctor: Command = {
   usage,
-  about: 'Say what keeps uploads or webhooks from working',
+  about: 'Report what keeps uploads or webhooks from working',
   async run(args) {
     const { values } = readArguments(args, usage, {})
     const findings = await examine()
@@ -49,7 +49,7 @@ async function examineDataStore(
 async function examine(): Promise<Finding[]> {
   const { baseUrl } = readSettings()
   const findings: Finding[] = [
-    { ok: true, what: `${baseUrl}, with what ${settingsFolder()} and the environment say` },
+    { ok: true, what: `${baseUrl}, with the settings in ${settingsFolder()} and the environment` },
   ]
   const sluice = connect()
   for await (const store of sluice.listDataStores()) findings.push(await examineDataStore(sluice, store))

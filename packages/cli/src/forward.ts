@@ -24,10 +24,10 @@ export async function forward(
       troubled += 1
       if (response.status < 500 || troubled === MAX_TROUBLED)
         return { status: response.status, attempts, durationMs: Math.round(performance.now() - startedMs) }
-      onWait(`${url} answered ${response.status}`)
+      onWait(`${url} responded with ${response.status}`)
     } catch (error) {
       if (signal.aborted) return undefined
-      onWait(`${url} is away: ${reasonOf(error)}`)
+      onWait(`${url} cannot be reached: ${reasonOf(error)}`)
     }
     await sleep(Math.min(FIRST_DELAY_MS * 2 ** (attempts - 1), MAX_DELAY_MS), undefined, { signal }).catch(
       () => {},

@@ -38,6 +38,6 @@ async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<
 
 it('says once why an import is tried again, and when', async () => {
   expect(await importAgainst([failing, failing, there])).toBe(
-    `${SOURCE}: The source answered with status 503. Next attempt at ${AT}.\nfilm.mp4: 5 bytes\n`,
+    `${SOURCE}: The source responded with status 503. Next attempt at ${AT}.\nfilm.mp4: 5 bytes\n`,
   )
 })

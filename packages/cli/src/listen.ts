@@ -15,7 +15,7 @@ const usage = 'listen --forward-to <url> [--pipe <id>] [--events <kind,…>] [--
  */
 export const listen: Command = {
   usage,
-  about: 'Forward events to an address of this machine, as they happen',
+  about: 'Forward events to an address on this machine, as they happen',
   async run(args) {
     const { values } = readArguments(args, usage, {
       'forward-to': { type: 'string' },
@@ -31,7 +31,7 @@ export const listen: Command = {
     const place = openPlace(`${readSettings().baseUrl} ${pipeId ?? ''} ${url}`)
     const secret = listenSecret()
     const after = values['from-now'] ? undefined : place.read()
-    say(`Signed with ${secret}, which stays the same. Give it to your program as its webhook secret.`)
+    say(`Signed with ${secret}, which stays the same. Use it as your program's webhook secret.`)
     const events = connect().events({
       signal: leaving.signal,
       ...(pipeId && { pipeId }),
@@ -40,7 +40,7 @@ export const listen: Command = {
       onPlace: place.write,
       onOpen: () => say(`Listening. Events go to ${url}`),
       onBreak: ({ message }) => say(`${message} Trying again.`),
-      onGap: (until) => say(`What happened before ${until} is not told any more.`),
+      onGap: (until) => say(`Events before ${until} are no longer available.`),
     })
     for await (const event of events) {
       const done = await forward(event, { url, secret, signal: leaving.signal, onWait: say })

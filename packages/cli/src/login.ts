@@ -6,18 +6,18 @@ import { keepSettings } from './settings.ts'
 import { result, say } from './tell.ts'
 
 const usage =
-  'login --url <address of your Sluice> [--json]   (the account key is asked for, or read from the input)'
+  'login --url <address of your Sluice> [--json]   (asks for the account key, or reads it from standard input)'
 
 /** The key is never an argument: those can be read by everybody on the machine. */
 export const login: Command = {
   usage,
-  about: 'Keep the address and an account key of your Sluice',
+  about: 'Store your Sluice\'s address and an account key',
   async run(args) {
     const { values } = readArguments(args, usage, { url: { type: 'string' } })
     if (!values.url || !URL.canParse(values.url)) throw misused('Which Sluice?', usage)
     const baseUrl = values.url.replace(/\/+$/, '')
     if (isInTheClear(baseUrl))
-      say(`${baseUrl} is not https: the key, and all that you upload, can be read on the way there.`)
+      say(`${baseUrl} is not https: the key and everything you upload can be read in transit.`)
     const accountKey = await readSecret('Account key (ak_…): ')
     const { data } = await createSluice({ baseUrl, accountKey }).listPipes({ limit: 2 })
     const only = data.length === 1 ? data[0]!.id : undefined

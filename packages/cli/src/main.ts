@@ -37,7 +37,7 @@ const USAGE = [
   '',
   ...Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`),
   '',
-  'Each takes --json. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID go before what login kept.',
+  'Each accepts --json. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID override what login stored.',
 ]
 
 async function main([name = '', ...args]: string[]): Promise<void> {

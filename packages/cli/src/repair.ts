@@ -6,7 +6,7 @@ const usage = 'repair <file id> [--destination <data store id>] [--json]'
 
 export const repair: Command = {
   usage,
-  about: 'Copy a file to a destination that lacks it, or to all that do',
+  about: 'Copy a file to a destination that is missing it, or to all of them',
   async run(args) {
     const { values, positionals } = readArguments(args, usage, { destination: { type: 'string' } })
     const [id, ...more] = positionals
@@ -17,7 +17,7 @@ export const repair: Command = {
     const told =
       destinations.length === 0
         ? 'Every destination has the object.'
-        : `It is being copied to ${destinations.join(' and ')}.`
+        : `Copying it to ${destinations.join(' and ')}.`
     result(values.json, { id, destinations }, told)
   },
 }

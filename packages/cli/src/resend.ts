@@ -21,7 +21,7 @@ export const resend: Command = {
     if (more.length > 0 || (id === undefined) === (since === undefined)) throw misused('Which one?', usage)
     if (id) {
       const { state } = await connect().resendDelivery({ id })
-      return result(json, { id, state }, `${id} is sent again.`)
+      return result(json, { id, state }, `Resent ${id}.`)
     }
     const answer = await connect().resendFailed({
       since: since!,
@@ -33,7 +33,7 @@ export const resend: Command = {
     result(
       json,
       answer,
-      `${answer.resent === 1 ? '1 event is' : `${answer.resent} events are`} sent again.${rest}`,
+      `${answer.resent === 1 ? '1 event was' : `${answer.resent} events were`} resent.${rest}`,
     )
   },
 }

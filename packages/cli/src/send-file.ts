@@ -55,7 +55,7 @@ export async function sendFile(file: LocalFile, way: Way): Promise<string> {
       if (answer.status === 401) way.tokens.refuse(token)
       refusedTokens = answer.status === 401 ? refusedTokens + 1 : 0
       if (isLasting(answer, refusedTokens)) throw new Failure(`${answer.status} ${answer.detail}`.trim())
-      way.onWait(`The server answered ${answer.status}`)
+      way.onWait(`The server responded with ${answer.status}`)
     } catch (error) {
       if (error instanceof Failure || isRefused(error)) throw error
       way.onWait((error as Error).message)
@@ -97,13 +97,13 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
   const head = await send({ method: 'HEAD', url, token })
   if (GONE.includes(head.status)) {
     way.journal.forget([way.key])
-    throw new Failure(`The upload of ${basename(file.path)} is gone; send it again.`)
+    throw new Failure(`The upload of ${basename(file.path)} no longer exists; send it again.`)
   }
   if (head.status !== 200) return head
   noteResult(head, way)
   const length = head.headers['upload-length']
   if (length !== undefined && Number(length) !== file.size)
-    throw new Failure(`The upload is for a file of ${length} bytes, and this one has ${file.size}.`)
+    throw new Failure(`The upload is for a file of ${length} bytes, but this one has ${file.size}.`)
   let start = Number(head.headers['upload-offset'])
   // What an earlier run has sent is read while the rest is sent.
   if (start > 0) checksum.field().catch(() => undefined)

@@ -6,7 +6,7 @@ import { listenSecret } from './listen.ts'
 import { result, say } from './tell.ts'
 
 const STATUSES = ['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'] as const
-const usage = `trigger <${STATUSES.join('|')}> --forward-to <url> [--json]`
+const usage = `Send a simulated event to an address on this machine`
 
 /** An event of a file that there never was, signed as `listen` signs, to this machine alone. */
 export const trigger: Command = {
@@ -21,8 +21,8 @@ export const trigger: Command = {
     const event = invent(status)
     const done = await forward(event, { url, secret: listenSecret(), signal, onWait: say })
     const answered = done?.status ?? 0
-    result(values.json, { eventId: event.id, status: answered }, `${url} answered ${answered}.`)
-    if (answered < 200 || answered > 299) throw new Failure('It was not taken.', EXIT.failed)
+    result(values.json, { eventId: event.id, status: answered }, `${url} responded with ${answered}.`)
+    if (answered < 200 || answered > 299) throw new Failure('It was not accepted.', EXIT.failed)
   },
 }
 

@@ -23,7 +23,7 @@ export async function send({ method, url, token, headers = {} }: Sent, body?: Bo
   }
   const options: RequestOptions = { method, headers: all, timeout: SILENCE_MS }
   const req = url.startsWith('https:') ? https(url, options) : http(url, options)
-  req.on('timeout', () => req.destroy(new Error('The line is silent.')))
+  req.on('timeout', () => req.destroy(new Error('The connection is silent.')))
   const answered = readAnswer(req)
   if (length === 0 || !body) req.end()
   else await Promise.race([answered, sendBody(req, body)])

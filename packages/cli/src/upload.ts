@@ -9,13 +9,13 @@ import { type Tokens, tokensFor } from './upload-token.ts'
 
 const usage =
   'upload <file or folder…> [--pipe <id>] [--parallel <1 to 16>] [--json]\n' +
-  '  upload <file> --to <uploadUrl> [--json]   (that your backend created, with its token in SLUICE_UPLOAD_TOKEN)'
+  'upload <file> --to <uploadUrl> [--json]   (created by your backend, with its token in SLUICE_UPLOAD_TOKEN)'
 const MAX_AT_ONCE = 16
 
 /** Files, and folders with all that is in them. Run it again after a kill: it goes on at the byte where it was. */
 export const upload: Command = {
   usage,
-  about: 'Upload files and folders; run it again to go on where it was',
+  about: 'Upload files and folders; run it again to resume',
   async run(args) {
     const named = {
       pipe: { type: 'string' },
@@ -49,7 +49,7 @@ async function again(pipe: string | undefined): Promise<Way> {
 function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
   const token = process.env.SLUICE_UPLOAD_TOKEN
   if (files.length !== 1) throw misused('--to takes one file.', usage)
-  if (!token) throw misused('Put the token of the upload into SLUICE_UPLOAD_TOKEN.', usage)
+  if (!token) throw misused('Put the upload\'s token in SLUICE_UPLOAD_TOKEN.', usage)
   const nothing = () => {}
   return {
     tokens: { take: async () => ({ token, uploadUrl, expiresAt: '' }), refuse: nothing },

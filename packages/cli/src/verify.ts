@@ -5,20 +5,20 @@ import { listenSecret } from './listen.ts'
 import { result } from './tell.ts'
 
 const usage =
-  'verify --headers <file> --body <file> [--json]   (with the secret in SLUICE_WEBHOOK_SECRET, else that of listen)'
+  'verify --headers <file> --body <file> [--json]   (with the secret in SLUICE_WEBHOOK_SECRET, or else the one from listen)'
 
 /** The headers as a server prints them, one a line, or as JSON. */
 export const verify: Command = {
   usage,
-  about: 'Say whether the signature of a webhook is right, and if not, why',
+  about: 'Check a webhook\'s signature, and explain a mismatch',
   async run(args) {
     const { values } = readArguments(args, usage, { headers: { type: 'string' }, body: { type: 'string' } })
-    if (!values.headers || !values.body) throw misused('Headers and body are needed.', usage)
+    if (!values.headers || !values.body) throw misused('Pass both --headers and --body.', usage)
     const headers = readHeaders(read(values.headers).toString())
     const secret = process.env.SLUICE_WEBHOOK_SECRET ?? listenSecret()
     try {
       const { id } = await unwrap(read(values.body), headers, secret)
-      result(values.json, { valid: true, eventId: id }, `The signature is right. Event ${id}.`)
+      result(values.json, { valid: true, eventId: id }, `The signature is valid. Event ${id}.`)
     } catch (error) {
       if (!(error instanceof WebhookVerificationError)) throw error
       if (values.json) result(true, { valid: false, reason: error.reason }, '')

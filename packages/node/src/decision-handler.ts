@@ -59,6 +59,6 @@ async function decide({ beforeCreate, beforeComplete }: DecisionHandlerOptions, 
 }
 
 const METHOD = { status: 405, code: 'method_not_allowed', title: 'Ask by POST' }
-const UNSIGNED = { status: 401, code: 'unsigned', title: 'The signature is not right' }
-const NOT_ASKED = { status: 404, code: 'not_found', title: 'This hook is not decided about here' }
-const INTERNAL = { status: 500, code: 'internal', title: 'Nothing could be decided' }
+const UNSIGNED = { status: 401, code: 'unsigned', title: 'The signature is not valid' }
+const NOT_ASKED = { status: 404, code: 'not_found', title: 'This handler does not decide for this hook' }
+const INTERNAL = { status: 500, code: 'internal', title: 'The decision failed' }

@@ -93,7 +93,7 @@ async function* open(
   left: AbortSignal,
 ): AsyncGenerator<Message> {
   const silent = new AbortController()
-  const listen = () => setTimeout(() => silent.abort(new Error('The line is silent.')), SILENCE_MS)
+  const listen = () => setTimeout(() => silent.abort(new Error('The connection is silent.')), SILENCE_MS)
   let timer = listen()
   try {
     const signal = AbortSignal.any([left, silent.signal])

@@ -34,7 +34,7 @@ export class SluiceError extends Error {
 
 export function noAnswer(cause: unknown): SluiceError {
   const { message } = cause as Error
-  return new SluiceError({ code: 'no_answer', message: `Sluice did not answer: ${message}`, cause })
+  return new SluiceError({ code: 'no_answer', message: `Sluice did not respond: ${message}`, cause })
 }
 
 /** From the body of an answer that refuses. */
@@ -45,7 +45,7 @@ export async function refusal(response: Response): Promise<SluiceError> {
   if (typeof problem?.code !== 'string')
     return new SluiceError({
       code: 'unexpected_answer',
-      message: `The answer was ${status}.`,
+      message: `The response had status ${status}.`,
       status,
       requestId,
     })

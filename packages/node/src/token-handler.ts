@@ -46,7 +46,7 @@ const PASSING: string[] = ['no_answer', 'rate_limited', 'unavailable']
 
 const passes = (error: unknown) => error instanceof SluiceError && PASSING.includes(error.code)
 
-const METHOD = { status: 405, code: 'method_not_allowed', title: 'Ask for a token by POST' }
+const METHOD = { status: 405, code: 'method_not_allowed', title: 'Request a token with POST' }
 const FORBIDDEN = { status: 403, code: 'forbidden', title: 'Uploading is not allowed' }
-const UNAVAILABLE = { status: 503, code: 'unavailable', title: 'No token can be had at the moment' }
-const INTERNAL = { status: 500, code: 'internal', title: 'No token can be had' }
+const UNAVAILABLE = { status: 503, code: 'unavailable', title: 'No token is available at the moment' }
+const INTERNAL = { status: 500, code: 'internal', title: 'No token is available' }

@@ -64,7 +64,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
       return askOffset(url, true)
     }
     if (response.ok || GONE.includes(response.status)) return toTusResponse(response)
-    throw new Failure(`The server answered ${response.status}`, response.status)
+    throw new Failure(`The server responded with ${response.status}`, response.status)
   }
 
   return {
@@ -106,7 +106,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
       if (status === 401) tokens.refuse(used)
       if (status === 401) return attempt < MOST_REFUSED_TOKENS
       // The first is tried again at once, and is not worth a word.
-      if (attempt > 0) tell(reasonOf(status ? new Failure(`The server answered ${status}`, status) : error))
+      if (attempt > 0) tell(reasonOf(status ? new Failure(`The server responded with ${status}`, status) : error))
       return passes(status)
     },
   }

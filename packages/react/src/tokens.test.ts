@@ -8,7 +8,7 @@ it('ends where a page comes in place of a token, as when somebody is signed out,
     const asking = askBackend('/api/upload-token', async () => new Response(answer))
     const error = await asking.catch((thrown) => thrown)
     expect([error.message, passes(error.status)]).toEqual([
-      expect.stringContaining('answered without a token'),
+      expect.stringContaining('responded without a token'),
       false,
     ])
   }

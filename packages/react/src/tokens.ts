@@ -31,7 +31,7 @@ export async function askBackend(url: string, fetch: typeof globalThis.fetch): P
   if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
   const answer = readToken(await response.text())
   if (!answer?.token || !answer.expiresAt || !answer.uploadUrl)
-    throw new Failure(`${url} answered without a token, its end and an uploadUrl`, 400)
+    throw new Failure(`${url} responded without a token, its expiry and an uploadUrl`, 400)
   return answer as UploadToken
 }
 

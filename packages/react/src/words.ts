@@ -18,7 +18,7 @@ export const WORDS = {
   failed: (reason: string) => `Failed: ${reason}`,
   unreadable: 'The browser could not read it.',
   tooMany: (most: number) =>
-    `Only the first ${most.toLocaleString('en')} files of the drop were added. Drop the others separately.`,
+    `Only the first ${most.toLocaleString('en')} dropped files were added. Drop the others separately.`,
   done: 'Uploaded',
   missing: 'Choose the same file again: it continues where it stopped.',
   /** Announced to screen readers when the state of an upload changes. */

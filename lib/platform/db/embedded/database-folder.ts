@@ -72,7 +72,7 @@ export function clusterIsThere(folder: string, major: number, as: RunAs | undefi
   if (uid !== undefined && found.uid !== uid && !isCopy) {
     const who = `user ${found.uid}, and PostgreSQL has to run as its owner, but would run as user ${uid}`
     throw new StartError(
-      `The folder of the embedded database, ${folder}, belongs to ${who}. Start Sluice as its owner, or give it away: chown -R ${uid} ${folder}`,
+      `The embedded database's folder, ${folder}, belongs to ${who}. Start Sluice as its owner, or change the owner: chown -R ${uid} ${folder}`,
     )
   }
   const version = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
@@ -83,7 +83,7 @@ export function clusterIsThere(folder: string, major: number, as: RunAs | undefi
   }
   if (Number(version) !== major) {
     throw new StartError(
-      `${folder} was written by PostgreSQL ${version}, but this version of Sluice brings PostgreSQL ${major}, which cannot open it. Start the Sluice that wrote it, run \`npm run backup\`, and restore that into a new DATA_DIR with this one.`,
+      `${folder} was written by PostgreSQL ${version}, but this version of Sluice includes PostgreSQL ${major}, which cannot open it. Start the version of Sluice that wrote it, run \`npm run backup\`, and restore that backup into a new DATA_DIR with this version.`,
     )
   }
   if (isCopy) handOver(folder, as)

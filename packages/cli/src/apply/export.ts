@@ -16,7 +16,7 @@ export const exportCommand: Command = {
     const document = toDocument(await readWorkspace(connect()), secrets)
     result(values.json, document, ...writeDocument(document).trimEnd().split('\n'))
     if (secrets.length > 0)
-      say(`Secrets are never shown. To create these again, set ${secrets.join(', ')} for sluice apply.`)
+      say(`Secrets are never shown. To recreate these, set ${secrets.join(', ')} for sluice apply.`)
   },
 }
 

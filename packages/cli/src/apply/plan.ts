@@ -97,7 +97,7 @@ function comparePeople(people: Thing[] | undefined, existing: Workspace['people'
 function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
   if (!wanted) return compareSet('alerts', undefined, current)
   const odd = Object.keys(wanted).find((kind) => !(kind in current))
-  if (odd) throw new Failure(`There is no alert "${odd}", but ${Object.keys(current).join(', ')}.`)
+  if (odd) throw new Failure(`There is no alert "${odd}", only ${Object.keys(current).join(', ')}.`)
   const fields = Object.fromEntries(
     Object.entries(wanted).map(([kind, ways]) => {
       const now = current[kind]
@@ -175,7 +175,7 @@ export function describePlan({ steps, unchanged, unlisted }: Plan): string[] {
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length
   const sum = `${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete, ${unchanged} unchanged.`
   const left = unlisted.map(nameOf).join(', ')
-  return [...lines, sum, ...(left ? [`Not in the file, and left alone without --prune: ${left}.`] : [])]
+  return [...lines, sum, ...(left ? [`Not in the file, and left unchanged without --prune: ${left}.`] : [])]
 }
 
 export const nameOf = ({ kind, name, pipe }: Pick<Step, 'kind' | 'name' | 'pipe'>): string =>
