@@ -348,10 +348,7 @@ describe('upload', () => {
       line.stopAt = Number.POSITIVE_INFINITY
     }
     const { code, stderr } = await run(args, { more })
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('460 The file was declared with the crc32'),
-    ])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('460 The file was declared with the crc32')])
     expect(await state()).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
     line.flipAt = Number.POSITIVE_INFINITY
     expect((await run(args, { more })).code).toBe(0)

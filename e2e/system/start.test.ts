@@ -122,7 +122,9 @@ it('says in one line why it does not start, or what is wrong with a command', as
   expect(run(['server.ts'], { ...env, PORT: String(port), PROCESSES: '2' })).toMatch(/^Port \d+ is taken/)
   taken.close()
   writeFileSync(join(folder.path, 'file'), '')
-  expect(run(['server.ts'], { ...env, DATA_DIR: join(folder.path, 'file') })).toMatch(/there is a file in place of/)
+  expect(run(['server.ts'], { ...env, DATA_DIR: join(folder.path, 'file') })).toMatch(
+    /there is a file in place of/,
+  )
 
   expect(run(['scripts/account.ts'], env)).toMatch(/^--email is missing\. Usage: npm run account --/)
   expect(run(['scripts/reconcile.ts', '--since', 'now'], env)).toMatch(

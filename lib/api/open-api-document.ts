@@ -30,7 +30,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
     components: {
       securitySchemes: {
         accountKey: { type: 'http', scheme: 'bearer', description: 'An account key, ak_…' },
-        senderToken: { type: 'http', scheme: 'bearer', description: 'A Sender\'s token, sk_…' },
+        senderToken: { type: 'http', scheme: 'bearer', description: "A Sender's token, sk_…" },
       },
       schemas: {
         Problem: PROBLEM,
@@ -72,7 +72,7 @@ const content = (schema: string) => ({
 
 const hookOf = (hook: Hook) => ({
   post: {
-    summary: 'A decision hook\'s question. Signed like an event; the response decides.',
+    summary: "A decision hook's question. Signed like an event; the response decides.",
     requestBody: { required: true, content: content(`${pascalCase(hook)}Question`) },
     responses: { '200': { description: 'The decision', content: content(`${pascalCase(hook)}Answer`) } },
   },
@@ -105,7 +105,7 @@ const TAGS: Record<string, string> = {
   Events: 'Events, as they happen.',
   Deliveries: 'Events being sent to a webhook: each attempt, its response, and resending.',
   Account: 'Account keys, usage and the audit log.',
-  People: 'The workspace\'s members, their roles, and invitations.',
+  People: "The workspace's members, their roles, and invitations.",
   Configuration: 'The lock that `sluice apply` holds while it changes a workspace.',
   Document: 'This document.',
 }
@@ -119,7 +119,7 @@ const PROBLEM = {
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What went wrong, and what to do' },
-    code: { type: 'string', description: 'Stable; use it in your program\'s logic' },
+    code: { type: 'string', description: "Stable; use it in your program's logic" },
     errors: {
       type: 'array',
       items: {

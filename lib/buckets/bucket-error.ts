@@ -142,9 +142,9 @@ function shorten(text = '', length: number): string {
 function hintFor(code: string, { status, region, regionHeader }: Told): string | undefined {
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed')
     return `The bucket is in ${region ?? regionHeader ?? 'another region'}: correct the Data Store's region or endpoint.`
-  if (code === 'RequestTimeTooSkewed') return 'This server\'s clock is wrong.'
+  if (code === 'RequestTimeTooSkewed') return "This server's clock is wrong."
   if (code === 'AccessDenied' || status === 403)
-    return 'The Data Store\'s credentials do not allow this: check them and their policy.'
+    return "The Data Store's credentials do not allow this: check them and their policy."
   if (code === 'NoSuchBucket') return 'There is no such bucket at this endpoint.'
   if (code === 'InvalidPartOrder')
     return 'The bucket reports that its parts are out of order, although Sluice sent them in order. Upload the file again.'

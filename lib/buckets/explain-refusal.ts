@@ -37,7 +37,7 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
   if (told) return undefined
   const { host } = new URL(place.endpoint)
   const address = addressOf(place)
-  if (code === 'too_long') return final('The endpoint\'s response is too long to be an S3 response.')
+  if (code === 'too_long') return final("The endpoint's response is too long to be an S3 response.")
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' && !address.inPath) {
     return final(`The certificate of ${host} is not valid for ${address.host}. Switch on path style.`)
   }
@@ -63,9 +63,7 @@ function explainClock({ code, told }: BucketError, nowMs: number): Refusal | und
   const how = Number.isNaN(skewMs)
     ? 'wrong'
     : `${minutes} minutes ${skewMs > 0 ? 'ahead of' : 'behind'} the bucket's`
-  return final(
-    `This server's clock is ${how}, and signatures are valid for 15 minutes. Set the clock (NTP).`,
-  )
+  return final(`This server's clock is ${how}, and signatures are valid for 15 minutes. Set the clock (NTP).`)
 }
 
 function explainKeys({ code }: BucketError): Refusal | undefined {
@@ -75,7 +73,9 @@ function explainKeys({ code }: BucketError): Refusal | undefined {
     )
   }
   if (['InvalidAccessKeyId', 'InvalidAccessKey', 'UnauthorizedAccess', 'Unauthorized'].includes(code)) {
-    return final('The bucket does not know this access key id. Check it, and make sure the key was not deleted.')
+    return final(
+      'The bucket does not know this access key id. Check it, and make sure the key was not deleted.',
+    )
   }
   if (['ExpiredToken', 'InvalidToken'].includes(code)) {
     return final('These are temporary credentials. Use an access key that does not expire.')

@@ -68,7 +68,7 @@ async function possibleSenders(db: Db, workspaceId: string, body: string) {
     .from(webhookOutputs)
     .where(and(inArray(webhookOutputs.scope, scopes), eq(webhookOutputs.workspaceId, workspaceId)))
   if (outputs.length > 0) return outputs
-  throw new SluiceError('forbidden', 'This inbox only accepts webhooks from its own workspace\'s outputs.')
+  throw new SluiceError('forbidden', "This inbox only accepts webhooks from its own workspace's outputs.")
 }
 
 function pipeIdIn(body: string): string | undefined {

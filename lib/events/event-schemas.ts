@@ -19,9 +19,7 @@ const destination = z.object({
   certainty: z
     .literal('inferred')
     .optional()
-    .describe(
-      'Transferred, according to the bucket\'s later responses: its response to the upload was lost',
-    ),
+    .describe("Transferred, according to the bucket's later responses: its response to the upload was lost"),
 })
 
 export const declaredFile = {
@@ -35,7 +33,9 @@ export const aboutSender = {
   protocol: z.string().describe('tus, resumable-http, http or url: the protocol used for the upload'),
   subject: z.string().nullable().describe('Your own id for the person, from the token'),
   metadata: strings.describe('Set by your backend in the token; a browser cannot change it'),
-  uploadMetadata: strings.describe('Sent by the client in addition to filename and filetype; do not trust it'),
+  uploadMetadata: strings.describe(
+    'Sent by the client in addition to filename and filetype; do not trust it',
+  ),
 }
 
 const endedFile = z.object({
@@ -96,7 +96,7 @@ const dataStore = { data_store_id: z.uuid(), name: z.string(), bucket: z.string(
 
 const failingStore = z.object({
   ...dataStore,
-  reason: z.string().nullable().describe('The bucket\'s response, in words'),
+  reason: z.string().nullable().describe("The bucket's response, in words"),
   failingSince: instant,
 })
 const recoveredStore = z.object({ ...dataStore, failingSince: instant })
@@ -133,9 +133,7 @@ export type EventData<Kind extends EventKind> = z.infer<(typeof DATA)[Kind]>
 export const eventSchema = <Kind extends EventKind>(kind: Kind) =>
   z
     .object({
-      id: z
-        .uuid()
-        .describe('Event id, the same in every attempt: use it to recognize duplicates'),
+      id: z.uuid().describe('Event id, the same in every attempt: use it to recognize duplicates'),
       event: z.literal(kind),
       timestamp: instant.describe(
         kind === 'file.status_changed' ? 'When the status changed, in UTC' : 'When it happened, in UTC',

@@ -7,11 +7,7 @@ import { beforeCompleteAnswer, beforeCreateAnswer } from './answers.ts'
 const DATA = {
   before_create: z.object({
     ...declaredFile,
-    size: z
-      .int()
-      .min(0)
-      .nullable()
-      .describe('Bytes declared by the client; null if declared later'),
+    size: z.int().min(0).nullable().describe('Bytes declared by the client; null if declared later'),
     ...aboutSender,
     token: z.object({
       id: z.string(),
@@ -33,7 +29,7 @@ const DATA = {
       z.object({
         destinationId: z.uuid().describe('Id of the Data Store'),
         bucket: z.string(),
-        key: z.string().describe('The object\'s future key'),
+        key: z.string().describe("The object's future key"),
         required: z.boolean(),
       }),
     ),
@@ -49,7 +45,7 @@ export const questionSchema = (hook: Hook) =>
       test: z.literal(true).optional().describe('Only present in tests, which do not concern a file'),
       data: DATA[hook],
     })
-    .meta({ title: hook, description: 'A decision hook\'s question.' })
+    .meta({ title: hook, description: "A decision hook's question." })
 
 export const ANSWER_SCHEMAS = {
   before_create: beforeCreateAnswer,

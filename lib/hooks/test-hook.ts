@@ -14,7 +14,7 @@ export const hookTestAnswer = z.strictObject({
   answer: z
     .record(z.string(), z.unknown())
     .nullable()
-    .meta({ description: 'The receiver\'s answer; null if the response was not an answer' }),
+    .meta({ description: "The receiver's answer; null if the response was not an answer" }),
   fault: z.string().nullable().meta({ description: 'Why the response was not an answer' }),
   milliseconds: z.int(),
 })

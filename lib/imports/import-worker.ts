@@ -95,7 +95,7 @@ class ImportWorker {
     )
     for (const [claim, { stop, pace }] of this.#runs) {
       const running = held.get(claim)
-      if (running === undefined) stop.abort(new Error('This import\'s claim has expired.'))
+      if (running === undefined) stop.abort(new Error("This import's claim has expired."))
       else pace.changeTo(this.#limits.bytesPerSecond / running)
     }
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))

@@ -54,7 +54,10 @@ it('goes on trying where it does not start, until it is stopped', async () => {
   given.end('killed')
   await vi.advanceTimersByTimeAsync(700)
   expect(given.starts).toBe(4)
-  expect(lines).toEqual(['It ended unexpectedly and is being restarted', ...Array(3).fill('It does not start')])
+  expect(lines).toEqual([
+    'It ended unexpectedly and is being restarted',
+    ...Array(3).fill('It does not start'),
+  ])
   const stopped = running.stop()
   await vi.advanceTimersByTimeAsync(0)
   await stopped

@@ -29,13 +29,13 @@ export function createMetrics() {
       'Best-effort destinations that were abandoned',
       ['reason'],
     ),
-    repairs: counter('sluice_repairs_total', 'Attempts to copy an object to a destination that is missing it', [
+    repairs: counter('sluice_repairs_total', 'Attempts to copy an object to a destination without it', [
       'outcome',
     ]),
     resumes: counter('sluice_upload_resumes_total', 'Uploads that continued after an interruption'),
     contentVerified: counter('sluice_upload_content_total', 'Files whose content was verified', ['outcome']),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not have to send again'),
-    leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken over from another request', ['how']),
+    leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken over from others', ['how']),
     renewalsLate: counter(
       'sluice_lease_renewals_late_total',
       'Leases renewed late: a longer delay may lose them',
@@ -72,7 +72,7 @@ function backlog(gauge: MakeGauge) {
     deliveriesOldestDue: gauge('sluice_webhook_oldest_due_seconds', 'How long a due delivery has waited'),
     queueJobs: gauge('sluice_queue_jobs', 'Jobs that are due', ['queue']),
     uploadsUnfinished: gauge('sluice_uploads_unfinished', 'Uploads that have not ended', ['status']),
-    tailOldest: gauge('sluice_tail_oldest_seconds', 'Age of the oldest tail\'s last byte', ['status']),
+    tailOldest: gauge('sluice_tail_oldest_seconds', "Age of the oldest tail's last byte", ['status']),
     databaseConnections: gauge('sluice_database_connections', 'Connections to the database server', [
       'state',
     ]),

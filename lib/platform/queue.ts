@@ -56,9 +56,7 @@ export async function openQueue({ direct }: DatabaseHandle, options: QueueOption
     supervise: options.worker,
     schedule: false,
   })
-  boss.on('error', (error: unknown) =>
-    options.log.error({ err: asFault(error) }, 'the job queue failed'),
-  )
+  boss.on('error', (error: unknown) => options.log.error({ err: asFault(error) }, 'the job queue failed'))
   await boss.start()
   for (const name of QUEUES)
     await boss.createQueue(name, {

@@ -94,7 +94,7 @@ function read(
   if (!path || (path.name && !path.fileId && !METHODS_FOR_NEW_FILES.has(head.method)))
     throw new SluiceError('not_found', 'Uploads go to /pipes/<pipe_id>/files/.')
   if (path.ofResult && !METHODS_OF_RESULTS.has(head.method))
-    throw new SluiceError('method_not_allowed', 'Read an upload\'s result with GET.')
+    throw new SluiceError('method_not_allowed', "Read an upload's result with GET.")
   const { pipeId, fileId } = path
   noteRequest({ pipeId, ...(fileId && head.method !== 'PUT' && { fileId }) })
   return { ...path, ...head, headers: req.headers, body: req }

@@ -192,7 +192,7 @@ export class Channel {
   /** Clients set times and permissions of what they have uploaded. The time is kept; a size cannot be set. */
   async #change(fileId: string, sizeBytes: number, { size, mtime }: Partial<Attributes>): Promise<void> {
     if (size !== undefined && size !== sizeBytes)
-      throw new SluiceError('forbidden', 'A file\'s size is determined by its bytes and cannot be set.')
+      throw new SluiceError('forbidden', "A file's size is determined by its bytes and cannot be set.")
     if (mtime !== undefined) await this.#deps.directory.touch(fileId, mtime * 1000)
   }
 

@@ -177,8 +177,5 @@ function assertUnfinished({ upload }: UploadRight, nowMs: number): void {
 const ended = () => new SluiceError('upload_gone', 'This upload has ended. Write the file again.')
 
 function takenOver(): SluiceError {
-  return new SluiceError(
-    'upload_locked',
-    'Another client is writing this file. Check its size, then resume.',
-  )
+  return new SluiceError('upload_locked', 'Another client is writing this file. Check its size, then resume.')
 }

@@ -146,7 +146,9 @@ describe('a key of a Sender', () => {
     expect(await offered({ key, blob, signature })).toMatchObject({ key: { id } })
     const otherBlob = Buffer.from('another session')
     await expect(offered({ key, blob: otherBlob, signature })).rejects.toThrow('does not match this key')
-    await expect(offered({ key, blob, signature: others.sign(blob) })).rejects.toThrow('does not match this key')
+    await expect(offered({ key, blob, signature: others.sign(blob) })).rejects.toThrow(
+      'does not match this key',
+    )
     await remove(id)
   })
 

@@ -115,7 +115,7 @@ async function knowsPassword(
   if (password === undefined) return false
   await takeForAddress(runtime, `upload-link-password:${id}`, address, PASSWORDS)
   if (await verifyPassword(password, passwordHash)) return true
-  throw new SluiceError('forbidden', 'The upload link\'s password is wrong.')
+  throw new SluiceError('forbidden', "The upload link's password is wrong.")
 }
 
 async function hasBegun({ db }: LinkRuntime, { senderId }: UploadLinkRow, subject: string): Promise<boolean> {

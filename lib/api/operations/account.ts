@@ -23,7 +23,7 @@ export const accountOperations = [
   operation('GET /usage', {
     id: 'reportUsage',
     right: 'see',
-    summary: 'The workspace\'s transfer in a calendar month (UTC), and its quota.',
+    summary: "The workspace's transfer in a calendar month (UTC), and its quota.",
     query: usageQuery,
     answer: usageAnswer,
     run: ({ runtime, who, query }) => reportUsage(runtime, who, query),

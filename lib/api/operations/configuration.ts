@@ -24,7 +24,7 @@ export const configurationOperations = [
   operation('GET /workspace', {
     id: 'showWorkspace',
     right: 'see',
-    summary: 'Show the key\'s workspace: its name, and whether its members need a second factor.',
+    summary: "Show the key's workspace: its name, and whether its members need a second factor.",
     answer: workspaceAnswer,
     run: ({ runtime, who }) => showWorkspace(runtime, who),
   }),

@@ -27,7 +27,7 @@ export const deliveryOperations = [
   operation('GET /deliveries/{id}', {
     id: 'showDelivery',
     right: 'see',
-    summary: 'Show a delivery with each attempt\'s request and response.',
+    summary: "Show a delivery with each attempt's request and response.",
     answer: wholeDeliveryAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showDelivery(runtime, who, params.id!),

@@ -70,7 +70,7 @@ export const fileOperations = [
   operation('DELETE /files/{id}', {
     id: 'eraseFile',
     right: 'administer',
-    summary: 'Erase a file\'s record. The object stays in the bucket.',
+    summary: "Erase a file's record. The object stays in the bucket.",
     status: 204,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => eraseFile(runtime, who, params.id!),

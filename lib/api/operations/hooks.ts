@@ -13,7 +13,7 @@ export const hookOperations = [
   operation('GET /pipes/{id}/hooks', {
     id: 'listHooks',
     right: 'see',
-    summary: 'List a Pipe\'s decision hooks, in the order in which they are asked.',
+    summary: "List a Pipe's decision hooks, in the order in which they are asked.",
     answer: z.strictObject({ data: z.array(hookAnswer) }),
     problems: ['pipe_not_found'],
     run: async ({ runtime, who, params }) => ({ data: await listHooks(runtime, who, params.id!) }),
@@ -39,7 +39,7 @@ export const hookOperations = [
   operation('POST /pipes/{id}/hooks/{hook}/rotate', {
     id: 'rotateHookSecret',
     right: 'build',
-    summary: 'Rotate a decision hook\'s signing secret. The previous secret keeps signing for 24 hours.',
+    summary: "Rotate a decision hook's signing secret. The previous secret keeps signing for 24 hours.",
     answer: hookAnswer.extend({ secret }),
     problems,
     run: ({ runtime, who, params }) => rotateHookSecret(runtime, who, refOf(params)),
@@ -48,7 +48,7 @@ export const hookOperations = [
     id: 'testHook',
     right: 'operate',
     summary:
-      'Ask a decision hook\'s receiver about a file that does not exist, marked as a test. It is asked once, even while the hook is off.',
+      "Ask a decision hook's receiver about a file that does not exist, marked as a test. It is asked once, even while the hook is off.",
     answer: hookTestAnswer,
     problems: [...problems, 'rate_limited'],
     run: ({ runtime, who, params }) => testHook(runtime, who, refOf(params)),

@@ -49,7 +49,7 @@ export const importOperations = [
   }),
   senderOperation('GET /imports/{id}', {
     id: 'showImport',
-    summary: 'Show one of this Sender\'s imports, by its file id.',
+    summary: "Show one of this Sender's imports, by its file id.",
     answer: fileAnswer.extend({ import: importAnswer }),
     problems: ['not_found'],
     async run({ runtime, who, params }) {
@@ -61,7 +61,7 @@ export const importOperations = [
   }),
   senderOperation('DELETE /imports/{id}', {
     id: 'cancelImport',
-    summary: 'Cancel one of this Sender\'s imports.',
+    summary: "Cancel one of this Sender's imports.",
     status: 204,
     problems: ['not_found', 'conflict'],
     run: async ({ runtime, who, params }) =>

@@ -59,8 +59,7 @@ export const outputOperations = [
   operation('GET /pipes/{id}/outputs', {
     id: 'listPipeOutputs',
     right: 'see',
-    summary:
-      'List a Pipe\'s webhook outputs, oldest first: the first is the one at `/pipes/{id}/webhook`.',
+    summary: "List a Pipe's webhook outputs, oldest first: the first is the one at `/pipes/{id}/webhook`.",
     answer: list,
     problems: ['pipe_not_found'],
     run: async ({ runtime, who, params }) => ({
@@ -145,7 +144,7 @@ export const firstOutputOperations = [
     id: 'saveWebhookOutput',
     right: 'build',
     summary:
-      'Create or change a Pipe\'s first webhook output. The response that creates it contains its secret. `name`, `events` and `headers` stay unchanged if omitted.',
+      "Create or change a Pipe's first webhook output. The response that creates it contains its secret. `name`, `events` and `headers` stay unchanged if omitted.",
     body: webhookOutputInput,
     answer: webhookOutputAnswer.extend({ secret: z.string().optional() }),
     problems: ['pipe_not_found'],
@@ -154,7 +153,7 @@ export const firstOutputOperations = [
   operation('GET /pipes/{id}/webhook', {
     id: 'showWebhookOutput',
     right: 'see',
-    summary: 'Show a Pipe\'s first webhook output.',
+    summary: "Show a Pipe's first webhook output.",
     answer: webhookOutputAnswer,
     problems: [...problems],
     run: ({ runtime, who, params }) => showOutput(runtime, who, { firstOf: params.id! }),

@@ -23,7 +23,7 @@ export const peopleOperations = [
   operation('GET /members', {
     id: 'listMembers',
     right: 'see',
-    summary: 'List the workspace\'s members with their roles.',
+    summary: "List the workspace's members with their roles.",
     query: pageQuery,
     answer: pageAnswer(memberAnswer),
     run: ({ runtime, who, query }) => listMembers(runtime, who, query),
@@ -31,7 +31,7 @@ export const peopleOperations = [
   operation('PATCH /members/{id}', {
     id: 'changeRole',
     right: 'administer',
-    summary: 'Change a member\'s role, by their user id. It applies from their next request.',
+    summary: "Change a member's role, by their user id. It applies from their next request.",
     body: roleChange,
     answer: memberAnswer,
     problems: ['not_found', 'conflict'],

@@ -60,7 +60,7 @@ export const senderOperations = [
   operation('POST /senders/{id}/rotate', {
     id: 'rotateSender',
     right: 'build',
-    summary: 'Rotate a Sender\'s token. The previous token keeps working until the overlap ends.',
+    summary: "Rotate a Sender's token. The previous token keeps working until the overlap ends.",
     body: rotateSenderInput,
     answer: withToken,
     problems: ['not_found', 'conflict'],
@@ -87,7 +87,7 @@ export const senderOperations = [
   operation('GET /senders/{id}/keys', {
     id: 'listSenderKeys',
     right: 'see',
-    summary: 'List a Sender\'s public keys, oldest first.',
+    summary: "List a Sender's public keys, oldest first.",
     answer: z.strictObject({ data: z.array(senderKeyAnswer) }),
     problems: ['not_found'],
     run: async ({ runtime, who, params }) => ({ data: await listSenderKeys(runtime, who, params.id!) }),
@@ -95,7 +95,7 @@ export const senderOperations = [
   operation('DELETE /senders/{id}/keys/{keyId}', {
     id: 'removeSenderKey',
     right: 'build',
-    summary: 'Remove a Sender\'s public key. Its open SFTP sessions end with their next request.',
+    summary: "Remove a Sender's public key. Its open SFTP sessions end with their next request.",
     answer: senderKeyAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => removeSenderKey(runtime, who, params.id!, params.keyId!),

@@ -160,7 +160,10 @@ export async function decideOnFile(
     const { filename } = await findFile(tx, actor, id, 'update')
     const outcome = await decideByCall(endingContext({ ...runtime, db: tx }), id, decision)
     if (outcome === 'not open')
-      throw new SluiceError('conflict', 'This file is not waiting for a decision, or a different decision has been made.')
+      throw new SluiceError(
+        'conflict',
+        'This file is not waiting for a decision, or a different decision has been made.',
+      )
     const action = decision.allow ? 'file.allowed' : 'file.rejected'
     if (outcome === 'stored')
       await recordAudit({ db: tx, clock }, actor, { action, subjectId: id, subjectLabel: filename })

@@ -101,7 +101,10 @@ type Work = (inTx: CoreRuntime, user: UserRow, places: Actor[]) => Promise<Actor
 async function change({ db, clock }: CoreRuntime, email: string, action: string, work: Work): Promise<void> {
   await db.transaction(async (tx) => {
     const user = await findUserByEmail(tx, email)
-    if (!user) throw new StartError(`There is no account for ${email}. \`npm run account -- list\` shows all accounts.`)
+    if (!user)
+      throw new StartError(
+        `There is no account for ${email}. \`npm run account -- list\` shows all accounts.`,
+      )
     const joined = await tx
       .select({ workspaceId: members.workspaceId })
       .from(members)

@@ -27,7 +27,7 @@ export async function deleteAccount(
   cancelUploads: (pipeId: string) => Promise<number>,
 ): Promise<void> {
   if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
-    throw invalidRequest([{ field: 'email', message: 'is not this account\'s address' }])
+    throw invalidRequest([{ field: 'email', message: "is not this account's address" }])
   }
   await assertOwner(runtime, session, password, { field: 'password', message: 'is wrong' })
   const closed = await runtime.db.transaction(async (tx) => {

@@ -62,7 +62,7 @@ const FACTOR = {
   },
   off: {
     subject: 'The second factor was removed from your account',
-    text: 'Your account\'s second factor was turned off with one of its codes.',
+    text: "Your account's second factor was turned off with one of its codes.",
   },
   locked: {
     subject: 'Someone tried many wrong codes',

@@ -59,8 +59,7 @@ export function toProviderProfile({ email, name, ...given }: Given, profile: unk
 /** Why a provider's word does not let somebody in: what the page that they come back to says. */
 export const PROVIDER_REFUSALS = {
   no_email: 'That account does not share an email address with Sluice.',
-  not_verified:
-    'Your provider has not verified your email address. Verify it there, then try again.',
+  not_verified: 'Your provider has not verified your email address. Verify it there, then try again.',
   address_taken:
     'There is already an account with this email address. Sign in to it as before, then connect this provider under Settings, Security.',
   not_proven:

@@ -33,7 +33,7 @@ export async function deleteWorkspace(
 ): Promise<void> {
   if (session.workspace.demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
   if (name.trim() !== session.workspace.name)
-    throw invalidRequest([{ field: 'name', message: 'is not this workspace\'s name' }])
+    throw invalidRequest([{ field: 'name', message: "is not this workspace's name" }])
   await assertOwner(runtime, session, password, { field: 'password', message: 'is wrong' })
   const { clock } = runtime
   const deleteAfter = new Date(clock.now() + GRACE_MS)

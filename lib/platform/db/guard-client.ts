@@ -20,7 +20,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
       const run = tellingFirstFault(forgetful(sql.unsafe, outages))
       sql.unsafe = ((...args: Parameters<typeof run>) => {
         if (givenUp) throw new Error(GIVEN_UP)
-        if (over) throw new Error('This transaction\'s session has ended.')
+        if (over) throw new Error("This transaction's session has ended.")
         return run(...args)
       }) as typeof run
       return new Promise((resolve, reject) => {

@@ -80,7 +80,7 @@ describe('a transaction whose session ends', () => {
         await tx.execute(sql`select 2`).then(late.resolve, late.resolve)
       })
       await expect(begun).rejects.toThrow()
-      expect(String(((await late.promise) as Error).cause)).toContain('transaction\'s session has ended')
+      expect(String(((await late.promise) as Error).cause)).toContain("transaction's session has ended")
       await turns(10)
       process.off('uncaughtException', note)
       server.close()

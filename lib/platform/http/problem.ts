@@ -50,11 +50,15 @@ function unforeseen(error: unknown): SluiceError {
       headers: { 'Retry-After': '1' },
     })
   if (isDiskFull(error))
-    return new SluiceError('unavailable', 'One of this server\'s disks is full. Try again when there is space.', {
-      headers: { 'Retry-After': '30' },
-    })
+    return new SluiceError(
+      'unavailable',
+      "One of this server's disks is full. Try again when there is space.",
+      {
+        headers: { 'Retry-After': '30' },
+      },
+    )
   return new SluiceError(
     'internal',
-    'Sluice made a mistake. It is logged under this response\'s X-Request-Id.',
+    "Sluice made a mistake. It is logged under this response's X-Request-Id.",
   )
 }

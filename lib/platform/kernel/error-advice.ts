@@ -43,7 +43,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   sender_token_exposed: {
     means: 'A Sender token (`sk_…`) was sent to the upload address, where browsers send their tokens.',
     remedy:
-      'If a browser had this Sender\'s token, rotate it now. Browsers get temporary tokens (`tmp_…`) from your backend.',
+      "If a browser had this Sender's token, rotate it now. Browsers get temporary tokens (`tmp_…`) from your backend.",
   },
   account_key_missing: {
     means: 'The management API was called without an account key.',
@@ -66,21 +66,21 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Request a new link, and open it in full.',
   },
   origin_not_allowed: {
-    means: 'The uploading page\'s origin is not on the Pipe\'s list.',
-    remedy: 'Add the origin, such as `https://www.example.com`, under the Pipe\'s restrictions.',
+    means: "The uploading page's origin is not on the Pipe's list.",
+    remedy: "Add the origin, such as `https://www.example.com`, under the Pipe's restrictions.",
   },
   type_not_allowed: {
-    means: 'The Pipe or the token does not allow the file\'s declared media type.',
+    means: "The Pipe or the token does not allow the file's declared media type.",
     remedy: 'Send `filetype` in the upload metadata, or allow the type.',
   },
   type_mismatch: {
     means:
-      'The file\'s first bytes do not match its declared type, and the Pipe verifies the content. The file has failed.',
+      "The file's first bytes do not match its declared type, and the Pipe verifies the content. The file has failed.",
     remedy:
       'Send the file with its actual type. Text must be UTF-8, and a file without a type can be declared as `application/octet-stream`.',
   },
   quota_exceeded: {
-    means: 'The file exceeds what is left of this month\'s transfer quota.',
+    means: "The file exceeds what is left of this month's transfer quota.",
     remedy:
       'Send a smaller file, or wait for the first day of the next month (UTC). Uploads in progress may finish.',
   },
@@ -89,13 +89,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Request a new token from your backend.',
   },
   pipe_source_off: {
-    means:
-      'The Pipe\'s source, HTTP (TUS) or URL, is off, so it accepts no new uploads or imports that way.',
-    remedy: 'Switch the source on under the Pipe\'s inputs. Uploads in progress continue either way.',
+    means: "The Pipe's source, HTTP (TUS) or URL, is off, so it accepts no new uploads or imports that way.",
+    remedy: "Switch the source on under the Pipe's inputs. Uploads in progress continue either way.",
   },
   data_store_not_ready: {
     means:
-      'The Pipe\'s Data Store has not passed a check or received an upload yet, or it was turned off when the account changed hands.',
+      "The Pipe's Data Store has not passed a check or received an upload yet, or it was turned off when the account changed hands.",
     remedy:
       'Check the Data Store in the dashboard, and fix what the check reports. It then accepts uploads. A Data Store that was turned off can be switched on again under Settings.',
   },
@@ -106,7 +105,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
       'Show the reason to the person who uploads. Sending the same file again returns the same decision from the same upload, and a new one from a new upload.',
   },
   batch_sealed: {
-    means: 'The upload\'s batch is sealed, so it accepts no more files.',
+    means: "The upload's batch is sealed, so it accepts no more files.",
     remedy:
       'Use a different batch name for further files, or seal a batch only after all its files have been created.',
   },
@@ -127,7 +126,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   cross_site_request: {
     means:
-      'A dashboard form or action was sent from a page on another host: its `Origin` does not match the request\'s `Host`.',
+      "A dashboard form or action was sent from a page on another host: its `Origin` does not match the request's `Host`.",
     remedy:
       'Send it from a page of this Sluice. If you did, a proxy is changing `Host` or `Origin`: make it forward both unchanged.',
   },
@@ -145,7 +144,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   method_not_allowed: {
     means: 'The address exists, but does not support this method.',
-    remedy: 'Use a method listed in the response\'s `Allow` header.',
+    remedy: "Use a method listed in the response's `Allow` header.",
   },
   conflict: {
     means: 'The request is valid, but conflicts with the current state; the detail says why.',
@@ -158,7 +157,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   offset_conflict: {
     means: 'The client tried to continue at a different offset than the confirmed one.',
-    remedy: 'Continue at the response\'s `Upload-Offset`. Clients request it with `HEAD`.',
+    remedy: "Continue at the response's `Upload-Offset`. Clients request it with `HEAD`.",
   },
   upload_gone: {
     means: 'The upload has expired, was canceled, failed, or was retired after it finished.',
@@ -173,18 +172,17 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Send less data per request.',
   },
   file_too_large: {
-    means:
-      'The file is larger than its Pipe, token or bucket allows, or more bytes arrived than announced.',
+    means: 'The file is larger than its Pipe, token or bucket allows, or more bytes arrived than announced.',
     remedy: 'The `Tus-Max-Size` header contains the maximum. Check `Upload-Length`.',
   },
   parts_used_up: {
     means:
-      'The bucket\'s provider limits the number of parts per object, and this upload has used all of them.',
+      "The bucket's provider limits the number of parts per object, and this upload has used all of them.",
     remedy:
-      'Start a new upload, declare the file\'s length at the start, and send it in fewer and larger requests.',
+      "Start a new upload, declare the file's length at the start, and send it in fewer and larger requests.",
   },
   unsupported_media_type: {
-    means: 'This address does not accept the request\'s `Content-Type`.',
+    means: "This address does not accept the request's `Content-Type`.",
     remedy:
       'Send `application/json` to the API, and `application/offset+octet-stream` with the bytes of an upload.',
   },
@@ -203,13 +201,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
       'Wait for the time given in `Retry-After`. A token can be used for many uploads, so do not request one for each.',
   },
   checksum_mismatch: {
-    means:
-      'The bytes received do not match the request\'s checksum. None of them were kept.',
+    means: "The bytes received do not match the request's checksum. None of them were kept.",
     remedy: 'Send the same bytes again.',
   },
   internal: {
     means: 'Sluice made an unexpected mistake.',
-    remedy: 'Try again. If it happens again, send your administrator the response\'s `X-Request-Id`.',
+    remedy: "Try again. If it happens again, send your administrator the response's `X-Request-Id`.",
   },
   bucket_refused: {
     means: 'The bucket rejected a request from Sluice; the detail contains its response.',

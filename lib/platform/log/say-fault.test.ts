@@ -39,7 +39,10 @@ it.each([
     coded('EROFS', 'read-only', { path: '/data/x' }),
     /^Sluice cannot use \/data\/x: its file system is read-only/,
   ],
-  [coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'), /^The database is not responding .*DATABASE_URL/],
+  [
+    coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'),
+    /^The database is not responding .*DATABASE_URL/,
+  ],
   [coded('28P01', 'password authentication failed for user "a"'), /^The database refuses.*DATABASE_URL/],
   [coded('53100', 'could not extend file'), /^The database's disk is full/],
   [new StartError('Do this.'), /^Do this\.$/],

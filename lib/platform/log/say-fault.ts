@@ -40,14 +40,8 @@ const REASONS: [pattern: RegExp, reason: string][] = [
     /ENOSPC|EDQUOT|No space left on device|database or disk is full/i,
     'its disk is full. Free up space, or set DATA_DIR to a folder on another disk',
   ],
-  [
-    /EROFS|Read-only file system/i,
-    'its file system is read-only. Set DATA_DIR to a writable folder',
-  ],
-  [
-    /EEXIST|ENOTDIR/,
-    'there is a file in place of a folder. Move the file away, or set DATA_DIR to a folder',
-  ],
+  [/EROFS|Read-only file system/i, 'its file system is read-only. Set DATA_DIR to a writable folder'],
+  [/EEXIST|ENOTDIR/, 'there is a file in place of a folder. Move the file away, or set DATA_DIR to a folder'],
   [
     /EACCES|EPERM|Permission denied|readonly database|unable to open database file/i,
     'this user cannot write there. Change its owner or mode, or set DATA_DIR to another folder',
@@ -81,7 +75,8 @@ function remedyOf(fault: Fault): string | undefined {
   if (syscall === 'listen') return ofListening(code, { address, port })
   const reason = path && code !== 'EEXIST' && reasonOf(code)
   if (reason) return ofPath(path, reason)
-  if (isOutage(fault)) return `The database is not responding (${message}). Start it, or correct DATABASE_URL.`
+  if (isOutage(fault))
+    return `The database is not responding (${message}). Start it, or correct DATABASE_URL.`
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':

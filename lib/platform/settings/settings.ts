@@ -128,7 +128,7 @@ export const settings = {
     schema: text,
   },
   TLS_KEY_FILE: {
-    description: 'The certificate\'s key, in PEM, without a passphrase.',
+    description: "The certificate's key, in PEM, without a passphrase.",
     example: '/etc/letsencrypt/live/sluice.example.com/privkey.pem',
     schema: text,
   },
@@ -172,7 +172,11 @@ export const settings = {
     example: 'smtps://user:password@mail.example.com',
     schema: url(['smtp:', 'smtps:'], 'an address such as smtps://user:password@host'),
   },
-  MAIL_FROM: { description: 'Sender address for emails.', example: 'Sluice <sluice@example.com>', schema: text },
+  MAIL_FROM: {
+    description: 'Sender address for emails.',
+    example: 'Sluice <sluice@example.com>',
+    schema: text,
+  },
   ENCRYPTION_KEY: {
     description:
       'Encrypts bucket credentials and webhook secrets. Several keys separated by commas: the first encrypts, all decrypt.',
@@ -208,7 +212,7 @@ export const settings = {
     schema: wholeNumber(1, 1000),
   },
   IMPORT_BYTES_PER_SECOND: {
-    description: 'Combined speed limit for a workspace\'s imports; 0 is unlimited.',
+    description: "Combined speed limit for a workspace's imports; 0 is unlimited.",
     example: '0',
     schema: wholeNumber(0, 2 ** 46),
   },
@@ -243,7 +247,7 @@ export const settings = {
   },
   OTEL_SERVICE_NAME: { description: 'The name of this process in traces.', example: 'sluice', schema: text },
   OTEL_TRACES_SAMPLER_ARG: {
-    description: 'Share of traces to keep, from 0 to 1, unless a proxy\'s traceparent decides.',
+    description: "Share of traces to keep, from 0 to 1, unless a proxy's traceparent decides.",
     example: '0.1',
     schema: share,
   },
@@ -260,7 +264,7 @@ export const settings = {
   OIDC_CLIENT_ID: { description: 'Client id at that provider.', example: '', schema: text },
   OIDC_CLIENT_SECRET: { description: 'Client secret at that provider.', example: '', schema: text },
   OIDC_NAME: {
-    description: 'The provider\'s name on the sign-in button.',
+    description: "The provider's name on the sign-in button.",
     example: 'Single sign-on',
     schema: z.string().trim().min(1).max(40, 'must have at most 40 characters'),
   },

@@ -132,6 +132,5 @@ const IF_DROPPED: Reasons = {
 }
 const LATE: Reasons = {
   missing: 'The bucket did not accept the object for 24 hours.',
-  unknown:
-    'The bucket did not confirm the object for 24 hours. The bucket may have it: look for the object',
+  unknown: 'The bucket did not confirm the object for 24 hours. The bucket may have it: look for the object',
 }

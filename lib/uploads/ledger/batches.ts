@@ -27,9 +27,5 @@ export async function joinBatches(
       where id in (select id from ${named}) order by id for share`,
   )
   const sealed = held.find(({ isSealed }) => isSealed)
-  if (sealed)
-    throw new SluiceError(
-      'batch_sealed',
-      `The batch “${sealed.name}” is sealed. Start a new one.`,
-    )
+  if (sealed) throw new SluiceError('batch_sealed', `The batch “${sealed.name}” is sealed. Start a new one.`)
 }

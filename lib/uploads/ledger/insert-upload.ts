@@ -117,7 +117,10 @@ async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Ins
 
 function exhausted({ linkId }: NewUpload): SluiceError {
   if (linkId === null) return new SluiceError('token_exhausted', 'Request a new token from your backend.')
-  return new SluiceError('token_exhausted', 'This upload link accepts no more uploads, or not this many bytes.')
+  return new SluiceError(
+    'token_exhausted',
+    'This upload link accepts no more uploads, or not this many bytes.',
+  )
 }
 
 /** Among how many uploads of the Sender, the last ones, an earlier creation is looked for. */

@@ -229,11 +229,17 @@ function upload(): SQL {
 }
 
 function noToken(): SluiceError {
-  return new SluiceError('token_invalid', 'There is no such upload token. Request a new one from your backend.')
+  return new SluiceError(
+    'token_invalid',
+    'There is no such upload token. Request a new one from your backend.',
+  )
 }
 
 function revoked(): SluiceError {
-  return new SluiceError('token_revoked', 'This upload token was revoked. Request a new one from your backend.')
+  return new SluiceError(
+    'token_revoked',
+    'This upload token was revoked. Request a new one from your backend.',
+  )
 }
 
 function assertPipe({ pipe }: Common, pipeId: string): void {
@@ -241,5 +247,8 @@ function assertPipe({ pipe }: Common, pipeId: string): void {
 }
 
 function expired(): SluiceError {
-  return new SluiceError('token_expired', 'This upload token has expired. Request a new one from your backend.')
+  return new SluiceError(
+    'token_expired',
+    'This upload token has expired. Request a new one from your backend.',
+  )
 }

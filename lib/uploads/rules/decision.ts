@@ -25,7 +25,7 @@ export const NO_ANSWER = 'no_answer'
 export const UNDECIDED = 'undecided'
 
 const WORDS: Record<string, string> = {
-  [NO_ANSWER]: 'The server that decides on this Pipe\'s files did not respond (no_answer).',
+  [NO_ANSWER]: "The server that decides on this Pipe's files did not respond (no_answer).",
   [UNDECIDED]: 'The file was not decided on in time (undecided).',
 }
 

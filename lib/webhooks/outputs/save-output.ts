@@ -91,10 +91,7 @@ async function create(
     .from(webhookOutputs)
     .where(eq(webhookOutputs.scope, scopeOf(actor, scope)))
   if (others.length >= MAX_OUTPUTS)
-    throw new SluiceError(
-      'conflict',
-      `There are already ${MAX_OUTPUTS} webhook outputs, which is the limit.`,
-    )
+    throw new SluiceError('conflict', `There are already ${MAX_OUTPUTS} webhook outputs, which is the limit.`)
   const isFirst = scope.pipeId !== undefined && others.length === 0
   const [id, secret] = [uuidv7(now.getTime()), newWebhookSecret()]
   const { headers, ...given } = input

@@ -68,7 +68,7 @@ const WORDS: Record<Finding, string> = {
   valid: 'It matches, and it is recent.',
   missing: 'It is not among the headers.',
   malformed: "It isn't in the format Sluice sends.",
-  mismatch: 'It does not match this body and this output\'s secret.',
+  mismatch: "It does not match this body and this output's secret.",
   too_old: 'It matches, but it is more than 5 minutes old. A receiver must now reject it.',
   too_new: 'It matches, but its time is in the future: one of the clocks is wrong.',
 }
@@ -107,8 +107,8 @@ function headerParts(received: Record<string, string>, sent: Record<string, stri
 
 function secretPart(ok: boolean): Part {
   const text = ok
-    ? 'It is this output\'s secret.'
-    : 'It is not this output\'s secret. Reveal the secret on its page and compare.'
+    ? "It is this output's secret."
+    : "It is not this output's secret. Reveal the secret on its page and compare."
   return { name: 'Your secret', ok, text }
 }
 

@@ -56,7 +56,7 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
   output_failing: {
     name: 'A webhook output has been failing for an hour',
     raised: ({ subject }) => `The webhook for “${subject}” has been failing for an hour`,
-    advice: 'Events are retried for three days. The log shows the receiver\'s responses.',
+    advice: "Events are retried for three days. The log shows the receiver's responses.",
     cleared: ({ subject }) => `The webhook for “${subject}” is being delivered again`,
     path: ({ subjectId }) =>
       `/dashboard/webhooks?${isPipeId(subjectId) ? 'pipeId' : 'outputId'}=${subjectId}`,

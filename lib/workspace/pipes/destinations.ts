@@ -25,10 +25,7 @@ export const destinationsField = z
   )
   .min(1, 'must have at least one destination')
   .max(MOST, `must have at most ${MOST} destinations`)
-  .refine(
-    (all) => all.some(({ required }) => required),
-    'must have at least one required destination',
-  )
+  .refine((all) => all.some(({ required }) => required), 'must have at least one required destination')
   .refine(
     (all) => new Set(all.map(({ dataStoreId }) => dataStoreId)).size === all.length,
     'must not have the same Data Store twice',

@@ -33,10 +33,7 @@ describe('object settings', () => {
     [{ metadata: { 'X Y': 'a' } }, 'metadata.X Y: must have a name of lower-case letters, digits'],
     [{ metadata: { a: '{nope}' } }, 'metadata.a: has an unknown field {nope}'],
     [{ metadata: { a: 'a { b' } }, 'metadata.a: has a { or } that is not part of a field'],
-    [
-      { metadata: { a: 'one\r\nx-amz-acl: public-read' } },
-      'metadata.a: must not contain control characters',
-    ],
+    [{ metadata: { a: 'one\r\nx-amz-acl: public-read' } }, 'metadata.a: must not contain control characters'],
     [{ metadata: { a: ' a' } }, 'metadata.a: must not start or end with a space'],
     [{ metadata: { a: 'x'.repeat(2048) } }, 'metadata: must have at most 2048 bytes'],
     [

@@ -30,7 +30,7 @@ export async function authenticateSender(
   if (!row) throw new SluiceError('token_invalid', 'There is no Sender with this token.')
   const isOver = row.tokenHash !== hash && (row.previousTokenUntil?.getTime() ?? 0) <= clock.now()
   if (row.revokedAt || isOver)
-    throw new SluiceError('token_revoked', 'This token\'s Sender was revoked, or the token was rotated.')
+    throw new SluiceError('token_revoked', "This token's Sender was revoked, or the token was rotated.")
   return row
 }
 

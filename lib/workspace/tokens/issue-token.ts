@@ -139,7 +139,7 @@ async function issueAgain(
 
 function assertIssued(outcome: Outcome | undefined, source: Source): void {
   if (!outcome) throw new SluiceError('token_invalid', 'There is no Sender with this token.')
-  if (outcome.revoked) throw new SluiceError('token_revoked', 'This token\'s Sender was revoked.')
+  if (outcome.revoked) throw new SluiceError('token_revoked', "This token's Sender was revoked.")
   if (outcome.expired) {
     throw new SluiceError(
       'token_revoked',
@@ -149,7 +149,7 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
   if (outcome.suspended) throw workspaceSuspended()
   if (!outcome.counted) throw rateLimited(outcome.available ?? 0, outcome.per_second ?? RATE.perSecond)
   if (!outcome.pipe_id)
-    throw new SluiceError('pipe_not_found', 'There is no such Pipe in this Sender\'s workspace.')
+    throw new SluiceError('pipe_not_found', "There is no such Pipe in this Sender's workspace.")
   if (!outcome.source_on) {
     throw new SluiceError(
       'pipe_source_off',

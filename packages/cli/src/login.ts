@@ -11,7 +11,7 @@ const usage =
 /** The key is never an argument: those can be read by everybody on the machine. */
 export const login: Command = {
   usage,
-  about: 'Store your Sluice\'s address and an account key',
+  about: "Store your Sluice's address and an account key",
   async run(args) {
     const { values } = readArguments(args, usage, { url: { type: 'string' } })
     if (!values.url || !URL.canParse(values.url)) throw misused('Which Sluice?', usage)

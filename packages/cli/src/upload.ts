@@ -49,7 +49,7 @@ async function again(pipe: string | undefined): Promise<Way> {
 function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
   const token = process.env.SLUICE_UPLOAD_TOKEN
   if (files.length !== 1) throw misused('--to takes one file.', usage)
-  if (!token) throw misused('Put the upload\'s token in SLUICE_UPLOAD_TOKEN.', usage)
+  if (!token) throw misused("Put the upload's token in SLUICE_UPLOAD_TOKEN.", usage)
   const nothing = () => {}
   return {
     tokens: { take: async () => ({ token, uploadUrl, expiresAt: '' }), refuse: nothing },

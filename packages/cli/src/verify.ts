@@ -10,7 +10,7 @@ const usage =
 /** The headers as a server prints them, one a line, or as JSON. */
 export const verify: Command = {
   usage,
-  about: 'Check a webhook\'s signature, and explain a mismatch',
+  about: "Check a webhook's signature, and explain a mismatch",
   async run(args) {
     const { values } = readArguments(args, usage, { headers: { type: 'string' }, body: { type: 'string' } })
     if (!values.headers || !values.body) throw misused('Pass both --headers and --body.', usage)

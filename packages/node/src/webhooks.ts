@@ -19,10 +19,10 @@ export class WebhookVerificationError extends Error {
 
 const MESSAGES: Record<RefusalReason, string> = {
   missing: 'The webhook has no signature.',
-  malformed: 'The webhook\'s signature cannot be read.',
+  malformed: "The webhook's signature cannot be read.",
   too_old: 'The webhook was signed more than five minutes ago.',
   too_new: 'The webhook was signed more than five minutes ahead of this clock.',
-  mismatch: 'The webhook\'s signature does not match this body and this secret.',
+  mismatch: "The webhook's signature does not match this body and this secret.",
 }
 
 const TOLERANCE_S = 300
@@ -72,7 +72,8 @@ function read(headers: WebhookHeaders, name: string): string | undefined {
 
 function importKey(secret: string): Promise<CryptoKey> {
   const bytes = decodeBase64(secret.replace(/^whsec_/, ''))
-  if (!bytes?.length) throw new TypeError('A webhook secret is whsec_ followed by base64, as the Pipe shows it.')
+  if (!bytes?.length)
+    throw new TypeError('A webhook secret is whsec_ followed by base64, as the Pipe shows it.')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 }
 

@@ -106,7 +106,8 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
       if (status === 401) tokens.refuse(used)
       if (status === 401) return attempt < MOST_REFUSED_TOKENS
       // The first is tried again at once, and is not worth a word.
-      if (attempt > 0) tell(reasonOf(status ? new Failure(`The server responded with ${status}`, status) : error))
+      if (attempt > 0)
+        tell(reasonOf(status ? new Failure(`The server responded with ${status}`, status) : error))
       return passes(status)
     },
   }
