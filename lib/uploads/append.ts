@@ -13,27 +13,27 @@ import type { UploadContext } from './upload-context.ts'
 export type Appended = {
   offsetBytes: number
   why: Exclude<Rest['why'], 'overrun'>
-  /** `undecided`: a hook has not allowed the object yet, whose bytes are all durable. */
+  /** `undecided`: all bytes are durable, but a hook has not allowed the object yet. */
   state: 'uploading' | 'transferring' | 'transferred' | 'partially_transferred' | 'undecided'
-  /** What the hook hands to the uploader. */
+  /** The result that the hook returns to the uploader. */
   result?: unknown
 }
 
 export type AppendOptions = {
   /** More bytes than this are the client's error. */
   limitBytes: number
-  /** Of the whole file, where the client declares it with this request. */
+  /** CRC32 of the entire file, if the client declares it with this request. */
   crc32?: number | undefined
-  /** Checks the whole body once it has arrived, and throws to reject it. */
+  /** Checks the entire body once it has arrived, and throws to reject it. */
   verify?: () => void
   rules: BodyRules
 }
 
-/** What a protocol makes of the body of a request. Each protocol has one preset. */
+/** How a protocol treats a request body. Each protocol has one preset. */
 export type BodyRules = {
   /**
-   * What becomes of the bytes of a body that is cut. `keep`: all that arrived count. `keep parts`: nobody can continue the
-   * upload, so what did not fill a part is not stored. `discard`: the request is atomic.
+   * What happens to the bytes of an interrupted body. `keep`: all bytes received count. `keep parts`: nobody can
+   * continue the upload, so bytes that did not fill a part are not stored. `discard`: the request is atomic.
    */
   whenCut: 'keep' | 'keep parts' | 'discard'
   /** What completes the file: its last byte, the end of this body, or a later request. */
@@ -42,8 +42,8 @@ export type BodyRules = {
 
 /**
  * Appends the body of one request to an upload that no other request may write, and releases the lease. When it
- * returns, all bytes before `offsetBytes` are durable. Bytes after that, which were cut off while reading was paused
- * for memory or arrived after a fault, have to be sent again by the client.
+ * returns, all bytes before `offsetBytes` are durable. Later bytes, which were cut off while reading was paused for
+ * memory or arrived after a fault, have to be sent again by the client.
  */
 export async function appendBytes(
   context: UploadContext,

@@ -12,7 +12,7 @@ export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: the same request was sent before, and its outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
-/** `object`: what the object gets beside its bytes and its type, in addition to what its Data Store sets. */
+/** `object`: settings for the object in addition to its bytes, its type, and the Data Store's settings. */
 export type Target = { key: string; contentType: string; object: FileObject | null }
 type Multipart = { key: string; multipartId: string }
 export type ListedPage = {
@@ -21,8 +21,8 @@ export type ListedPage = {
 }
 
 /**
- * What uploads need of a bucket. The chunks of a body must not change until the response has arrived. A call that fails
- * throws an error with a `kind`: see `bucketFault`.
+ * The bucket operations that uploads need. The chunks of a body must not change until the response has arrived. A
+ * failing call throws an error with a `kind`: see `bucketFault`.
  */
 export type Bucket = {
   /** The workspace that owns it. */
@@ -39,7 +39,7 @@ export type Bucket = {
   ): Promise<{ etag: string | null }>
   abortMultipart(upload: Multipart, options?: Options): Promise<void>
   headObject(key: string, options?: Options): Promise<{ bytes: number; etag: string | null } | undefined>
-  /** Objects whose keys begin with `prefix`; `next` is where the following page begins. */
+  /** Lists objects whose keys start with `prefix`; `next` is the start of the following page. */
   listPage(prefix: string, from: string | null, options?: Options): Promise<ListedPage>
   readRange(key: string, first: number, bytes: number, options?: Options): Promise<Buffer>
   copyPart(
@@ -48,13 +48,13 @@ export type Bucket = {
     options?: Options,
   ): Promise<{ etag: string; crc32: number | null }>
   deleteObject(key: string, options?: Options): Promise<void>
-  /** The same bucket, for a multipart upload that some parts are copied into. */
+  /** The same bucket, for a multipart upload that includes copied parts. */
   forCopies(): Omit<Bucket, 'forCopies' | 'workspaceId'>
 }
 
 export type BucketFaultKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
-/** The kind of bucket fault that an error is; undefined for any other error. */
+/** The kind of bucket fault for an error; undefined for any other error. */
 export function bucketFault(error: unknown): BucketFaultKind | undefined {
   return error instanceof Error && error.name === 'BucketError'
     ? (error as Error & { kind: BucketFaultKind }).kind
@@ -66,7 +66,10 @@ export function attemptsOf(error: unknown): number {
   return (error as { attempts?: number }).attempts ?? 1
 }
 
-/** What the customer reads about a fault. The same reason always has the same `code`. The Data Store is left out if it is the only one. */
+/**
+ * The customer-facing description of a fault. The same reason always has the same `code`. The Data Store is omitted
+ * if it is the only one.
+ */
 export type BucketRefusal = { code: string; reason: string; dataStoreId?: string | undefined }
 
 /** Undefined if the error did not come from the bucket. */

@@ -16,24 +16,27 @@ import type { Verdict } from './rules/decision.ts'
 import type { TailCipher } from './rules/tail-cipher.ts'
 import type { UploadTerms } from './rules/upload-terms.ts'
 
-/** What a protocol knows of the ledger: the rows that a token opens, and a whole file that asks for the lease with them. */
+/**
+ * What a protocol knows about the ledger: the rows a token gives access to, and an entire file that requests the
+ * lease with them.
+ */
 export type { WholeRequest } from './ledger/first-lease.ts'
 export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'
 export type { PipeRow, UploadRow } from './ledger/upload-rows.ts'
 export type FileProtocol = UploadRow['protocol']
-/** Those that clients speak at the upload endpoint. */
+/** The protocols that clients use at the upload endpoint. */
 export type HttpProtocol = Exclude<FileProtocol, 'url' | 'sftp'>
 
-/** What a receiver may change about an upload before it begins. */
+/** What a receiver may change about an upload before it starts. */
 export type Named = {
   filename?: string | undefined
   keyPrefix?: string | undefined
   metadata?: Record<string, string> | undefined
-  /** As a token's: what the Pipe does not let tokens set has no effect. */
+  /** Like a token's: settings that the Pipe does not let tokens set have no effect. */
   object?: UploadToken['object'] | undefined
 }
 
-/** What is asked before an upload begins: its file has no record yet. */
+/** The question asked before an upload starts, when its file has no record yet. */
 export type Asked = Pick<CreationRight, 'token' | 'pipe'> & {
   fileId: string
   declared: {
@@ -45,14 +48,14 @@ export type Asked = Pick<CreationRight, 'token' | 'pipe'> & {
   }
 }
 
-/** Asks the customer's backend, as often as it takes. What it does not answer, the hook of the Pipe has an answer for. */
+/** Asks the customer's backend, as often as needed. If it does not answer, the Pipe's hook settings decide. */
 export type Hooks = {
-  /** Throws if the upload may not begin. */
+  /** Throws if the upload may not start. */
   beforeCreate(asked: Asked): Promise<Named>
   beforeComplete(fileId: string): Promise<Verdict>
 }
 
-/** What the functions of this folder need. */
+/** The dependencies of this folder's functions. */
 export type UploadContext = {
   database: DatabaseHandle
   db: Db
@@ -67,28 +70,30 @@ export type UploadContext = {
   insertUpload(insertion: Insertion): Promise<void>
   /** Returns false if the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
-  /** Limits how many tails are written at once, so that a mass disconnect does not use up the database connections. */
+  /**
+   * Limits how many tails are written at once, so that a mass disconnect does not use up the database connections.
+   */
   limitTailWrites<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
   tailCipher: TailCipher
   openBucket(dataStore: SealedDataStore): Bucket
   hooks: Hooks
-  /** Writes the event of each file's new status, in the transaction that changes it. */
+  /** Writes the event for each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
   emitCreated: EmitCreated
-  /** The event of a file that has become transferred by a repair, whose end was counted before. */
+  /** The event for a file that a repair made transferred; its end was counted earlier. */
   emitRepaired(tx: Db, fileId: string): Promise<void>
   /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void
-  /** Work that continues after its request has ended. A node that is stopping waits for it. */
+  /** Work that continues after its request has ended. A stopping node waits for it. */
   background: Set<Promise<unknown>>
-  /** The part of `background` that the reconciler started, with the id of each file's Data Store. */
+  /** The part of `background` that the reconciler started, with each file's Data Store id. */
   reconciling: Map<Promise<unknown>, string>
-  /** The part of it that copies objects to destinations which lack them, with the id of each one's Data Store. */
+  /** The part of it that copies objects to destinations missing them, with each one's Data Store id. */
   repairing: Map<Promise<unknown>, string>
-  /** Aborted when the node stops: others go on with what it was copying. */
+  /** Aborted when the node stops: other nodes continue its copies. */
   stopping: AbortController
-  /** Decisions that this node asks for by itself, with the id of each file's Pipe. */
+  /** Decisions that this node requests in the background, with each file's Pipe id. */
   deciding: Map<Promise<unknown>, string>
 }
 
@@ -102,11 +107,11 @@ export const CHECKPOINTS = [
   'complete answered',
   'transferred',
 ] as const
-/** Of a file that a hook decides about, in addition. */
+/** Additional limit for files that a hook decides on. */
 export const DECISION_CHECKPOINTS = ['decision answered', 'decided'] as const
 export type Checkpoint = (typeof CHECKPOINTS | typeof DECISION_CHECKPOINTS)[number]
 
-/** Lets work continue after its request has ended. A node that is stopping waits for it; a failure is logged. */
+/** Lets work continue after its request has ended. A stopping node waits for it; failures are logged. */
 export function inBackground(
   { background, log }: Pick<UploadContext, 'background' | 'log'>,
   work: Promise<unknown>,
@@ -120,7 +125,7 @@ export function inBackground(
   background.add(ended)
 }
 
-/** Stops all writers once what has arrived is recorded, and waits for background work. */
+/** Stops all writers once the bytes received are recorded, and waits for background work. */
 export async function drainUploads({ leases, background, stopping }: UploadContext): Promise<void> {
   stopping.abort()
   await leases.stop()

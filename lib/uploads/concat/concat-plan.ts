@@ -8,8 +8,8 @@ export type ConcatStep = { copy: Stretch } | { join: Stretch[] }
 const MAX_COPY_BYTES = 5 * 1024 ** 3
 
 /**
- * Plans how objects are joined into one. A range of 5 MiB or more is copied within the bucket. S3 accepts a smaller
- * part only at the end, so a smaller range is read and sent again together with what follows it.
+ * Plans how to join objects into one. A range of 5 MiB or more is copied within the bucket. S3 only accepts a smaller
+ * part at the end, so a smaller range is read and sent again together with the next one.
  */
 export function concatPlan(sizes: readonly number[]): ConcatStep[] {
   const steps: ConcatStep[] = []

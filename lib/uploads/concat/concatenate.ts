@@ -14,23 +14,23 @@ import { beginMultipart } from '../stream/begin-multipart.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
 
-/** Where the objects of a final upload are joined. */
+/** The bucket where a final upload's objects are joined. */
 export type JoiningPlace = Pick<Place, 'dataStoreId' | 'required' | 'mayRead' | 'bucket' | 'target'> & {
   /** The multipart upload of an attempt that ended in a crash. It is aborted first. */
   leftMultipartId: string | null
 }
 
-/** A final upload: all its bytes are in its buckets already, in the objects of its partial uploads. */
+/** A final upload: all its bytes are already in its buckets, in the objects of its partial uploads. */
 export type Joining = {
   fileId: string
   lease: Lease
   partials: readonly PartialObject[]
   hasOneDestination: boolean
-  /** Those that have no object yet. */
+  /** The destinations without an object. */
   places: readonly JoiningPlace[]
 }
 
-/** Size and checksum of the joined file, from those of its pieces. */
+/** The joined file's size and checksum, from those of its pieces. */
 export function totalOf(partials: readonly PartialObject[]): { bytes: number; crc32: number } {
   return partials.reduce(
     (whole, { bytes, crc32: crc }) => ({
@@ -42,13 +42,13 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
 }
 
 /**
- * Joins several objects into one, at each destination. It can be repeated, as nothing is visible before Complete.
+ * Joins several objects into one, at each destination. It can be repeated, since nothing is visible before Complete.
  */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<Outcome> {
   const { fileId, lease, partials, hasOneDestination, places } = joining
   const { bytes: lengthBytes, crc32 } = totalOf(partials)
   const destinations = places.map((place) => ({ ...place, key: place.target.key }))
-  // Each attempt starts over, whatever the outcome of the earlier ones.
+  // Each attempt starts over, regardless of earlier outcomes.
   const file = { fileId, lease, lengthBytes, crc32, sentBefore: true, hasOneDestination, destinations }
   const outcome = await settleFile(context, file, async (attempt): Promise<Judged> => {
     const { destination } = attempt
@@ -76,7 +76,7 @@ async function join(
   }
 }
 
-/** Whatever this fails to delete is left to the sweep. */
+/** The sweep deletes whatever is left. */
 async function clearPartials(context: UploadContext, partials: Joining['partials']): Promise<void> {
   await clearLeftovers(context, partials).catch((err: unknown) =>
     context.log.warn({ err }, 'could not remove the pieces of a joined upload; will retry'),
@@ -134,7 +134,7 @@ type Part = { key: string; multipartId: string; number: number }
 type Sending = {
   bucket: ReturnType<Bucket['forCopies']>
   partials: readonly PartialObject[]
-  /** Of the partial uploads in this bucket. */
+  /** The sizes of the partial uploads in this bucket. */
   keys: readonly string[]
   signal: AbortSignal
 }
@@ -146,7 +146,7 @@ async function sendStep(
 ): Promise<SentPart> {
   if ('copy' in step) {
     const { source, first, bytes } = step.copy
-    // S3 copies a range only from an object of more than 5 MB; it copies a whole object of any size.
+    // S3 only copies a range from an object of more than 5 MB; it copies an entire object of any size.
     const range = bytes === partials[source]!.bytes ? null : { first, bytes }
     const copied = await bucket.copyPart(part, { key: keys[source]!, range }, { signal })
     return { number: part.number, ...copied }

@@ -78,8 +78,9 @@ async function join(
 }
 
 /**
- * Returns the partial uploads in the order of `fileIds`. All must be finished, and belong to the client. It was told that a
- * piece is complete as soon as all its bytes were durable: until the bucket has the object, it is asked to wait.
+ * Returns the partial uploads in the order of `fileIds`. All must be finished and belong to the client. The client
+ * was told that a piece is complete as soon as all its bytes were durable: until the bucket has the object, it is
+ * asked to wait.
  */
 export async function findPartials(
   { db }: Pick<UploadContext, 'db'>,

@@ -20,12 +20,13 @@ import { UNDECIDED, type Verdict } from '../rules/decision.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /**
- * The gate between the last byte and the object. Every byte is durable and the file is `transferring`; whoever takes its lease asks
- * the customer's backend, stores the one decision, and, if that allows the object, makes it with the same lease. A node that
- * dies leaves a lease that expires, and the next one asks again: an answer that was stored is never asked for twice.
+ * The gate between the last byte and the object. Every byte is durable and the file is `transferring`; the holder of
+ * its lease asks the customer's backend, stores the decision and, if it allows the object, creates it under the same
+ * lease. If a node dies, its lease expires and the next holder asks again: once an answer is stored, nobody asks
+ * again.
  */
 
-/** How many files one node asks about by itself. Those whose client waits come on top. */
+/** How many files a node asks about in the background, in addition to those with a waiting client. */
 const AT_ONCE = 64
 const AT_ONCE_PER_PIPE = 8
 const LAPSED_AT_ONCE = 100
@@ -42,7 +43,10 @@ export function decisionSweeps(context: UploadContext): Sweep[] {
   ]
 }
 
-/** Asks about files that nobody is asking about: their node died, or their client has gone. Returns how many were begun. */
+/**
+ * Asks about files that nobody is asking about: their node died, or their client has gone. Returns how many it
+ * started.
+ */
 export async function decideFiles(context: UploadContext): Promise<number> {
   const { db, clock, terms, deciding } = context
   const limit = AT_ONCE - deciding.size
@@ -61,7 +65,7 @@ export async function decideFiles(context: UploadContext): Promise<number> {
   return claimed.length
 }
 
-/** Rejects deferred files that nobody has decided about in time. */
+/** Rejects deferred files that were not decided on in time. */
 export async function rejectLapsed(context: UploadContext): Promise<number> {
   const { db, clock } = context
   const nowMs = clock.now()
@@ -77,8 +81,8 @@ export async function rejectLapsed(context: UploadContext): Promise<number> {
 const DEFERRED_POLL_MS = 1000
 
 /**
- * For a request whose client waits: asks, unless somebody does so already, and waits for the decision and then for the object,
- * within limits. Undefined if the file has no record any more.
+ * For a request with a waiting client: asks, unless another request is already asking, and waits for the decision and
+ * then for the object, within limits. Undefined if the file no longer has a record.
  */
 export async function waitForDecision(context: UploadContext, fileId: string): Promise<Standing | undefined> {
   const { db, clock, terms } = context
@@ -99,7 +103,10 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
   }
 }
 
-/** The object may still be made. Where nobody has been asked, who received the last bytes may have died before that. */
+/**
+ * The object may still be created. If nobody has asked yet, the process that received the last bytes may have died
+ * before it could.
+ */
 const isOpen = ({ status, state }: Standing): boolean =>
   status === 'transferring' || (status === 'uploading' && state === 'due')
 
@@ -127,7 +134,7 @@ async function decide(context: UploadContext, file: Claimed, sinceMs: number): P
   }
 }
 
-/** False if somebody else has decided meanwhile. */
+/** False if another decision was made in the meantime. */
 function storeAsHolder(context: UploadContext, lease: Lease, verdict: Verdict): Promise<boolean> {
   const { clock } = context
   const isCompleting = verdict.state === 'allowed'
@@ -141,7 +148,7 @@ function storeAsHolder(context: UploadContext, lease: Lease, verdict: Verdict): 
 
 type Storing = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
-/** Stores a decision; a rejected file fails in the same transaction, with its event. */
+/** Stores a decision; a rejection fails the file in the same transaction and writes its event. */
 export function store(
   context: Storing,
   fileId: string,
@@ -156,7 +163,10 @@ export function store(
   })
 }
 
-/** A decision by an API call. The same one may come again; another one than is stored changes nothing. */
+/**
+ * A decision from an API call. The same decision may be repeated; one that differs from the stored decision changes
+ * nothing.
+ */
 export async function decideByCall(
   context: Storing,
   fileId: string,

@@ -10,9 +10,8 @@ const BUCKET_MS = minutes(1)
 const GIVE_UP_AFTER_MS = days(7)
 
 /**
- * Deletes what uploads that ended without an object left in their buckets, and the objects of partial uploads that were
- * joined. The credentials need not allow this: what they refuse is left to the lifecycle rule. `only` limits it to some
- * files.
+ * Deletes what uploads without an object left in their buckets, and the objects of joined partial uploads. The
+ * credentials need not allow this: the lifecycle rule deletes the rest. `only` limits it to some files.
  */
 export async function clearLeftovers(
   context: Clearing,
@@ -32,7 +31,7 @@ async function clearBucket(context: Clearing, pending: Leftover[]): Promise<void
   }
 }
 
-/** True if it was deleted, or if there is no point in trying again. */
+/** True if it was deleted, or if another attempt is pointless. */
 async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): Promise<boolean> {
   const { fileId, endedMs } = left
   try {
@@ -50,6 +49,6 @@ async function clear({ openBucket }: Clearing, left: Leftover, signal: AbortSign
   const { key, multipartId, piece, dataStore } = left
   const bucket = openBucket(dataStore)
   if (multipartId && !piece) return bucket.abortMultipart({ key, multipartId }, { signal })
-  // Without a multipart upload, a PutObject that was in progress when the upload ended may have made an object.
+  // Without a multipart upload, a PutObject that was in progress when the upload ended may have created an object.
   if (piece || dataStore.mayDelete) await bucket.deleteObject(key, { signal })
 }

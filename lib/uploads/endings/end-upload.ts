@@ -26,7 +26,7 @@ import type { UploadContext } from '../upload-context.ts'
 type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
   Partial<Pick<UploadContext, 'database'>>
 
-/** For callers that have no context: what ending an upload needs, made of the parts of the runtime. */
+/** What ending an upload needs, built from the runtime, for callers without an upload context. */
 type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'> & Partial<Pick<Runtime, 'database'>>
 
 export function endingContext(runtime: EndingRuntime): Ending {
@@ -41,9 +41,9 @@ export function endingContext(runtime: EndingRuntime): Ending {
 }
 
 /**
- * Every way in which an upload ends without an object comes through here: it fails, expires, or is canceled. One
- * transaction changes the status of the upload, writes its event, deletes its tail and returns its reservation. A
- * request that is writing it loses its lease. False if it had ended already.
+ * Every way in which an upload ends without an object passes through here: it fails, expires, or is canceled. One
+ * transaction changes the upload's status, writes its event, deletes its tail and returns its reservation. A request
+ * that is writing it loses its lease. False if it had already ended.
  */
 export async function endUpload(context: Ending, fileId: string, end: BadEnd): Promise<boolean> {
   const ended = await context.db.transaction(async (tx) => {
@@ -93,8 +93,9 @@ export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promi
 }
 
 /**
- * A Data Store that is turned off may be switched on again, and still no earlier upload continues: its bytes are from whoever
- * was turned out. What had arrived whole by then is in that bucket already, and becomes an object.
+ * A Data Store that was turned off may be switched on again, but earlier uploads still do not continue: their bytes
+ * are from the person who lost the account. Uploads that were complete by then are already in that bucket, and become
+ * objects.
  */
 export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {
   const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)
@@ -128,9 +129,9 @@ const INTERRUPTED = {
 } as const
 
 /**
- * Fails an upload whose only request was cut and which nobody can continue. It does not count as one of the files that
- * the token may create, so the client can send it again; but if the client cut the request, that counts against a
- * separate limit. False if it had ended already.
+ * Fails an upload whose only request was interrupted and which nobody can continue. It does not count toward the
+ * files that the token may create, so the client can send it again; if the client interrupted the request, that
+ * counts against a separate limit. False if it had already ended.
  */
 export async function failInterrupted(
   context: Ending,
@@ -147,10 +148,10 @@ export async function failInterrupted(
 }
 
 /**
- * Undoes a creation whose first bytes were refused. Its client never learns the address, so the upload ends at once,
- * returns its reservation, and does not count as one of the files that the token may create. It leaves no record and
- * sends no event, unless some of its bytes were counted or the bucket may have an object that nothing but the record
- * refers to. If the refusal was the client's fault, the creation counts against a separate limit.
+ * Undoes a creation whose first bytes were refused. Its client never learns the address, so the upload ends
+ * immediately, returns its reservation, and does not count toward the files that the token may create. It leaves no
+ * record and sends no event, unless some of its bytes were counted or the bucket may have an object that only the
+ * record refers to. If the client caused the refusal, the creation counts against a separate limit.
  */
 export async function takeBackUpload(
   context: UploadContext,
@@ -185,7 +186,7 @@ export function expireSoon(
 }
 
 /**
- * Makes the address of a finished upload invalid. The object and the record stay, since they were delivered. Only the
+ * Invalidates the address of a finished upload. The object and the record stay, since they were delivered. Only the
  * object of a partial upload that was not joined is deleted.
  */
 export function retireUpload(

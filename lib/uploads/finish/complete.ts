@@ -15,19 +15,19 @@ import { foundAtEach, type Look } from './recover-from-fault.ts'
 export type Assembly = {
   fileId: string
   lease: Lease
-  /** `multipartId` is null while one of best effort lags behind with its first part. */
+  /** `multipartId` is null while a best-effort destination lags behind with its first part. */
   destination: { bucket: Bucket; key: string; position: number; readonly multipartId: string | null }
   bytes: number
   crc32: number
-  /** The bucket may have made the object already, in an attempt whose outcome is not known. */
+  /** The bucket may already have created the object, in an attempt with an unknown outcome. */
   sentBefore: boolean
   /** Is told the parts that the object is made from. */
   onParts?: (parts: SentPart[]) => void
 }
 
 /**
- * Makes one attempt to make the object from the parts. `complete_sent_at` was committed before this is called, so a
- * crash at any point leaves a `transferring` file to the reconciler.
+ * Makes one attempt to create the object from the parts. `complete_sent_at` is committed before this is called, so
+ * after a crash at any point, the reconciler finds a `transferring` file.
  */
 export async function assemble(
   context: UploadContext,
@@ -45,7 +45,9 @@ export async function assemble(
   return { delivered: { etag, certainty: 'answered' } }
 }
 
-/** Required destinations have acknowledged each part that is recorded; of those of best effort, the last ones are awaited. */
+/**
+ * Required destinations have acknowledged each recorded part; for best-effort ones, this waits for the last parts.
+ */
 async function acknowledgedParts(
   { db, terms }: UploadContext,
   fileId: string,
@@ -65,7 +67,7 @@ export const isAcknowledged = (part: { etag: string | null }): part is SentPart 
 /** A file whose client may know that all its bytes have arrived, while its object is still being made. */
 type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: readonly Destination[] }
 
-/** Shorter than the lease of a repair, which nobody renews. */
+/** Shorter than a repair's lease, which nobody renews. */
 const COMPLETE_WITHIN_MS = 20_000
 
 /**
@@ -108,7 +110,7 @@ export function rememberUnmade(
 
 type Place = { destination: Destination; parts: SentPart[] | undefined }
 
-/** One of best effort that cannot make it lacks it. */
+/** A best-effort destination that cannot create it stays without it. */
 async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promise<Look> {
   const { dataStoreId, required, isOpen } = place.destination
   const making = async () => ({ etag: await makeOrFind(unmade, place, signal) })
@@ -117,7 +119,10 @@ async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promis
   return { dataStoreId, required, found: isPossible ? await making().catch(() => undefined) : undefined }
 }
 
-/** An attempt from before the failover may have made it. Nothing fails here: what cannot be made is left to its client. */
+/**
+ * An attempt from before the failover may have created it. Nothing fails here: if the object cannot be created, its
+ * client has to act.
+ */
 async function makeOrFind(
   { bytes, crc32 }: Unmade,
   { destination, parts }: Place,

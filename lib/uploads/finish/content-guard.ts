@@ -46,9 +46,9 @@ export class ContentGuard {
   }
 
   /**
-   * Call it before anything is done with a piece, and drop the piece if it is false. Throws if the file is something else: it has
-   * failed then. A file fails only for bytes that its client sent, so an atomic request is read to its end first, and its own
-   * checksum compared.
+   * Call it before doing anything with a piece, and drop the piece if it returns false. Throws if the content does
+   * not match: the file has then failed. Only bytes that the client really sent can fail a file, so an atomic request
+   * is first read to its end and verified against its own checksum.
    */
   async admits(piece: Bytes): Promise<boolean> {
     await this.#judge(piece, { isEndOfFile: false })

@@ -18,9 +18,9 @@ import { settleFile } from './settle.ts'
 type Finished = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
 
 /**
- * Stores a file whose last byte has arrived. A file of one part takes a single PutObject; any other becomes
- * `transferring` with its last part, and then an object. If the bucket takes long, the client gets its response first:
- * every byte is durable. Throws if the file has failed: its lease is released then.
+ * Stores a file whose last byte has arrived. A single-part file uses a single PutObject; any other becomes
+ * `transferring` with its last part, and then an object. If the bucket takes long, the client gets its response
+ * first: every byte is durable. Throws if the file has failed: its lease is then released.
  */
 export async function finishUpload(
   context: UploadContext,
@@ -35,7 +35,7 @@ export async function finishUpload(
   return putWhole(context, upload, parts, last)
 }
 
-/** For a file that a hook decides about: every byte becomes durable, and nobody asks for the object yet. */
+/** For a file that a hook decides on: every byte becomes durable, and nobody asks for the object yet. */
 async function holdForDecision(
   { progress }: Upload,
   parts: Parts,
@@ -85,9 +85,9 @@ async function assembleParts(
 }
 
 /**
- * Stores a file by a single PutObject, at each destination. Nothing is confirmed before the bucket has responded: after a crash the client
- * sends the bytes again, and the same key is written again. If the bucket has a transient error, the bytes go to the
- * database, and the reconciler sends them.
+ * Stores a file with a single PutObject at each destination. Nothing is confirmed before the bucket has responded:
+ * after a crash, the client sends the bytes again, and the same key is written again. If the bucket has a transient
+ * error, the bytes go to the database, and the reconciler sends them.
  */
 async function putWhole(
   context: UploadContext,
@@ -139,8 +139,8 @@ async function keepWhole(
 }
 
 /**
- * Puts the object: the tail, if there is one, and the last bytes. Undefined if the bucket takes too long or has a
- * transient error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the tail was damaged
+ * Puts the object: the tail, if any, and the last bytes. Undefined if the bucket takes too long or has a transient
+ * error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the tail has been damaged
  * since.
  */
 async function putObject(

@@ -5,34 +5,37 @@ import { classify, errorForClient, type Step } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Stored } from './record-transferred.ts'
 
-/** An object that is to be made at one destination. */
+/** An object to be created at one destination. */
 export type Wanted = {
   fileId: string
   lengthBytes: number | null
-  /** Of all its bytes, where all have arrived. */
+  /** CRC32 of all its bytes, once all have arrived. */
   crc32?: number
   destination: Pick<Destination, 'key' | 'mayRead'> & { bucket: Pick<Bucket, 'headObject'> }
-  /** Aborts the attempt when the lease of the file is lost. */
+  /** Aborts the attempt when the file's lease is lost. */
   lease: { readonly signal: AbortSignal }
 }
 
-/** One more attempt to make it. */
+/** One more attempt to create it. */
 export type Attempt = Wanted & {
-  /** An earlier attempt, whose outcome is unknown, may have made the object. */
+  /** An earlier attempt with an unknown outcome may have created the object. */
   sentBefore: boolean
 }
 
-/** How a file ends that does not get its object. */
-/** `refusedContent`: what its first bytes are, none of which count then. */
+/** How a file without an object ends. */
+/** `refusedContent`: the actual type of its first bytes, none of which then count. */
 export type End = { reason: string; certainty?: 'unknown'; refusedContent?: string }
 
-/** What an attempt came to, before anything of it is recorded. `left`: nothing is decided, and there will be another one. */
+/**
+ * The outcome of an attempt, before any of it is recorded. `left`: nothing is decided, and there will be another
+ * attempt.
+ */
 export type Judged =
   | { kind: 'stored'; stored: Stored; unlessRecorded?: End }
   | { kind: 'left'; refusal: unknown; isCertain: boolean }
   | { kind: 'failed'; end: End; error: unknown }
 
-/** Waits for the object to be made. */
+/** Waits for the object to be created. */
 export async function judge(
   context: Pick<UploadContext, 'clock' | 'log'>,
   attempt: Attempt,
@@ -75,25 +78,28 @@ export async function judgeFault(
   }
 }
 
-/** For an object that is there already. Undefined if it is not the file's, or if the bucket does not let it be seen. */
+/**
+ * For an object that already exists. Undefined if it is not the file's, or if the bucket does not allow looking at
+ * it.
+ */
 async function judgeExisting(attempt: Attempt): Promise<Stored | undefined> {
   const object = await lookUp(attempt)
   return object !== 'unknown' && object?.bytes === attempt.lengthBytes ? { found: object! } : undefined
 }
 
 /**
- * For a multipart upload that the bucket no longer has: either it was dropped, or the object was made and the database
- * does not know. If the credentials may read, the object is looked up; otherwise the file fails as `unknown`. Throws if
- * the bucket does not say it now.
+ * For a multipart upload that the bucket no longer has: either it was dropped, or the object was created without the
+ * database knowing. If the credentials allow reading, the object is looked up; otherwise the file fails as `unknown`.
+ * Throws if the bucket cannot tell now.
  */
 export async function judgeByLookingUp(wanted: Wanted, fault: unknown): Promise<Judged> {
   return judgeFound(wanted, await lookUp(wanted), IF_DROPPED, errorForClient(fault))
 }
 
-/** After the last attempt. Whatever the bucket responded, an earlier attempt may have made the object. */
+/** After the last attempt. Regardless of the bucket's response, an earlier attempt may have created the object. */
 export async function judgeAtLast(attempt: Attempt): Promise<Judged> {
   if (!attempt.sentBefore) return judgeFound(attempt, undefined, LATE, undefined)
-  // Only the bucket's silence ends it as unknown: while the ledger cannot record what was found, it is tried again.
+  // Only silence from the bucket ends it as unknown: if the ledger cannot record the result, it is tried again.
   const found = await lookUp(attempt).catch(() => 'unknown' as const)
   return judgeFound(attempt, found, LATE, undefined)
 }

@@ -15,8 +15,9 @@ import { type Outcome, settleSeveral, type Try } from './settle.ts'
 type Put = { destination: Destination; storing: Promise<Extract<Stored, { delivered: unknown }>> }
 
 /**
- * Stores a file of one part by a PutObject at each of its destinations, from one buffer. The required ones decide; the others
- * have the buffer a moment longer. Undefined if a required bucket takes too long or has a transient error.
+ * Stores a single-part file with a PutObject at each of its destinations, from one buffer. The required ones decide;
+ * the others may use the buffer a little longer. Undefined if a required bucket takes too long or has a transient
+ * error.
  */
 export async function putAtEach(
   context: UploadContext,
@@ -76,7 +77,7 @@ async function put(
   return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
 }
 
-/** What the required destinations answered. Undefined if one of them may take the object later. */
+/** The required destinations' responses. Undefined if one of them may accept the object later. */
 async function atRequired({ terms }: UploadContext, puts: readonly Put[]): Promise<Delivery[] | undefined> {
   const required = puts.filter(({ destination }) => destination.required)
   const stored = Promise.all(
@@ -103,7 +104,7 @@ function record(
   return parts.recordWhole({ offsetBytes: toBytes, crc32 }, () => lease.whileHeld(recording()))
 }
 
-/** Those that are not required, as they go on. */
+/** The best-effort destinations, as they continue. */
 function triesOf(
   context: UploadContext,
   { fileId, lease, progress }: Upload,

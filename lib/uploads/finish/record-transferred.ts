@@ -14,21 +14,21 @@ import type { UploadContext } from '../upload-context.ts'
 
 /** How an object got into the bucket. */
 export type Stored =
-  /** Made of the parts and tail in the ledger; `also` runs in the same transaction. */
+  /** Created from the parts and tail in the ledger; `also` runs in the same transaction. */
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
-  /** Found complete in the bucket, or in each of several, even if the ledger knows only some of its bytes. */
+  /** Found complete in the bucket, or in each of several, even if the ledger only knows some of its bytes. */
   | { found: { etag: string | null; several?: FoundAtEach } }
   /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
   | { whole: () => Promise<boolean>; etag: string | null }
 
-/** What is known of the bytes of the object. */
+/** What is known about the object's bytes. */
 type Content = { lengthBytes?: number | null; crc32?: number }
 
 type Freed = Pick<Lease, 'fileId' | 'fence' | 'claim' | 'forget'>
 
 /**
  * The only code that marks a file transferred. The same transaction writes its event and releases the lease. False if
- * the lease was lost: nothing has changed then.
+ * the lease was lost: nothing has then changed.
  */
 export async function recordTransferred(
   context: Ledger,
@@ -73,8 +73,8 @@ export async function recordTransferred(
 }
 
 /**
- * The same for a file with several destinations, whose statuses decide on its own. Their objects are recorded already. False
- * if the lease was lost, or some destination is still to be waited for.
+ * The same for a file with several destinations, whose statuses decide its own. Their objects are already recorded.
+ * False if the lease was lost, or a destination is still pending.
  */
 export async function recordSeveral(context: Ledger, lease: Freed): Promise<FoundAtEach['status'] | false> {
   const { db, clock, emitEvents, metrics, database } = context
@@ -97,7 +97,7 @@ export async function recordSeveral(context: Ledger, lease: Freed): Promise<Foun
   return status
 }
 
-/** What a database that lost the end of the file has to be told again. */
+/** What to repeat to a database that lost the end of the file. */
 function foundAt({
   dataStoreId,
   status,
@@ -109,8 +109,8 @@ function foundAt({
 }
 
 /**
- * The same for an object that was copied to a destination which lacked it. Its file had ended before that, and is transferred,
- * with another event, once no destination lacks it. False if the claim was lost.
+ * The same for an object copied to a destination that was missing it. Its file had already ended, and becomes
+ * transferred, with another event, once no destination is missing it. False if the claim was lost.
  */
 export async function recordCopied(
   { db, clock, emitRepaired }: Pick<UploadContext, 'db' | 'clock' | 'emitRepaired'>,
@@ -139,8 +139,8 @@ const etagOf = (stored: Stored): string | null =>
   'found' in stored ? stored.found.etag : 'delivered' in stored ? stored.delivered.etag : stored.etag
 
 /**
- * The object is there, and a database that was promoted without the last commits does not know. What this returns is kept
- * for minutes: it must not refer to the request, whose sockets and buffers would be kept with it.
+ * The object exists, but a database that was promoted without the last commits does not know. The returned function
+ * is kept for minutes: it must not refer to the request, or its sockets and buffers would be kept with it.
  */
 function findAgain(
   { database: _, ...context }: Ledger,

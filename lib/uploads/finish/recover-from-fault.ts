@@ -13,10 +13,10 @@ type Recovered = { offsetBytes: number; state: 'transferring' | FoundAtEach['sta
 
 /**
  * Ends a request in which a part could not be made durable. Confirmed bytes stay, and nothing after the fault counts.
- * After a transient error of the bucket the part is stored as a tail: if it was the last one, every byte is durable,
- * and the object is made later; if not, the client continues after it. Of an atomic request that is not committed,
- * nothing is stored. If the object turns out to exist, the file is transferred. Otherwise this throws the error for the
- * client. Without `mayFinish` the upload continues, whatever its length.
+ * After a transient bucket error, the part is stored as a tail: if it was the last one, every byte is durable, and
+ * the object is created later; if not, the client continues after it. For an uncommitted atomic request, nothing is
+ * stored. If the object turns out to exist, the file is transferred. Otherwise this throws the error for the client.
+ * Without `mayFinish`, the upload continues, whatever its length.
  */
 export async function recoverFromFault(
   context: UploadContext,
@@ -25,7 +25,7 @@ export async function recoverFromFault(
   { fault, mayFinish }: { fault: unknown; mayFinish: boolean },
 ): Promise<Recovered> {
   const { lease, destinations, progress } = upload
-  // If nothing was sent as a part, what failed was a single PutObject.
+  // If nothing was sent as a part, the failure was a single PutObject.
   const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
   const step = hasParts ? 'part' : 'put'
   const { verdict } = classify(fault, step)
@@ -53,7 +53,7 @@ export async function recoverFromFault(
   throw errorForClient(error)
 }
 
-/** The bucket has no multipart upload any more. */
+/** The bucket no longer has a multipart upload. */
 async function lookUp(context: UploadContext, upload: Upload, fault: unknown): Promise<Outcome> {
   const { fileId, lease, destinations, progress } = upload
   if (destinations.length > 1) return settleByLookingUpAtEach(context, upload, fault)
@@ -83,8 +83,8 @@ export function foundAtEach(looks: readonly Look[]): FoundAtEach | undefined {
 }
 
 /**
- * For a file with several destinations, one of which no longer has its multipart upload: either that was dropped, or the objects
- * were made and the database does not know. Throws if a required bucket does not say it now.
+ * For a file with several destinations, one of which no longer has its multipart upload: either it was dropped, or
+ * the objects were created without the database knowing. Throws if a required bucket cannot tell now.
  */
 export async function settleByLookingUpAtEach(
   context: UploadContext,
@@ -122,7 +122,7 @@ export async function settleByLookingUpAtEach(
     : { kind: 'left' }
 }
 
-/** One of best effort that does not answer has no say. */
+/** A best-effort destination that does not respond has no say. */
 async function lookAt(
   destination: Destination,
   { fileId, lease, lengthBytes }: { fileId: string; lease: Upload['lease']; lengthBytes: number | null },

@@ -13,8 +13,8 @@ import { type Attempt, type End, type Judged, judgeByLookingUp, type Wanted } fr
 import { deliveredOf, recordSeveral, recordTransferred } from './record-transferred.ts'
 
 /**
- * What became of an attempt. `left`: nothing is decided, and there will be another one. `lagging`: every required destination
- * has the object, and those of best effort have a moment longer.
+ * The outcome of an attempt. `left`: nothing is decided, and there will be another attempt. `lagging`: every required
+ * destination has the object, and the best-effort ones have a little longer.
  */
 export type Outcome =
   | { kind: 'transferred'; status: FoundAtEach['status'] }
@@ -25,7 +25,7 @@ export type Outcome =
 type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
   Partial<Pick<UploadContext, 'checkpoint'>>
 
-/** For a multipart upload that the bucket no longer has. Throws if the bucket does not say now what became of it. */
+/** For a multipart upload that the bucket no longer has. Throws if the bucket cannot tell now what happened to it. */
 export async function settleByLookingUp(
   context: Ledger,
   file: Wanted & { lease: Lease },
@@ -35,8 +35,8 @@ export async function settleByLookingUp(
 }
 
 /**
- * Records what an attempt came to, of a file with one destination. It is transferred, or failed, or left for another attempt.
- * The lease is released in each case.
+ * Records an attempt's outcome for a file with one destination. It is transferred, failed, or left for another
+ * attempt. The lease is released in each case.
  */
 export async function recordOutcome(
   context: Ledger,
@@ -100,7 +100,7 @@ export async function fail(
   }
 }
 
-/** Where an object is to be made. */
+/** Where to create an object. */
 export type ObjectPlace = Wanted['destination'] & Pick<Destination, 'dataStoreId' | 'required'>
 
 /** A file whose bytes are all durable, with the destinations that have no object yet. */
@@ -109,13 +109,13 @@ export type Unsettled<Place extends ObjectPlace> = {
   lease: Lease
   lengthBytes: number
   crc32: number
-  /** An earlier attempt, whose outcome is unknown, may have made an object. */
+  /** An earlier attempt with an unknown outcome may have created an object. */
   sentBefore: boolean
   hasOneDestination: boolean
   destinations: readonly Place[]
 }
 
-/** Makes one attempt at each of these destinations, and records what came of it. The lease is released in each case. */
+/** Makes one attempt at each of these destinations, and records the outcome. The lease is released in each case. */
 export async function settleFile<Place extends ObjectPlace>(
   context: UploadContext,
   { destinations, hasOneDestination, ...file }: Unsettled<Place>,
@@ -134,7 +134,7 @@ export async function settleFile<Place extends ObjectPlace>(
 
 type File = { fileId: string; lease: Lease }
 
-/** An attempt at one destination that has no object yet. */
+/** An attempt at one destination without an object. */
 export type Try = {
   destination: { dataStoreId: string; required: boolean }
   /** Aborted once the outcome no longer matters. */
@@ -142,8 +142,9 @@ export type Try = {
 }
 
 /**
- * For a file with several destinations: waits for the objects, and records each as it is made. The required destinations
- * decide, and the others have a moment longer. Then the status of the file follows from theirs, and the lease is released.
+ * For a file with several destinations: waits for the objects, and records each as it is created. The required
+ * destinations decide, and the others have a little longer. The file's status then follows from theirs, and the lease
+ * is released.
  */
 export async function settleSeveral(
   context: UploadContext,
@@ -158,7 +159,7 @@ export async function settleSeveral(
   const others = bestEffort.map((one) => settling(one).finally(() => lagging.delete(one)))
   const required = tries.filter(({ destination }) => destination.required)
   const judged = await Promise.all(required.map(settling))
-  // An object that is being made now would stay behind if the file failed before that.
+  // An object that is being created now would stay behind if the file failed before that.
   if (judged.some(({ kind }) => kind === 'failed')) await within(context.terms.trailMs, Promise.all(others))
   const decided = await decide(context, file, required, judged)
   if (decided) {
@@ -178,7 +179,7 @@ export async function settleSeveral(
 
 const FELL_BEHIND: Failure = { reason: 'fell_behind', detail: null }
 
-/** Records what came of one. Of a required one, only its object: of the rest, the file decides. */
+/** Records one destination's outcome. For a required one, only its object: the file decides the rest. */
 async function settleOne(
   context: UploadContext,
   file: File,
@@ -196,7 +197,7 @@ async function settleOne(
   return judged
 }
 
-/** What the required destinations have decided; undefined if all of them have the object. */
+/** The required destinations' decision; undefined if all of them have the object. */
 async function decide(
   context: UploadContext,
   file: File,
@@ -228,7 +229,9 @@ async function conclude(context: UploadContext, { lease }: File): Promise<Outcom
   return { kind: 'left' }
 }
 
-/** If the database does not record it, the destination stays open and the lease is released: a later attempt decides. */
+/**
+ * If the database cannot record it, the destination stays open and the lease is released: a later attempt decides.
+ */
 async function giveUp(
   { db, clock, log, metrics }: UploadContext,
   { fileId }: File,

@@ -4,25 +4,25 @@ import type { Release } from '../ledger/leases.ts'
 import type { EverBound } from '../rules/part-numbers.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 
-/** A lease held by this process: how long it lasts, and when its holder has to stop. */
+/** A lease held by this process: how long it lasts, and when its holder must stop. */
 export type Lease = Fenced & {
-  /** Aborted when the lease is lost, or could not be renewed in time. */
+  /** Aborted when the lease is lost or could not be renewed in time. */
   readonly signal: AbortSignal
   /** Another request is waiting for it. */
   readonly wanted: boolean
-  /** Throws if the lease has expired; called before anything goes to the bucket. */
+  /** Throws if the lease has expired; called before every bucket request. */
   assertHeld(): void
   /** Called when bytes have arrived. */
   touch(): void
-  /** Registers what to call when the holder has to stop. If it has to already, `stop` is called at once. */
+  /** Registers a callback for when the holder must stop. If it already must, `stop` is called immediately. */
   onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
-  /** Registers what tells which part numbers its holder has bound. */
+  /** Registers a function that returns the part numbers the holder has bound. */
   remember(everBound: () => EverBound): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
-  /** Releases the lease in its row, unless that was done already, and in this process. */
+  /** Releases the lease in its row, unless already done, and in this process. */
   release(end: Release): Promise<void>
-  /** Removes the lease from this process only: another statement has released it in its row, or it is lost. */
+  /** Only removes the lease from this process: another statement has released it in its row, or it is lost. */
   forget(): void
 }
 
@@ -50,9 +50,9 @@ type Holder = { stop(why: StopReason): void; body: LeasedBody }
 
 type State =
   | { kind: 'held' }
-  /** The holder has to stop, but may go on until its turn is over. */
+  /** The holder must stop, but may continue until its turn is over. */
   | { kind: 'asked'; why: StopReason; sinceMs: number }
-  /** The holder was told. */
+  /** The holder has been notified. */
   | { kind: 'stopped'; why: StopReason }
   /** This process no longer holds the lease. */
   | { kind: 'over'; wasWanted: boolean }
@@ -135,8 +135,8 @@ export class HeldLease implements Lease {
   }
 
   /**
-   * Whether the lease is old enough to be renewed: most requests end before that. A lease that was lost in this process
-   * is not renewed, so that it expires in the database, too.
+   * Whether the lease is old enough to renew: most requests end earlier. A lease lost in this process is not renewed,
+   * so that it also expires in the database.
    */
   isDue(): boolean {
     const ageMs = this.#deps.clock.now() - this.#renewedMs
@@ -201,7 +201,7 @@ export class HeldLease implements Lease {
         this.#timer = setTimeout(() => this.#stopWhenDue(), turnLeftMs)
         return
       }
-      // In a busy process, timers run before bytes that have already arrived are read. So these are read first.
+      // In a busy process, timers run before bytes that have already arrived are read, so read these first.
       if (!hasReadArrived) return void setImmediate(() => this.#stopWhenDue(true))
     }
     this.#state = { kind: 'stopped', why: state.why }

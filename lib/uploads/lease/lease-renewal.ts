@@ -16,13 +16,13 @@ type Deps = {
 }
 
 const WATCH_MS = 250
-/** A renewal locks all its rows, and the writers of those files wait for it, so the batches are small. */
+/** A renewal locks all its rows, and the writers of those files wait for it, so batches are small. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 4
-/** After this long, a batch no longer delays the others. */
+/** After this time, a batch no longer delays the others. */
 const RENEWAL_PATIENCE_MS = 2000
 
-/** Renews the leases of this process, and marks those that expire as lost. Returns a function that stops this. */
+/** Renews this process's leases, and marks expired ones as lost. Returns a function that stops it. */
 export function startLeaseRenewal(deps: Deps, held: ReadonlyMap<string, HeldLease>): () => void {
   const renewing = setInterval(() => void renewDue(deps, held), deps.terms.renewMs).unref()
   const watching = setInterval(() => {

@@ -28,21 +28,21 @@ type Deps = {
 }
 
 type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefined }
-/** A lease of any node, as its row shows it. */
+/** Any node's lease, as its row shows it. */
 type Known = Omit<Fenced, 'claim'>
 type TakenHere = Taken & { lease: Lease }
 
 /**
- * Ensures that each file has one writer, across all nodes. The lease in the file's row decides; this class has the
- * leases of this process. A newcomer asks the holder to stop, directly within the process or by NOTIFY, and waits. A
- * holder that is receiving bytes may go on for a moment: so what a client sent before it hung up is still read, and two
- * clients that compete for an upload take turns, and both get to the end.
+ * Ensures that each file has one writer across all nodes. The lease in the file's row decides; this class manages
+ * this process's leases. A newcomer asks the holder to stop, directly within the process or by NOTIFY, and waits. A
+ * holder that is receiving bytes may continue for a moment: bytes that a client sent before it hung up are still
+ * read, and two clients that compete for an upload take turns and both finish.
  */
 export class Leases {
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
-  /** Their rows have still to learn that they are over, and which parts may arrive late. */
+  /** Leases whose rows still need to be updated with their end and with the parts that may arrive late. */
   #lost: HeldLease[] = []
   readonly #over: Lately<Pick<Fenced, 'fileId' | 'claim'>>
   readonly #wakeUps = new WakeUps()
@@ -56,7 +56,7 @@ export class Leases {
     this.#stopRenewing = startLeaseRenewal({ ...deps, db: deps.database.db }, this.#held)
   }
 
-  /** Takes the lease, waiting for its holder. Undefined if the file takes no more bytes. */
+  /** Takes the lease, waiting for its holder. Undefined if the file accepts no more bytes. */
   async take(file: Wanted): Promise<TakenHere | undefined> {
     let waited = false
     return this.#untilFree(file.fileId, async () => {
@@ -76,7 +76,7 @@ export class Leases {
     return newClaim(this.#deps.terms.leaseMs)
   }
 
-  /** Remembers the claim if the database goes away: the lease may have been taken, and only the answer lost. */
+  /** Remembers the claim if the database goes down: the lease may have been taken, and only the response lost. */
   async taking<Result>(fileId: string, { claim }: Claim, work: Promise<Result>): Promise<Result> {
     try {
       return await work
@@ -96,14 +96,14 @@ export class Leases {
       forget: (over) => this.#forget(over),
       releaseRow: (end: Release) => releaseLease({ db: database.db, clock }, fenced, end),
     })
-    // The database gave it away twice: what this process had of it before is lost.
+    // The database granted it twice: this process's earlier lease is lost.
     this.#held.get(fileId)?.lose()
     this.#held.set(fileId, lease)
     if (this.#isDraining) lease.askToStop('draining')
     return lease
   }
 
-  /** Asks the holder to stop and resolves when it has; throws `upload_locked` if it does not in time. */
+  /** Asks the holder to stop and resolves when it has; throws `upload_locked` if it does not stop in time. */
   async waitUntilFree(fenced: Known): Promise<void> {
     await this.#untilFree(fenced.fileId, async () => {
       const holder = await readLease(this.#deps.database.db, fenced.fileId)
@@ -114,8 +114,8 @@ export class Leases {
   }
 
   /**
-   * Another server has taken over, which may lack what the writers of this process rely on, and may have leases that they
-   * released since.
+   * A different server has taken over: it may be missing commits that this process's writers rely on, and may still
+   * have leases they have released.
    */
   async dropAll(db: Db): Promise<void> {
     this.#lost.push(...this.#held.values())
@@ -156,7 +156,7 @@ export class Leases {
     return { ...taken, lease: this.adopt({ ...claim, fileId: file.fileId, fence: taken.fence }, sentAtMs) }
   }
 
-  /** Tries again on each notification that the file is free, and from time to time. */
+  /** Tries again on each notification that the file is free, and periodically. */
   async #untilFree<Result>(fileId: string, look: () => Promise<Result | 'held'>): Promise<Result> {
     const { clock, terms } = this.#deps
     const deadlineMs = clock.now() + terms.waitMs
@@ -204,7 +204,7 @@ function stillLocked(): SluiceError {
 
 const SCRIPT_LEASE_MS = seconds(30)
 
-/** For a script that works on one upload after another while nodes may be running. Undefined if the lease is taken. */
+/** For a script that works through uploads while nodes may be running. Undefined if the lease is taken. */
 export async function withLease<Result>(
   { db, clock }: { db: Db; clock: Clock },
   fileId: string,
@@ -232,7 +232,7 @@ export async function withLease<Result>(
 const takeIdle = (db: Db, claim: Claim, fileId: string) =>
   takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
 
-/** Requests that wait for a file to become free. Each is woken by a notification or by a timeout. */
+/** Requests waiting for a file to become free. A notification or a timeout wakes each one. */
 export class WakeUps {
   readonly #waiting = new Map<string, Set<() => void>>()
 
@@ -244,7 +244,7 @@ export class WakeUps {
     for (const fileId of [...this.#waiting.keys()]) this.wake(fileId)
   }
 
-  /** `woken` resolves on the next notification from now on, or after `patienceMs`. */
+  /** `woken` resolves on the next notification, or after `patienceMs`. */
   next(fileId: string, patienceMs: number): { woken: Promise<void>; forget(): void } {
     const { promise: woken, resolve } = Promise.withResolvers<void>()
     const ofFile = this.#waiting.get(fileId) ?? new Set()
@@ -259,7 +259,9 @@ export class WakeUps {
   }
 }
 
-/** Requests of this node that are waiting for a lease. The offset includes their bytes only after they have held it. */
+/**
+ * This node's requests that are waiting for a lease. The offset only includes their bytes after they have held it.
+ */
 export class IncomingRequests {
   readonly #incoming = new Map<string, Set<Promise<void>>>()
 
@@ -275,7 +277,7 @@ export class IncomingRequests {
     }
   }
 
-  /** Resolves when the requests that wait now hold the lease or have given up. */
+  /** Resolves when the requests that are waiting now hold the lease or have given up. */
   async passed(fileId: string): Promise<void> {
     await Promise.all(this.#incoming.get(fileId) ?? [])
   }

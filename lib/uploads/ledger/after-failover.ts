@@ -7,15 +7,15 @@ import { type Claim, type Fenced, heldBy, isFree, released, taken } from './leas
 import { currentOffset } from './offsets.ts'
 
 /**
- * For a database that was promoted without the last commits of its primary: nodes that live on make up for those that
- * they remember.
+ * For a database that was promoted without its primary's last commits: surviving nodes restore the ones they
+ * remember.
  */
 
 type Held = Fenced & { everBound: EverBound }
 
 /**
- * Ends the leases of a process whose writers have stopped, also those that were over, where their release was lost. What a
- * writer has sent may still arrive, so its part numbers are bound again, also where the taking of its lease was lost.
+ * Ends the leases of a process whose writers have stopped, including finished ones whose release was lost. A writer's
+ * requests may still arrive, so its part numbers are bound again, even if the acquisition of its lease was lost.
  */
 export async function dropLeases(
   db: Db,
@@ -43,7 +43,7 @@ export async function dropLeases(
   )
 }
 
-/** Takes the lease of a file that nobody writes, also where only its object was missing. */
+/** Takes the lease on a file that nobody is writing, also if only its object was missing. */
 export async function takeForRepair(
   db: Db,
   claim: Claim,
@@ -64,16 +64,16 @@ export async function createAgain(
   { first: _, upload, ...insertion }: Insertion,
 ): Promise<'made again' | 'is there'> {
   if (await currentOffset(deps.db, upload.fileId)) return 'is there'
-  // Its token had room for it.
+  // Its token allowed it.
   await insertsUploads(deps)({ ...insertion, upload: { ...upload, maxFiles: null } })
   return 'made again'
 }
 
-/** What a database that was restored from a backup may not know: objects that were made since. */
+/** Objects created after a backup, which a restored database may not know. */
 
 /**
- * For a restored database: drops expired leases. When an upload ends while it is leased, the object that its writer may
- * have made is deleted. After a restore, that object may be a file that was delivered since the backup.
+ * For a restored database: drops expired leases. When a leased upload ends, the object its writer may have created is
+ * deleted. After a restore, that object may be a file delivered since the backup.
  */
 export async function dropLapsedLeases(db: Db): Promise<number> {
   const dropped = await rows(
@@ -87,13 +87,13 @@ export async function dropLapsedLeases(db: Db): Promise<number> {
 export type Unfinished = {
   id: string
   lengthBytes: number
-  /** The required ones first. */
+  /** Required ones first. */
   destinations: readonly { key: string; required: boolean; dataStore: SealedDataStore }[]
 }
 
 const PAGE = 100
 
-/** A page, in the order of ids, of the uploads of known length that nobody is writing and whose required buckets may be read. */
+/** A page, in id order, of uploads of known length that nobody is writing and whose required buckets can be read. */
 export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
   return rows<Unfinished>(
     db,
@@ -107,7 +107,7 @@ export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
   )
 }
 
-/** All Data Stores but those of the demo. */
+/** All Data Stores except those of the demo. */
 export function listedDataStores(db: Db): Promise<{ name: string; dataStore: SealedDataStore }[]> {
   return rows(
     db,

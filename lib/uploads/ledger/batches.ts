@@ -4,8 +4,8 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Batch } from '../rules/batch.ts'
 
 /**
- * Call this first in the transaction that creates files. It makes the batches that are not there yet, and holds all of them open
- * until the commit: to seal one waits for those who are adding to it, so that a sealed batch gets no more files.
+ * Call this first in the transaction that creates files. It creates missing batches, and keeps all of them open until
+ * the commit: sealing a batch waits for those who are adding to it, so that a sealed batch gets no more files.
  */
 export async function joinBatches(
   tx: Db,

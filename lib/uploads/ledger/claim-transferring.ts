@@ -15,30 +15,30 @@ export type Claimed = {
   object: FileObject | null
   verifyContent: boolean | null
   declaredCrc32: number | null
-  /** All of them, the required ones first. */
+  /** All destinations, the required ones first. */
   destinations: readonly ClaimedDestination[]
   bytes: number
   crc32: number
-  /** The number of the part that the tail becomes, the same in each attempt. */
+  /** The part number for the tail, the same in each attempt. */
   tailPartNumber: number
   tailBytes: number
-  /** The bucket may have made the object in an earlier attempt. */
+  /** The bucket may have created the object in an earlier attempt. */
   sentBefore: boolean
-  /** When the attempt before this one began. */
+  /** When the previous attempt started. */
   lastAttemptMs: number | null
-  /** When the last byte came, or a hook allowed the object. */
+  /** When the last byte arrived, or a hook allowed the object. */
   sinceMs: number
   concat: 'partial' | 'final' | null
   concatParts: string[] | null
 }
 
 export type ClaimedDestination = {
-  /** From 1 on. */
+  /** Starts at 1. */
   position: number
   key: string
   multipartId: string | null
   required: boolean
-  /** It has no object yet, and has not been given up. */
+  /** It has no object yet, and has not been abandoned. */
   isOpen: boolean
   dataStore: SealedDataStore
 }
@@ -46,18 +46,18 @@ export type ClaimedDestination = {
 type ClaimLimits = {
   limit: number
   limitPerBucket: number
-  /** The Data Stores of the files that this node is working on, as many entries as there are files. */
+  /** The Data Stores of the files that this node is working on, one entry per file. */
   busy: readonly string[]
   nowMs: number
 }
 
-/** Seconds from one attempt to the next: 5, 10, 20 … up to ten minutes. */
+/** Seconds between attempts: 5, 10, 20 … up to ten minutes. */
 const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 600)`
 
 /**
- * Takes the lease of some of these files, each for one node, and records that Complete is about to be sent. No bucket
- * gets more than its share, so that one that hangs holds up no other. An upload can have all its bytes and still be
- * `uploading`: its length was declared after them, and then the process died or the bucket refused.
+ * Takes the lease on some of these files, each for one node, and records that Complete is about to be sent. No bucket
+ * gets more than its share, so a hanging bucket does not delay the others. An upload can have all its bytes and still
+ * be `uploading`: its length was declared after them, and then the process died or the bucket refused.
  */
 export function claimTransferring(
   db: Db,
@@ -106,7 +106,7 @@ const DESTINATIONS = sql`(select json_agg(json_build_object('position', coalesce
       'dataStore', ${sealedDataStoreColumn()}) order by d.position)
     from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.id)`
 
-/** Of a row `c` of `files`, with `sent_before` and `last_attempt_at`. */
+/** For a row `c` of `files`, with `sent_before` and `last_attempt_at`. */
 export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", c.declared_crc32 as "declaredCrc32", ${DESTINATIONS} as destinations,
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce((select d.decided_at from file_decisions d
@@ -115,7 +115,9 @@ export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.l
       c.concat, c.concat_parts as "concatParts",
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"`
 
-/** A row of `files f` whose length was declared after the last byte, before the process died or the bucket refused. */
+/**
+ * A row of `files f` whose length was declared after the last byte, before the process died or the bucket refused.
+ */
 export const hasAllBytes = sql`(f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})`
 
 function dueAt(now: SQL): SQL {

@@ -7,28 +7,28 @@ import { type Fenced, heldBy, isFree, newClaim, taken } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
 
 /**
- * Decisions of the `before_complete` hook: one row for each file, written by whoever is first. A deferral is replaced once. Where a
- * decision stands is in `files.decision`, so that a file without one costs no look-up.
+ * The `before_complete` hook's decisions: one row for each file, written by whoever is first. A deferral is replaced
+ * once. `files.decision` has the state, so that a file without a decision needs no look-up.
  */
 
-/** Of a row `f` of `files`, as a column of type `FileDecision | null`. */
+/** For a row `f` of `files`, as a column of type `FileDecision | null`. */
 export const DECISION = sql`case when f.decision is not null then (
     select json_build_object('state', f.decision, 'reason', d.reason, 'result', d.result)
     from (select 1) one left join file_decisions d on d.file_id = f.id and d.hook = 'before_complete') end`
 
 const at = (nowMs: number): SQL => sql`${new Date(nowMs).toISOString()}::timestamptz`
 
-/** With the Pipe that it is asked for. */
+/** With the Pipe whose hook is asked. */
 export type Undecided = Claimed & { pipeId: string }
 
 type ClaimLimits = {
   limit: number
   limitPerPipe: number
-  /** The Pipes of the files that this node is asking about, as many entries as there are files. */
+  /** The Pipes of the files that this node is asking about, one entry per file. */
   busy: readonly string[]
 }
 
-/** Takes the lease of one file whose hook is to be asked, unless somebody is asking. */
+/** Takes the lease on one file whose hook is to be asked, unless someone is already asking. */
 export async function claimOneUndecided(
   db: Db,
   leaseMs: number,
@@ -40,7 +40,9 @@ export async function claimOneUndecided(
   return (await claim(db, leaseMs, due, nowMs))[0]
 }
 
-/** The same for the oldest ones. No Pipe gets more than its share, so that a receiver that hangs holds up no other. */
+/**
+ * The same for the oldest files. No Pipe gets more than its share, so a hanging receiver does not delay the others.
+ */
 export function claimUndecided(
   db: Db,
   leaseMs: number,
@@ -75,11 +77,11 @@ function claim(db: Db, leaseMs: number, due: SQL, nowMs: number): Promise<Undeci
   )
 }
 
-/** Whoever asked, while it holds the lease and nobody else has decided. */
+/** The process that asked, while it holds the lease and no other decision has been made. */
 export const isAskedBy = (lease: Fenced): SQL => sql`decision = 'asked' and ${heldBy(lease)}`
-/** An API call may be faster than the receiver that it belongs to. */
+/** An API call may arrive before the receiver's own response. */
 export const IS_OPEN: SQL = sql`decision in ('asked', 'deferred')`
-/** Nobody has decided in time. */
+/** Nobody decided in time. */
 export const isLapsed = (
   nowMs: number,
 ): SQL => sql`decision = 'deferred' and exists (select from file_decisions d
@@ -88,8 +90,8 @@ export const isLapsed = (
 type Options = { provided: SQL; nowMs: number; deferMs?: number; isCompleting?: boolean }
 
 /**
- * Stores a decision, if the condition on the row of its file still holds. With `isCompleting` the same lease makes the object,
- * so the attempt is recorded as well. False if it does not hold any more: somebody else has decided.
+ * Stores a decision if the condition on the file's row still holds. With `isCompleting`, the same lease creates the
+ * object, so the attempt is also recorded. False if the condition no longer holds: someone else has decided.
  */
 export async function recordDecision(
   db: Db,
@@ -125,7 +127,7 @@ export async function recordDecision(
 
 export type Standing = FileDecision & { status: FileStatus }
 
-/** Where the decision about a file stands; undefined if there is no such file. */
+/** The state of a file's decision; undefined if there is no such file. */
 export async function readDecision(db: Db, fileId: string): Promise<Standing | undefined> {
   const [file] = await rows<{ status: FileStatus; decision: FileDecision | null }>(
     db,

@@ -9,14 +9,15 @@ import { insertNote } from './timeline.ts'
 import type { Delivered } from './transferred.ts'
 
 /**
- * Repairs: objects that are copied to a destination of best effort which lacks them. `repair_at` is set while there will be
- * another attempt. Each attempt has a claim that every statement names, so a worker that was presumed dead changes nothing
- * here; nor does it in the bucket, since a part's number always has the same range of the same bytes.
+ * Repairs: objects copied to a best-effort destination that is missing them. `repair_at` is set while there will be
+ * another attempt. Each attempt has a claim that every statement names, so a worker that was presumed dead changes
+ * nothing here. It changes nothing in the bucket either, since a part number always has the same range of the same
+ * bytes.
  */
 export type RepairClaim = { fileId: string; dataStoreId: string; claim: string }
 
 export type Repair = RepairClaim & {
-  /** Attempts that came to nothing. */
+  /** Attempts that copied nothing. */
   failures: number
   /** When this attempt was due. */
   dueAt: string
@@ -27,27 +28,28 @@ export type Repair = RepairClaim & {
   /** Null for a file that was found after a restore, whose bytes were not all seen. */
   crc32: number | null
   multipartId: string | null
-  /** The multipart upload is one that was given up, and is to be aborted. */
+  /** The multipart upload was abandoned and is to be aborted. */
   abortPending: boolean
   dataStore: SealedDataStore
-  /** The destinations that have the object and may be read, in order. */
+  /** The destinations that have the object and can be read, in order. */
   sources: readonly { key: string; dataStore: SealedDataStore }[]
 }
 
 type RepairLimits = {
   limit: number
   limitPerBucket: number
-  /** The Data Stores that this node copies to now, as many entries as there are copies. */
+  /** The Data Stores this node is copying to, one entry per copy. */
   busy: readonly string[]
   nowMs: number
 }
 
-/** A request that was on its way when the destination was given up either arrives within this time or never. */
+/** A request in flight when the destination was abandoned either arrives within this time or never. */
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**
- * Claims some of the repairs that are due. The query steps from Data Store to Data Store, so that a bucket that lacks a
- * million objects does not hold up the others. A claim that was not renewed is over: its repair goes on where it was.
+ * Claims some of the due repairs. The query goes from Data Store to Data Store, so that a bucket missing a million
+ * objects does not delay the others. A claim that was not renewed has expired: its repair continues from its last
+ * recorded part.
  */
 export function claimRepairs(
   db: Db,
@@ -109,7 +111,7 @@ export async function renewRepair(db: Db, repair: RepairClaim, leaseMs: number):
   return renewed.length > 0
 }
 
-/** The multipart upload that was given up is aborted, or cannot be. False if the claim was lost. */
+/** The abandoned multipart upload is aborted, or cannot be. False if the claim was lost. */
 export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolean> {
   const cleared = await rows(
     db,
@@ -124,7 +126,7 @@ export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolea
   return cleared.length > 0
 }
 
-/** False if the claim was lost: the multipart upload is nobody's. */
+/** False if the claim was lost: the multipart upload is then orphaned. */
 export async function recordRepairMultipart(
   db: Db,
   repair: RepairClaim,
@@ -139,7 +141,7 @@ export async function recordRepairMultipart(
 
 export type RepairedPart = SentPart & { sizeBytes: number; crc32: number }
 
-/** The parts that are copied already, in order. */
+/** The parts already copied, in order. */
 export function readRepairedParts(db: Db, { fileId, dataStoreId }: RepairClaim): Promise<RepairedPart[]> {
   return rows(
     db,
@@ -148,7 +150,7 @@ export function readRepairedParts(db: Db, { fileId, dataStoreId }: RepairClaim):
   )
 }
 
-/** Renews the claim, too. False if it was lost. */
+/** Also renews the claim. False if it was lost. */
 export async function recordRepairedPart(
   db: Db,
   repair: RepairClaim,
@@ -177,8 +179,8 @@ export type FailedAttempt = {
 }
 
 /**
- * What was copied stays for the next attempt, unless that starts over or there is none: then it is cleared away. If somebody has
- * asked for a repair meanwhile, that attempt is the next one.
+ * Copied parts stay for the next attempt, unless it starts over or there is none: they are then cleared. If someone
+ * requested a repair in the meantime, that attempt is next.
  */
 export async function recordFailedAttempt(
   db: Db,
@@ -213,7 +215,7 @@ export async function recordFailedAttempt(
   )
 }
 
-/** The node is stopping: another one goes on at once, and this was no attempt. */
+/** The node is stopping: another node continues immediately, and this does not count as an attempt. */
 export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void> {
   await rows(
     db,
@@ -221,7 +223,10 @@ export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void>
   )
 }
 
-/** The object is there. Returns the states of the file's destinations, with the file locked; undefined if the claim was lost. */
+/**
+ * The object exists. Returns the states of the file's destinations, with the file locked; undefined if the claim was
+ * lost.
+ */
 export async function recordRepaired(
   tx: Db,
   repair: RepairClaim,

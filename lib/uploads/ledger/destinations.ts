@@ -8,8 +8,8 @@ import { insertNote } from './timeline.ts'
 import type { Delivered } from './transferred.ts'
 
 /**
- * The destinations of a file that has several. Each ends by itself, as transferred or failed, and the file's status follows
- * from theirs. A file with one destination ends by the statements of `transferred.ts` and `endings.ts`.
+ * The destinations of a file with several. Each ends separately, as transferred or failed, and the file's status
+ * follows from theirs. A file with one destination ends through the statements in `transferred.ts` and `endings.ts`.
  */
 export type DestinationRow = {
   dataStoreId: string
@@ -19,19 +19,19 @@ export type DestinationRow = {
   etag: string | null
   reason: DestinationReason | null
   detail: string | null
-  /** Of the whole file. */
+  /** Of the entire file. */
   lengthBytes: number
   crc32: number
 }
 
 type At = { fileId: string; dataStoreId: string }
 
-/** A request that was on its way to the bucket either arrives within this time or never. */
+/** A request in flight to the bucket either arrives within this time or never. */
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**
- * Gives up a destination of best effort. It needs no lease: nothing else of the file changes. A PutObject that still arrives
- * brings the bytes that a repair would, so only a multipart upload is cleared away.
+ * Abandons a best-effort destination. It needs no lease: nothing else about the file changes. A late PutObject brings
+ * the same bytes as a repair, so only a multipart upload is cleared.
  */
 export async function recordDestinationFailure(
   db: Db,
@@ -56,7 +56,7 @@ export async function recordDestinationFailure(
   )
 }
 
-/** The object exists at one destination. False if the lease was lost, or the destination has been given up. */
+/** The object exists at one destination. False if the lease was lost, or the destination has been abandoned. */
 export async function recordDelivery(
   db: Db,
   lease: Fenced,
@@ -79,8 +79,8 @@ export async function recordDelivery(
 export type Delivery = Delivered & { dataStoreId: string }
 
 /**
- * A PutObject of the whole file has succeeded at each of these destinations. The offset moves in the same transaction, so the
- * bytes are nowhere else: a destination that lacks them can only get a copy.
+ * A PutObject of the entire file has succeeded at each of these destinations. The offset moves in the same
+ * transaction, so the bytes are stored nowhere else: a destination that is missing them can only get a copy.
  */
 export async function recordPut(
   db: Db,
@@ -97,7 +97,7 @@ export async function recordPut(
   })
 }
 
-/** Locks the file, unless the lease was lost, and returns its destinations, the required ones first. */
+/** Locks the file, unless the lease was lost, and returns its destinations, required ones first. */
 export async function lockDestinations(tx: Db, lease: Fenced): Promise<DestinationRow[]> {
   return rows<DestinationRow>(
     tx,
@@ -110,8 +110,9 @@ export async function lockDestinations(tx: Db, lease: Fenced): Promise<Destinati
 }
 
 /**
- * Every required destination has the object, and no other is left to wait for. Deletes what the objects were made of, and
- * releases the lease. Those that have failed are repaired from now on, unless the file is a piece of another, which is.
+ * Every required destination has the object, and no other destination is pending. Deletes the parts and tails, and
+ * releases the lease. Failed destinations are repaired from now on, unless the file is a piece of another, which is
+ * repaired instead.
  */
 export async function recordDelivered(
   tx: Db,

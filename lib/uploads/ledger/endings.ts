@@ -13,21 +13,24 @@ export type BadEnd = {
   reason: string | null
   /** The statuses from which the upload may end this way. */
   from: readonly ('uploading' | 'transferring')[]
-  /** A condition that must still hold when the row is locked: things may have changed since the decision to end it. */
+  /**
+   * A condition that must still hold when the row is locked, since things may have changed after the decision to end
+   * it.
+   */
   provided?: SQL
-  /** It is not known whether the object exists. If it does, it stays: the customer is told to look for it. */
+  /** It is not known whether the object exists. If it does, it stays, and the customer is told to look for it. */
   certainty?: 'unknown'
-  /** The media type that its first bytes have, instead of the declared one. None of its bytes count, as none was kept. */
+  /** The actual media type of its first bytes. None of its bytes count, since none were kept. */
   refusedContent?: string
 }
 
-/** A request that was on its way to the bucket when the upload ended either arrives within this time or never. */
+/** A request in flight to the bucket when the upload ended either arrives within this time or never. */
 const ARRIVES_WITHIN_SECONDS = 60
 
-/** A destination has the object, and another one is why the file has failed: its object is deleted. */
+/** One destination has the object, but another caused the file to fail: the object is deleted. */
 const isStored = sql`(d.position is not null and d.status = 'transferred')`
 
-/** False if the upload had ended already, or `provided` does not hold. */
+/** False if the upload had already ended, or `provided` does not hold. */
 export async function recordEnd(
   db: Db,
   fileId: string,
@@ -76,7 +79,7 @@ const counted = (refusedContent: string | undefined): SQL =>
     ? sql`counted_bytes = f.offset_bytes`
     : sql`found_type = ${refusedContent}, offset_bytes = 0, crc32 = 0, counted_bytes = 0`
 
-/** Erases the record of a creation. False if some of its bytes were counted. */
+/** Erases a creation's record. False if some of its bytes were counted. */
 export async function erase(tx: Db, fileId: string, nowMs: number): Promise<boolean> {
   const erased = await rows(
     tx,
@@ -86,13 +89,13 @@ export async function erase(tx: Db, fileId: string, nowMs: number): Promise<bool
   return erased.length > 0
 }
 
-/** Has the bucket cleared in a minute: a request on its way there either arrives by then or never. */
+/** Schedules clearing the bucket in a minute: a request in flight either arrives by then or never. */
 export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise<void> {
   await tx.execute(sql`update file_destinations set abort_pending = true,
     abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
 }
 
-/** Removes the upload from the counts of its token and of its upload link. Partial uploads are not in that count. */
+/** Removes the upload from the counts of its token and its upload link. Partial uploads are not in that count. */
 export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
   await tx.execute(sql`with given_back as (
       update tokens t set files_created = t.files_created - 1 from files f
@@ -103,8 +106,8 @@ export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
 }
 
 /**
- * Lets the upload expire earlier, if no request has written to it since the first. The next bytes restore its full
- * time.
+ * Lets the upload expire earlier, unless a request has written to it since the first one. The next bytes restore its
+ * full time.
  */
 export async function capExpiry(db: Db, fileId: string, untilMs: number): Promise<void> {
   await db.execute(sql`update files
@@ -130,21 +133,23 @@ export type Leftover = {
   fileId: string
   key: string
   multipartId: string | null
-  /** A partial upload that was joined or has expired, or the object of a file that failed elsewhere: it is deleted. */
+  /**
+   * The object of a partial upload that was joined or has expired, or of a file that failed elsewhere, to be deleted.
+   */
   piece: boolean
   endedMs: number
   dataStore: SealedDataStore
 }
 
 const BATCH = 60
-/** Of one bucket. */
+/** For one bucket. */
 export const CLEARED_AT_ONCE = 6
 /** The pause between attempts: a quarter of the time since the upload ended, between these limits. */
 const MIN_PAUSE_MS = minutes(1)
 const MAX_PAUSE_MS = hours(1)
 
 /**
- * Claims some of what ended uploads left in their buckets. The next attempt is scheduled before this one begins, so
+ * Claims some of what ended uploads left in their buckets. The next attempt is scheduled before this one starts, so
  * that no other node works on the same leftover, and so that it is tried again after a crash.
  */
 export function claimLeftovers(
@@ -183,7 +188,7 @@ export function claimLeftovers(
   )
 }
 
-/** Records that nothing is left to be done about it, unless a repair has begun another multipart upload since. */
+/** Records that nothing is left to do, unless a repair has started another multipart upload since. */
 export async function markCleared(db: Db, { fileId, dataStore, multipartId }: Leftover): Promise<void> {
   await db.execute(sql`update file_destinations set abort_pending = false,
       multipart_id = case when position is null then multipart_id end

@@ -6,9 +6,9 @@ import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import { type Claim, taken } from './lease-terms.ts'
 
 /**
- * The first lease of an upload, for a request that brings all of its bytes. It is taken by the statement that checks
- * the token: such a file is a single PutObject, without planned parts or bound numbers, so nothing about the bucket has
- * to be known first. In any unusual case the lease is left to `takeLease`.
+ * The first lease on an upload, for a request that brings all its bytes. The statement that checks the token takes
+ * it: such a file is a single PutObject, without planned parts or bound numbers, so nothing about the bucket has to
+ * be known first. Unusual cases are left to `takeLease`.
  */
 export type FirstLease = { claim: Claim; sinceMs: number; expirySeconds: number; expiresByMs: number }
 
@@ -43,7 +43,7 @@ export const ASKED_COLUMNS =
   traceparent text`)
 
 /**
- * Two steps of a statement that has `asked`. Locked rows are skipped: other requests share this statement and must not
+ * Two steps of a statement with `asked`. Locked rows are skipped: other requests share this statement and must not
  * wait for them. The limits make PostgreSQL look each row up by its index, whatever row count the planner estimates.
  */
 export function firstLeases(now: SQL): SQL {

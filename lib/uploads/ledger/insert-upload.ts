@@ -22,7 +22,7 @@ export type NewUpload = {
   workspaceId: string
   pipeId: string
   tokenId: string
-  /** The upload link of the token. */
+  /** The token's upload link. */
   linkId: string | null
   /** How many uploads the token allows, and how many bytes in each. */
   maxFiles: number | null
@@ -44,22 +44,22 @@ export type NewUpload = {
   lengthBytes: number | null
   partBytes: number | null
   concat: 'partial' | null
-  /** An output asks for `file.created`. */
+  /** An output wants `file.created` events. */
   isToldOfCreation: boolean
   /** The `before_create` hook has allowed it. */
   isAllowedByHook: boolean
-  /** A `before_complete` hook decides about it. */
+  /** A `before_complete` hook decides on it. */
   isGated: boolean
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
-  /** The required ones first. */
+  /** Required ones first. */
   destinations: readonly NewDestination[]
-  /** Captured at creation, because one insert batches uploads of several requests. */
+  /** Captured at creation, because one insert batches uploads from several requests. */
   request: RequestContext | undefined
 }
 
-/** With a claim, the request that creates the upload holds its lease at once, with its first parts bound. */
+/** With a claim, the request that creates the upload immediately holds its lease, with its first parts bound. */
 export type Insertion = {
   upload: NewUpload
   quota: Quota
@@ -67,7 +67,7 @@ export type Insertion = {
   first?: { claim: Claim; boundEnds: readonly number[] } | undefined
 }
 
-/** Writes the event that files were created, in the transaction that creates them. */
+/** Writes the files' creation events, in the transaction that creates them. */
 export type EmitCreated = (tx: Db, ...fileIds: string[]) => Promise<void>
 
 type Deps = { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void>; emitCreated: EmitCreated }
@@ -75,9 +75,10 @@ type Deps = { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void>; e
 const MAX_AT_ONCE = 100
 
 /**
- * Creating an upload locks its workspace's usage row for the month until the commit. So that uploads created at the
- * same time do not queue for that lock, one statement inserts all of them; if the quota is too small for all, each is
- * inserted alone. A token that limits the number of files is locked, too, and so are an upload link and a batch: their uploads are always inserted alone.
+ * Creating an upload locks its workspace's usage row for the month until the commit. To avoid queueing for that lock,
+ * one statement inserts all uploads created at the same time; if the quota is too small for all, each is inserted
+ * separately. A token that limits the number of files is also locked, as are an upload link and a batch: their
+ * uploads are always inserted separately.
  */
 export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<void> {
   const { db, emitCreated } = deps
@@ -103,7 +104,7 @@ export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<vo
   }
 }
 
-/** The limit is checked afterwards, so that the month's row is locked before the token's, as everywhere else. */
+/** The limit is checked last, so that the month's row is locked before the token's, as everywhere else. */
 async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     await joinBatches(tx, [insertion.upload], insertion.nowMs)
@@ -123,13 +124,14 @@ function exhausted({ linkId }: NewUpload): SluiceError {
   )
 }
 
-/** Among how many uploads of the Sender, the last ones, an earlier creation is looked for. */
+/** How many of the Sender's latest uploads are searched for an earlier creation. */
 const LOOKED_THROUGH = 1000
 
 /**
- * The response to a creation can get lost, or its node die. The client then creates the same file again, which a token for one
- * file would refuse. So this takes the place of an earlier creation of the same token and file that nobody has come back
- * to. That one leaves no record, unless some of its bytes were counted. False if there is none.
+ * The response to a creation can get lost, or its node can die. The client then creates the same file again, which a
+ * single-file token would refuse. So this replaces an earlier creation of the same file with the same token that
+ * nobody has returned to. The earlier one leaves no record, unless some of its bytes were counted. False if there is
+ * none.
  */
 async function takePlace(
   { db: tx, emitEvents }: Omit<Deps, 'emitCreated'>,
@@ -156,18 +158,18 @@ async function takePlace(
 }
 
 /**
- * Partial uploads do not count as files, since the final upload does. They have a limit of their own until they are
+ * Partial uploads do not count as files, since the final upload does. They have a separate limit until they are
  * joined.
  */
 async function insertPartial(db: Db, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
-    // This locks the month's row, so the check below sees all partial uploads that were created before.
+    // This locks the month's row, so the check below sees all earlier partial uploads.
     await insert(tx, [insertion])
     await assertFewPartials(tx, insertion.upload, insertion.nowMs)
   })
 }
 
-/** Inserts uploads of one workspace, in the transaction of the caller. Their token limits no number of files. */
+/** Inserts uploads for one workspace in the caller's transaction. Their tokens do not limit the number of files. */
 export async function insertMany(
   { db: tx, emitCreated }: Pick<Deps, 'db' | 'emitCreated'>,
   uploads: readonly NewUpload[],
@@ -185,7 +187,9 @@ export async function insertMany(
   }
 }
 
-/** Files, destinations, reservation and the token's count in one statement, for uploads of one workspace and month. */
+/**
+ * Files, destinations, reservation and the token's count in one statement, for uploads in one workspace and month.
+ */
 async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
   const { upload, quota, nowMs } = group[0]!
   const bytes = group.reduce((sum, { upload: { lengthBytes } }) => sum + (lengthBytes ?? 0), 0)
@@ -237,7 +241,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
 
 const NO_LINK = { counted: sql``, isOver: sql`` }
 
-/** All tokens of an upload link share its limits. It may have been closed since the token was issued. */
+/** All tokens of an upload link share its limits. The link may have been closed since the token was issued. */
 function countedByLink(linkId: string, nowMs: number) {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return {

@@ -22,28 +22,28 @@ import { bigints, boundColumns, boundOf } from './parts.ts'
 import { noteRefusal } from './timeline.ts'
 
 /**
- * The life of a lease in the row of its file: taken, renewed, released, or left to expire. `lease-terms.ts` names the other
+ * A lease's life in its file's row: taken, renewed, released, or left to expire. `lease-terms.ts` lists the other
  * statements that take or end one.
  */
 
-/** What the new writer finds in the ledger. */
+/** The state the new writer finds in the ledger. */
 export type Taken = {
   fence: number
   offsetBytes: number
   lengthBytes: number | null
   crc32: number
-  /** Another request may have declared it since this one was let in. */
+  /** Another request may have declared it since this one was admitted. */
   declaredCrc32: number | null
   tailBytes: number
   partBytes: number | null
   /** The part numbers that earlier writers left bound. */
   bound: Bound
-  /** The row was as the plan assumed, so the planned parts are bound. */
+  /** The row matched the plan, so the planned parts are bound. */
   planned: boolean
-  /** Of each destination, in order, its multipart upload, and whether it still gets bytes. */
+  /** For each destination, in order: its multipart upload, and whether it still gets bytes. */
   held: readonly { multipartId: string | null; isOpen: boolean }[]
   resumed: boolean
-  /** The lease before this one expired instead of being released: its holder died. */
+  /** The previous lease expired instead of being released: its holder died. */
   leaseLapsed: boolean
   /** The reserved quota was returned, since no bytes had arrived for an hour. */
   reservationLapsed: boolean
@@ -52,17 +52,17 @@ export type Taken = {
   expiresByMs: number
 }
 
-/** What the writer wants to bind with the lease, and the state of the upload that this assumes. */
+/** What the writer wants to bind along with the lease, and the upload state this assumes. */
 export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; boundEnds: readonly number[] }
 
-/** How many tokens that continued the upload are remembered: the last ones. */
+/** How many of the latest tokens that continued the upload are remembered. */
 const MAX_TOKENS = 100
 
 /**
- * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload is still as the plan
- * assumed. Undefined if somebody holds it, or if the file takes no more bytes. If the previous lease expired without
- * being released, its holder died: taking over from it counts as a resume. Bytes that were staged are deleted by a function,
- * since this statement itself does not see those that were staged while it waited for the row.
+ * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still matches the
+ * plan. Undefined if the lease is held, or if the file accepts no more bytes. If the previous lease expired without
+ * being released, its holder died: taking over from it counts as a resume. A function deletes staged bytes, since
+ * this statement itself does not see bytes that were staged while it waited for the row.
  */
 export async function takeLease(
   db: Db,
@@ -103,7 +103,7 @@ export async function takeLease(
   return row
 }
 
-/** The last tokens that continued the upload, without the one that created it. */
+/** The latest tokens that continued the upload, without the one that created it. */
 function continuedBy(tokenId: string | null): SQL {
   return sql`case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid
       or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
@@ -117,7 +117,7 @@ function fits(plan: LeasePlan | undefined): SQL {
     and f.recorded_parts = ${bound.recordedParts}::int and f.bound_ends = ${bigints(bound.boundEnds)})`
 }
 
-/** The lease of an unfinished upload; `leased` if somebody holds it and it has not expired. */
+/** The lease on an unfinished upload; `leased` if it is held and has not expired. */
 export async function readLease(
   db: Db,
   fileId: string,
@@ -131,9 +131,9 @@ export async function readLease(
 }
 
 /**
- * Renews leases of this process in one statement, and returns those that nobody has taken over. They include leases
- * that were released while this ran: their writers have finished and did not lose them. The rows are locked in the
- * order of their ids, as by every statement that locks several files. Says also whose workspace was suspended meanwhile.
+ * Renews this process's leases in one statement, and returns those that nobody has taken over. They include leases
+ * released while this ran: their writers have finished and did not lose them. Rows are locked in id order, as in
+ * every statement that locks several files. Also returns which workspaces have been suspended.
  */
 export async function renewLeases(
   db: Db,
@@ -156,12 +156,12 @@ export async function renewLeases(
 }
 
 export type Release = {
-  /** The part numbers that must stay bound, since their parts may be on their way to the bucket. */
+  /** The part numbers that must stay bound, since their parts may be in flight to the bucket. */
   bound?: Bound
   interrupted: boolean
-  /** Goes to the timeline. */
+  /** Recorded in the timeline. */
   refusal?: BucketRefusal | undefined
-  /** The bucket has certainly not made the object. */
+  /** The bucket has certainly not created the object. */
   completeRefused?: boolean | undefined
 }
 
@@ -191,7 +191,7 @@ export async function releaseLease(
   )
 }
 
-/** For use when no node is running: lets every lease expire, so that it can be taken over at once. */
+/** For use when no node is running: expires every lease, so that uploads can be taken over immediately. */
 export async function lapseLeases(db: Db): Promise<void> {
   await db.execute(
     sql`update files set lease_until = now() - interval '1 second' where lease_until is not null`,

@@ -12,9 +12,9 @@ import { boundColumns, insertPart, type RecordedPart } from './parts.ts'
 import { insertNote, type TimelineNote } from './timeline.ts'
 
 /**
- * Moves a confirmed offset: forward, from exactly where the writer believes it to be, while the writer holds the lease.
- * The same statement records the part or tail that makes the bytes durable, and the usage. Only an object that exists as a
- * whole moves it in another way: `createWholeRecorder` and `markFound`.
+ * Moves a confirmed offset: forward, from exactly where the writer believes it to be, while the writer holds the
+ * lease. The same statement records the part or tail that makes the bytes durable, and the usage. Only an object that
+ * exists completely moves it in another way: `createWholeRecorder` and `markFound`.
  */
 export type Advance = {
   fromBytes: number
@@ -23,13 +23,13 @@ export type Advance = {
   crc32: number
   /** A part that the bucket has accepted. The tails it contains are deleted. */
   part?: RecordedPart
-  /** Bytes that are stored in the database only; `staged` if they are there already. */
+  /** Bytes stored only in the database; `staged` if they are already there. */
   tail?: SealedTail | 'staged'
-  /** The ranges to which the numbers after the last recorded part are now bound. */
+  /** The ranges now bound to the numbers after the last recorded part. */
   bound?: Bound
-  /** Set for an upload of unknown length: nothing was reserved for it, so each step checks the quota. */
+  /** Set for an upload of unknown length: it has no reservation, so each step checks the quota. */
   unreserved?: Quota | undefined
-  /** Every byte is durable, and the object is to be made. */
+  /** Every byte is durable, and the object is to be created. */
   become?: 'transferring'
   /** Also releases the lease. */
   release?: { interrupted: boolean }
@@ -99,7 +99,7 @@ function moved(change: Advance, nowMs: number): SQL {
   ]
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (bound) changes.push(boundColumns(bound))
-  // Of a file that a hook decides about, no object is asked for yet.
+  // If a hook decides on the file, no object is requested yet.
   if (become === 'transferring')
     changes.push(
       sql`complete_sent_at = case when f.decision is null then ${now} end, decision = case when f.decision is not null then 'asked' end`,
@@ -134,7 +134,7 @@ export async function currentOffset(db: Db, fileId: string): Promise<Standing | 
 }
 
 /**
- * A client that asks for the offset was interrupted, even if none of its requests was cut: it was paused, offline or
+ * A client that asks for the offset was interrupted, even if none of its requests were: it was paused, offline or
  * reloaded between two of them. Its next request counts as a resume.
  */
 export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
@@ -152,14 +152,14 @@ export async function markInterrupted(db: Db, fileId: string, nowMs: number): Pr
   )
 }
 
-/** Once declared, the checksum of a file is another no more. */
+/** Once declared, a file's checksum never changes. */
 export async function recordDeclaredCrc32(db: Db, lease: Fenced, crc32: number): Promise<void> {
   await db.execute(
     sql`update files f set declared_crc32 = ${crc32}::bigint where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,
   )
 }
 
-/** What the first bytes of the file were found to be. */
+/** The detected type of the file's first bytes. */
 export async function recordFoundType(db: Db, lease: Fenced, found: string): Promise<void> {
   await db.execute(
     sql`update files f set found_type = ${found} where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,

@@ -12,9 +12,9 @@ import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
 import { type Fenced, heldBy, isFree, lostLease } from './lease-terms.ts'
 
-/** Which uploads are unfinished, and why: what the sweeps and endings look for. */
+/** Which uploads are unfinished, and why: queries for the sweeps and endings. */
 
-/** The protocol whose uploads are complete when their client says so, not when their length is reached. */
+/** The protocol whose clients declare an upload complete, regardless of its length. */
 export const COMPLETED_BY_CLIENT = 'resumable-http' satisfies FileProtocol
 
 /** Undefined if the workspace has no such file. */
@@ -29,7 +29,7 @@ export async function readStatus(
   return file?.status
 }
 
-/** For an import: its source says the type when the first bytes are about to come. */
+/** For an import: the source reports the type just before the first bytes arrive. */
 export async function recordType(db: Db, fileId: string, filetype: string | null): Promise<void> {
   await db.execute(
     sql`update files set filetype = ${filetype} where id = ${fileId}::uuid and status = 'uploading' and offset_bytes = 0`,
@@ -58,8 +58,8 @@ export const LATE_AT_ONCE = 100
 const MAX_AGE_DAYS = 30
 
 /**
- * A condition on a row of `files` that is `uploading`: it has expired, nobody is writing it, and it is incomplete. An import waits
- * for its turn or its source: its worker gives it up, and only the Pipe's last hour ends it here.
+ * A condition on an `uploading` row of `files`: it has expired, nobody is writing it, and it is incomplete. An import
+ * waits for its turn or its source: its worker ends it, and only the Pipe's last hour ends it here.
  */
 export function isLate(nowMs: number): SQL {
   return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
@@ -87,7 +87,7 @@ export async function uploadsOfPipe(db: Db, pipeId: string, limit: number): Prom
   return found.map(({ id }) => id)
 }
 
-/** The query goes from Pipe to Pipe, rather than through all unfinished uploads. */
+/** The query goes from Pipe to Pipe, instead of through all unfinished uploads. */
 export async function uploadsOfDeletedPipes(db: Db, limit: number): Promise<string[]> {
   const left = db
     .select({ id: files.id })
@@ -104,7 +104,7 @@ export async function uploadsOfDeletedPipes(db: Db, limit: number): Promise<stri
   return found.map(({ id }) => id)
 }
 
-/** From Data Store to Data Store, as few are ever turned off. */
+/** Goes from Data Store to Data Store, since few are ever turned off. */
 export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promise<string[]> {
   const left = db
     .select({ id: files.id })
@@ -129,7 +129,7 @@ export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promi
   return found.map(({ id }) => id)
 }
 
-/** Quota is reserved when an upload of known length is created. These reserve it later. */
+/** Quota is reserved when an upload of known length is created. These functions reserve it later. */
 type Granting = { quota: Quota; nowMs: number }
 
 /** Sets the length of an upload whose length was unknown, and reserves quota for the missing bytes. */
@@ -153,7 +153,7 @@ export async function recordLength(
   })
 }
 
-/** Reserves the missing bytes of an upload again, after its reservation has lapsed. */
+/** Reserves an upload's missing bytes again, after its reservation has lapsed. */
 export async function reserveAgain(
   db: Db,
   lease: Fenced,

@@ -9,19 +9,19 @@ import { insertNote } from './timeline.ts'
 import type { CreationRight } from './upload-rights.ts'
 
 /**
- * Partial uploads: pieces of a file that are objects of their own until they are joined. The final upload takes its pieces, each
- * once. Those that nobody joins go after a time.
+ * Partial uploads: pieces of a file that are separate objects until they are joined. The final upload takes its
+ * pieces, each once. Pieces that nobody joins are deleted after a while.
  */
 
-/** A piece that a destination of best effort lacks is joined at the others. */
+/** A piece that a best-effort destination is missing is joined at the others. */
 const MADE = sql`'transferred', 'partially_transferred'`
 
 /** Common clients send a file in two to eight pieces. */
 const PARTIALS_PER_FILE = 8
 
 /**
- * Limits the partial uploads of a token, and their bytes, to what the files it may create can need. A partial upload of
- * unknown length counts as the largest that the token allows.
+ * Limits a token's partial uploads, and their bytes, to what its files can need. A partial upload of unknown length
+ * counts as the largest size that the token allows.
  */
 export async function assertFewPartials(
   tx: Db,
@@ -48,8 +48,8 @@ export async function assertFewPartials(
 }
 
 /**
- * The final upload that an earlier request made of these pieces. Joining can be slow and its response can get lost, so
- * a repeated request returns the same file.
+ * The final upload that an earlier request created from these pieces. Joining can be slow and its response can get
+ * lost, so a repeated request returns the same file.
  */
 export async function findFinal(
   db: Db,
@@ -71,19 +71,19 @@ export async function findFinal(
   return made?.id ?? null
 }
 
-/** A finished partial upload: a separate object, at each destination, until it has been joined. */
+/** A finished partial upload: a separate object at each destination, until it is joined. */
 export type PartialObject = {
   fileId: string
   bytes: number
   crc32: number
-  /** By the Data Stores that have it: one of best effort may lack it. */
+  /** By Data Store, for those that have it: a best-effort one may be missing it. */
   keys: Readonly<Record<string, string>>
 }
 
 const KEYS = sql`(select coalesce(json_object_agg(d.data_store_id, d.key), '{}') from file_destinations d
       where d.file_id = f.id and d.status = 'transferred')`
 
-/** The pieces of a final upload that has no object yet, in order. */
+/** The pieces of a final upload without an object, in order. */
 export function readPartials(db: Db, fileIds: readonly string[]): Promise<PartialObject[]> {
   return rows<PartialObject>(
     db,
@@ -94,7 +94,7 @@ export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partia
   )
 }
 
-/** Those of the given partial uploads that this token may join, now or once their objects are made. */
+/** The given partial uploads that this token may join, now or once their objects exist. */
 export function readFinishedPartials(
   db: Db,
   { token, pipe, targets }: CreationRight,
@@ -127,7 +127,7 @@ type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
 type Options = { claim: Claim; nowMs: number; emitCreated: EmitCreated }
 
 /**
- * Inserts a file that begins as `transferring`: every byte is durable, and was counted with its partial upload. Its
+ * Inserts a file that starts as `transferring`: every byte is durable, and was counted with its partial upload. Its
  * pieces then no longer expire and cannot be joined again. False if another file has already taken one of them.
  */
 export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
@@ -160,7 +160,7 @@ async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number):
     where ${among(partialIds)}`)
 }
 
-/** A hook decides about it first, so nobody is joining it yet. */
+/** A hook decides on it first, so nobody is joining it yet. */
 const NO_CLAIM = { claim: sql`null`, leaseMs: sql`null` }
 
 async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise<void> {
@@ -208,7 +208,7 @@ export async function discardPartials(tx: Db, finalId: string, nowMs: number): P
     where d.file_id in (select unnest(concat_parts) from files where id = ${finalId}::uuid)`)
 }
 
-/** Once no partial upload of the same token has received bytes for this long, nobody is going to join them. */
+/** Once no partial upload with the same token has received bytes for this long, nobody is going to join them. */
 const UNJOINED_MS = hours(6)
 export const RETIRED_AT_ONCE = 100
 

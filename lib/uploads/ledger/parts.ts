@@ -5,19 +5,19 @@ import type { Bound } from '../rules/part-numbers.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
 /**
- * The parts of a file: what their numbers are bound to, and those that the bucket has. A number is bound before its part
- * is sent, and a part is recorded in order only.
+ * A file's parts: the bindings of their numbers, and those that the bucket has. A number is bound before its part is
+ * sent, and parts are only recorded in order.
  */
 export type RecordedPart = {
   number: number
   offsetBytes: number
   sizeBytes: number
-  /** Of each destination, in order; null where one of best effort has not acknowledged it. */
+  /** For each destination, in order; null if a best-effort one has not acknowledged it. */
   etags: readonly (string | null)[]
   crc32: number
 }
 
-/** Binds the numbers of the next parts to their ranges, if no other statement has done so. */
+/** Binds the next part numbers to their ranges, unless another statement has done so. */
 export async function bindParts(db: Db, lease: Fenced, bound: Bound): Promise<void> {
   const done = await rows(
     db,
@@ -30,7 +30,7 @@ export async function bindParts(db: Db, lease: Fenced, bound: Bound): Promise<vo
 
 /**
  * Assignments for an update of `files`. A writer that never learned the result of an earlier statement may be behind
- * its row. Then its view of the bindings is ignored.
+ * its row; its view of the bindings is then ignored.
  */
 export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound): SQL {
   return sql`recorded_parts = greatest(recorded_parts, ${recordedParts}::int),
@@ -38,7 +38,7 @@ export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound)
     bound_ends = case when recorded_parts <= ${recordedParts}::int then ${bigints(boundEnds)} else bound_ends end`
 }
 
-/** The columns as a `Bound`, of the table of that name. */
+/** The table's columns as a `Bound`. */
 export function boundOf(table: SQL): SQL {
   return sql`json_build_object('recordedParts', ${table}.recorded_parts, 'recordedBytes', ${table}.recorded_bytes,
     'boundEnds', ${table}.bound_ends)`
@@ -83,8 +83,8 @@ export function insertPart(part: RecordedPart, from: SQL): SQL {
 }
 
 /**
- * Records that a destination of best effort has acknowledged parts after they were recorded. No lease is needed: a number
- * is bound to its bytes, whoever sends them.
+ * Records that a best-effort destination has acknowledged parts after they were recorded. No lease is needed: a
+ * number is bound to its bytes, whoever sends them.
  */
 export async function recordLateEtags(
   db: Db,
@@ -100,7 +100,7 @@ export async function recordLateEtags(
   )
 }
 
-/** Records that the tail of a `transferring` file is now a part. Its bytes were counted when they arrived. */
+/** Records that a `transferring` file's tail is now a part. Its bytes were counted when they arrived. */
 export async function recordLastPart(db: Db, lease: Fenced, part: RecordedPart): Promise<void> {
   const recorded = await rows(
     db,

@@ -4,17 +4,17 @@ import { SEAL_BYTES, type SealedTail, type TailCipher } from '../rules/tail-ciph
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
 /**
- * Tails: bytes that are in the database only, encrypted. `advance` writes those that count; a part that contains them takes
- * them away.
+ * Tails: bytes that are only in the database, encrypted. `advance` writes those that count; a part that contains them
+ * removes them.
  */
 
-/** How many bytes of the file are in a row of `upload_tails`. */
+/** How many of a file's bytes a row of `upload_tails` contains. */
 export const tailBytes = sql`(octet_length(bytes) - ${sql.raw(String(SEAL_BYTES))})`
 
 /**
  * Stores bytes of a body whose checksum has not been verified, as a tail past the confirmed offset. They count once
- * `advance` has moved the offset over them; otherwise they are deleted when the lease is next taken. So they must not
- * be stored after the lease has expired.
+ * `advance` has moved the offset over them; otherwise they are deleted when the lease is next taken. They must
+ * therefore not be stored after the lease has expired.
  */
 export async function stageTail(
   db: Db,
@@ -34,7 +34,7 @@ export async function stageTail(
   if (staged.length === 0) throw lostLease()
 }
 
-/** The bytes of a range that are in the database only, in order. By default, of the whole file. */
+/** The bytes of a range that are only in the database, in order. Defaults to the entire file. */
 export async function readTail(
   { db, tailCipher }: { db: Db; tailCipher: TailCipher },
   fileId: string,
@@ -52,8 +52,8 @@ export async function readTail(
 }
 
 /**
- * How many bytes of tails each workspace has. If the whole table is smaller than `fromBytes`, nobody comes near a limit,
- * and no row is read.
+ * How many tail bytes each workspace has. If the entire table is smaller than `fromBytes`, no workspace is near a
+ * limit, and no row is read.
  */
 export async function tailsOfWorkspaces(
   db: Db,

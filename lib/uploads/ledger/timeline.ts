@@ -3,19 +3,19 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { requestDetail } from '../../platform/kernel/request-context.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 
-/** What happened to a file, for its page. Each line is written by the statement that makes it happen. */
+/** A file's history, for its page. Each line is written by the statement that performs the action. */
 export type TimelineNote = {
   kind: string
   detail?: Record<string, string | number | boolean | null> | SQL
 }
 
-/** An insert of a line for each file of a step, which may go on with a condition. */
+/** Inserts a line for each file in a step; a condition may follow. */
 export function insertNote({ kind, detail = {} }: TimelineNote, from: SQL, nowMs: number): SQL {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return insertNotes({ id: sql`${uuidv7(nowMs)}::uuid`, kind, detail, at: now }, from)
 }
 
-/** The same with the ids of lines in a column, for a step that may have several files. */
+/** The same with the line ids in a column, for a step with several files. */
 export function insertNotes(
   { id, kind, detail = {}, at }: TimelineNote & { id: SQL; at: SQL },
   from: SQL,
@@ -31,7 +31,7 @@ const NOTED_EVERY_MS = 10_000
 
 /**
  * Steps of a statement whose step `done` has the file. They add the reason to its timeline and mark the Data Store.
- * While nothing else happens to the file, a repeated reason is counted on the line that has it already.
+ * While nothing else happens to the file, a repeated reason is counted on its existing line.
  */
 export function noteRefusal({ code, reason, dataStoreId }: BucketRefusal, nowMs: number): SQL {
   const at = new Date(nowMs).toISOString()

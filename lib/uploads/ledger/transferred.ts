@@ -11,16 +11,14 @@ import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { insertNote, insertNotes } from './timeline.ts'
 
 /**
- * The three ways to become `transferred`: the object was made of parts, it was found, or it was put as a whole. Each deletes
- * what the object was made of and releases the lease. Their callers write the event in the same transaction.
+ * The three ways to become `transferred`: the object was created from parts, found, or put as a whole. Each deletes
+ * the parts and tails and releases the lease. Their callers write the event in the same transaction.
  */
 export type Delivered = { etag: string | null; certainty: 'answered' | 'confirmed' | 'inferred' }
 
 const CERTAINTY = sql`jsonb_build_object('certainty', certainty)`
 
-/**
- * The object exists: deletes the parts and tails it was made of, and releases the lease. False if the lease was lost.
- */
+/** The object exists: deletes its parts and tails, and releases the lease. False if the lease was lost. */
 export async function markTransferred(
   db: Db,
   lease: Fenced,
@@ -47,18 +45,18 @@ export async function markTransferred(
   return marked.length > 0
 }
 
-/** What is known of an object; a length and a checksum of it may have been lost with the commits that had them. */
+/** What is known about an object; its length and checksum may have been lost with the commits that contained them. */
 export type Found = {
   etag: string | null
   lengthBytes?: number | null | undefined
   crc32?: number | undefined
-  /** Of a file with several destinations, in place of the ETag. */
+  /** For a file with several destinations, instead of the ETag. */
   several?: FoundAtEach | undefined
 }
 
 export type FoundAtEach = {
   status: 'transferred' | 'partially_transferred'
-  /** All of them. Of one that has failed already, the ledger knows the reason. */
+  /** All of them. For a destination that has already failed, the ledger has the reason. */
   destinations: readonly FoundDestination[]
 }
 type FoundDestination = {
@@ -69,13 +67,15 @@ type FoundDestination = {
   detail: string | null
 }
 
-/** Where a hook decides, there is an object only because it was allowed, whatever a restored database knows of that. */
+/**
+ * If a hook decides, the object only exists because it was allowed, whatever a restored database knows about that.
+ */
 const ALLOWED = sql`case when f.decision is not null then 'allowed' end`
 
 /**
- * The object exists and is complete, even if the ledger knows only some of its bytes: the database was restored from a
- * backup made before. False if the lease was lost, or for an unfinished partial upload: its checksum, which joining
- * needs, is lost.
+ * The object exists and is complete, even if the ledger only knows some of its bytes: the database was restored from
+ * an earlier backup. False if the lease was lost, or for an unfinished partial upload, since the checksum needed for
+ * joining is lost.
  */
 export async function markFound(
   db: Db,
@@ -111,7 +111,7 @@ const storedAtOne = (etag: string | null) =>
   sql`update file_destinations d set status = 'transferred', etag = ${etag}, certainty = done.certainty
       from done where d.file_id = done.id`
 
-/** Those that lack the object are repaired from now on. */
+/** Destinations without the object are repaired from now on. */
 const storedAtEach = ({ destinations }: FoundAtEach, now: SQL) =>
   sql`update file_destinations d set status = known.status, etag = known.etag,
         certainty = case known.status when 'transferred' then done.certainty end,
@@ -123,7 +123,7 @@ const storedAtEach = ({ destinations }: FoundAtEach, now: SQL) =>
         known("dataStoreId" uuid, status text, etag text, reason text, detail text)
       where d.file_id = done.id and d.data_store_id = known."dataStoreId"`
 
-/** A file that was stored by one PutObject. */
+/** A file stored by one PutObject. */
 export type Whole = {
   workspaceId: string
   lease: Fenced
@@ -131,7 +131,7 @@ export type Whole = {
   toBytes: number
   crc32: number
   delivered: Delivered
-  /** Its Pipe had an active webhook when the request came. */
+  /** Its Pipe had an active webhook when the request arrived. */
   hasWebhooks: boolean
 }
 
@@ -142,8 +142,8 @@ const NO_ACTIVE_WEBHOOK = sql`not ${hasActiveOutput(sql`f.pipe_id`, sql`f.worksp
 
 /**
  * Records file, usage and event in one transaction. Every file updates its workspace's usage row for the month, so
- * files that finish at the same time are recorded together. False if the file's lease was lost: then nothing has
- * changed for it, and the others are recorded anyway.
+ * files that finish at the same time are recorded together. False if the file's lease was lost: nothing then changes
+ * for it, and the others are recorded anyway.
  */
 export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Whole) => Promise<boolean> {
   const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>
@@ -162,7 +162,8 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
       return recorded
     }),
   )
-  // Without a webhook, a single statement records the event as missed. It does nothing if the Pipe has a webhook by now.
+  // Without a webhook, a single statement records the event as missed. It does nothing if the Pipe has a webhook by
+  // now.
   return async (whole) => (!whole.hasWebhooks && (await withoutWebhook(whole))) || withWebhook(whole)
 }
 
@@ -173,7 +174,7 @@ const missed = (now: SQL) => sql`missed as (
       where concat is distinct from 'partial'
     )`
 
-/** Does for many finished files what `advance` does for one. Returns those whose lease was not lost. */
+/** Does what `advance` does, for many finished files. Returns those whose lease was not lost. */
 async function record(
   db: Db,
   group: Whole[],
@@ -207,7 +208,7 @@ async function record(
   return new Set(moved.map(({ id }) => id))
 }
 
-/** Sorted by id: every statement that locks several files does so in this order. */
+/** Sorted by id, like every statement that locks several files. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
   const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered }) => ({

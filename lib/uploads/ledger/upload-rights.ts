@@ -26,12 +26,14 @@ import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
 
 type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }
 type Common = { token: UploadToken; pipe: PipeRow }
-/** Where files of a Pipe go. The required ones come first, and then those of best effort, each in the order of the Pipe. */
+/**
+ * Where a Pipe's files go. The required destinations come first, then the best-effort ones, each in the Pipe's order.
+ */
 export type Target = { dataStore: SealedDataStore; required: boolean }
 /** Where one file goes. */
 export type FileTarget = Target & { key: string; status: DestinationStatus; multipartId: string | null }
 export type CreationRight = Common & { targets: readonly Target[] }
-/** `upload` is as it was before the lease was taken. */
+/** `upload` has the state before the lease was taken. */
 export type UploadRight = Common & {
   targets: readonly FileTarget[]
   suspended: boolean
@@ -40,15 +42,16 @@ export type UploadRight = Common & {
 }
 
 /**
- * Checks what an upload token may do, and reads everything that the request needs in the same query. A token may create
- * uploads until it expires. An upload that it created, or continued before it expired, it may continue until that ends.
+ * Checks what an upload token may do, and reads everything that the request needs in the same query. A token may
+ * create uploads until it expires. It may continue an upload that it created, or continued before it expired, until
+ * that upload ends.
  */
 export type UploadRights = {
-  /** Throws unless this token may create an upload at this Pipe. */
+  /** Throws unless this token may create an upload on this Pipe. */
   toCreate(secret: string, pipeId: string): Promise<CreationRight>
   /**
    * Throws unless this token may continue this upload, which is otherwise reported as not found. With `whole`, also
-   * takes the lease, if nobody has ever held it.
+   * takes the lease if nobody has ever held it.
    */
   toContinue(
     secret: string,
@@ -62,11 +65,11 @@ const MAX_AT_ONCE = 100
 type Needs = {
   db: Db
   clock: Clock
-  /** What is not there yet may still be made again, after a failover. */
+  /** After a failover, a missing row may still be restored. */
   isSettling(): boolean
 }
 
-/** Requests that arrive at the same time share one statement. */
+/** Simultaneous requests share one statement. */
 export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights {
   const missing = (error: SluiceError) =>
     isSettling()

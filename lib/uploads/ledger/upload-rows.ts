@@ -9,7 +9,7 @@ import type {
 import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 
-/** What a token opens, as one query reads it. */
+/** Everything a token gives access to, as one query reads it. */
 
 export type UploadToken = {
   id: string
@@ -23,9 +23,9 @@ export type UploadToken = {
   keyPrefix: string
   metadata: Record<string, string>
   object: ObjectSettings | null
-  /** The batch that its files belong to. */
+  /** The batch its files belong to. */
   batch: string | null
-  /** The upload link that it was issued for. */
+  /** The upload link it was issued for. */
   linkId: string | null
 }
 
@@ -43,7 +43,7 @@ export type PipeRow = {
   verifyContent: boolean
   /** It has an active webhook. */
   hasWebhooks: boolean
-  /** An output asks for `file.created`. */
+  /** An output wants `file.created` events. */
   isToldOfCreation: boolean
   /** Its enabled decision hooks. */
   hooks: Hook[]
@@ -66,7 +66,7 @@ export type UploadRow = {
   object: FileObject | null
   /** True or null. */
   verifyContent: boolean | null
-  /** Of the whole file, as the client declared it. */
+  /** Of the entire file, as the client declared it. */
   declaredCrc32: number | null
   uploadMetadataHeader: string | null
   expiresAtMs: number
@@ -75,9 +75,9 @@ export type UploadRow = {
   leased: boolean
   /** The next request resumes. */
   interrupted: boolean
-  /** Where its `before_complete` hook stands; null if there is none. */
+  /** The state of its `before_complete` hook; null if there is none. */
   decision: FileDecision | null
   leaseFence: number
-  /** What its part numbers are bound to. */
+  /** The bindings of its part numbers. */
   bound: Bound
 }

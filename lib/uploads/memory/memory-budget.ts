@@ -30,17 +30,14 @@ export type MemoryAccount = {
   leaving(bytes: number): void
   /** Calls back once there may be room again. */
   whenFree(resume: () => void): void
-  /**
-   * Offers a half-filled part for spilling. Its first byte has just arrived, so parts that were offered earlier are
-   * slower.
-   */
+  /** Offers a half-filled part for spilling. Its first byte has just arrived, so earlier parts are slower. */
   offer(spillable: Spillable): void
   withdraw(spillable: Spillable): void
 }
 
 export type Workspace = {
   usedBytes: number
-  /** The most that an operator allows it. */
+  /** The maximum set by an operator. */
   mostBytes: number
   /** Held by responses. */
   responseBytes: number
@@ -61,12 +58,12 @@ export type Account = {
 type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBytes?: number }
 
 /**
- * Limits the bytes that all uploads of the process hold in memory: parts as they arrive, tails that are read back, and
- * responses of buckets. Memory is taken before it is used and returned when the bytes are durable, so the limit is
- * never exceeded. A reader checks `full` before each chunk from its client, and pauses.
+ * Limits the bytes that all of the process's uploads hold in memory: incoming parts, tails that are read back, and
+ * bucket responses. Memory is taken before it is used and returned when the bytes are durable, so the limit is never
+ * exceeded. A reader checks `full` before each chunk from its client, and pauses.
  *
- * An account is full when its workspace holds a certain multiple of the memory that is left. So a workspace that is
- * alone may use most of the common memory, while workspaces whose buckets do not respond leave some of it to the
+ * An account is full when its workspace holds a certain multiple of the memory that is left. A workspace on its own
+ * may therefore use most of the shared memory, while workspaces with unresponsive buckets leave some of it to the
  * others. The same applies to the buckets within a workspace. `memory-shares.ts` has the arithmetic.
  */
 export class MemoryBudget {
@@ -76,7 +73,7 @@ export class MemoryBudget {
   readonly #pages = createPagePool()
   readonly #spiller: Spiller
   readonly #reservations: Reservations
-  /** The offers of all accounts, in the order of their first bytes. */
+  /** All accounts' offers, in the order of their first bytes. */
   readonly #offers = new Set<Spillable>()
   readonly #shares: Shares
   readonly #workspaces: Workspaces
@@ -126,8 +123,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Allows each of these workspaces only so many percent of the memory for parts, and every other what the shares leave it. Whoever
-   * holds more pauses until enough of it is durable.
+   * Limits each of these workspaces to a percentage of the memory for parts, and every other to its regular share. A
+   * workspace above its limit pauses until enough of its memory is durable.
    */
   limitWorkspaces(percents: ReadonlyMap<string, number>): void {
     this.#workspaces.limit(percents)
@@ -156,7 +153,7 @@ export class MemoryBudget {
         else if (account.waiting.push(resume) === 1) this.#spiller.wait(account)
       },
       offer(spillable) {
-        // Deleted first, so that it goes to the end.
+        // Deleted first, so that it moves to the end.
         for (const offers of allOffers) {
           offers.delete(spillable)
           offers.add(spillable)
@@ -189,7 +186,7 @@ export class MemoryBudget {
     if (bytes < 0) this.#serveWaiting()
   }
 
-  /** Tails come first: each allows a whole part to be sent. */
+  /** Tails come first: each allows an entire part to be sent. */
   #serveWaiting(): void {
     this.#reservations.grant()
     for (const account of this.#spiller.pressed)
@@ -199,7 +196,7 @@ export class MemoryBudget {
 
 type Workspaces = { of(id: string): Workspace; limit(percents: ReadonlyMap<string, number>): void }
 
-/** One object for each id, for as long as anything refers to it. */
+/** One object for each id, as long as anything refers to it. */
 function createWorkspaces(mostBytesOf: (percent: number | undefined) => number): Workspaces {
   const known = new Map<string, WeakRef<Workspace>>()
   const gone = new FinalizationRegistry((id: string) => {
@@ -240,7 +237,7 @@ export async function withMemory<Result>(
   }
 }
 
-/** Memory for the responses of buckets. A response that does not fit is refused rather than made to wait. */
+/** Memory for bucket responses. A response that does not fit is refused instead of waiting. */
 export type ResponseMemory = {
   /** Returns false if there is not enough. */
   take(bytes: number): boolean

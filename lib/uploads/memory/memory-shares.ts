@@ -4,8 +4,8 @@ import type { Account } from './memory-budget.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
 
 /**
- * How the memory budget is divided: a sixty-fourth for the responses of buckets, the size of the largest part for tails
- * that are read back, a quarter for workspaces that hold less than one part, and the rest for everybody.
+ * How the memory budget is divided: a sixty-fourth for bucket responses, the size of the largest part for tails that
+ * are read back, a quarter for workspaces that hold less than one part, and the rest for everyone.
  */
 export type Shares = {
   readonly limitBytes: number
@@ -14,13 +14,15 @@ export type Shares = {
   readonly responseBytes: number
   /** For parts that are being received or sent. */
   readonly partBytes: number
-  /** How much of `partBytes` is open to workspaces that already hold a whole part. */
+  /** How much of `partBytes` is open to workspaces that already hold an entire part. */
   readonly commonBytes: number
-  /** How much of it parts may hold that only destinations of best effort still need. */
+  /** How much of it parts may hold that only best-effort destinations still need. */
   readonly trailingBytes: number
 }
 
-/** What the process, one workspace, and one of its buckets hold now, and the most that an operator allows the workspace. */
+/**
+ * What the process, one workspace, and one of its buckets currently hold, and the operator's limit for the workspace.
+ */
 export type Held = {
   allBytes: number
   workspaceBytes: number
@@ -30,13 +32,13 @@ export type Held = {
 
 /** A workspace may hold this multiple of what is left, so that something is always left for the others. */
 const WORKSPACE_SHARE = 3
-/** The same for a workspace that holds less than one part: lower, so that many of them can fill a part each. */
+/** The same for a workspace that holds less than one part: lower, so that many of them can each fill a part. */
 const SMALL_WORKSPACE_SHARE = 1
 /** A bucket may hold this multiple of what is left to its workspace. */
 const BUCKET_SHARE = 4
 /** Concatenation reads less than two of the smallest parts at once. */
 const MAX_JOINED_BYTES = 2 * MIN_PART_BYTES
-/** The most memory that a chunk of one page takes, where it ends one part and begins the next. */
+/** The most memory that a chunk takes with a full page that ends one part and starts the next. */
 const CHUNK_TAKES_BYTES = 2 * PAGE_BYTES + FIRST_PAGE_BYTES
 
 export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
@@ -47,12 +49,12 @@ export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
   return { limitBytes, tailBytes, responseBytes, partBytes, commonBytes, trailingBytes: limitBytes / 4 }
 }
 
-/** A share of the memory for parts, and never less than one part, so that uploads go on. */
+/** A share of the memory for parts, and never less than one part, so that uploads make progress. */
 export function mostBytesOf({ partBytes }: Shares, percent: number | undefined): number {
   return percent === undefined ? Infinity : Math.max((partBytes * percent) / 100, USUAL_PART_BYTES)
 }
 
-/** Whether the uploads to a bucket hold at least this fraction of what they may hold. */
+/** Whether a bucket's uploads hold at least this fraction of their limit. */
 export function holdsFraction(fraction: number, shares: Shares, held: Held): boolean {
   const { allBytes, workspaceBytes, workspaceMostBytes, bucketBytes } = held
   const mayHoldBytes =
@@ -65,7 +67,7 @@ export function holdsFraction(fraction: number, shares: Shares, held: Held): boo
   )
 }
 
-/** Whether the uploads to a bucket have to stop reading. If not, one more chunk is sure to fit. */
+/** Whether a bucket's uploads must stop reading. If not, one more chunk is sure to fit. */
 export function isFull(shares: Shares, held: Held): boolean {
   return held.allBytes + CHUNK_TAKES_BYTES > shares.partBytes || holdsFraction(1, shares, held)
 }
@@ -75,10 +77,10 @@ type Request = { account: Account; bytes: number; granted(giveBack: () => void):
 type Memory = { held(account: Account): Held; take(account: Account, bytes: number): void }
 
 /**
- * Memory that is taken all at once: for a tail that is read back while the rest of its part is already in memory. If
- * these requests competed with readers for memory, uploads could deadlock. So some memory is set aside that readers
- * never get. It is lent to workspaces that have used up their share: one loan each at a time, and whoever had none for
- * longest goes first.
+ * Memory taken all at once: for a tail that is read back while the rest of its part is already in memory. If these
+ * requests competed with readers for memory, uploads could deadlock, so some memory is set aside that readers never
+ * get. It is lent to workspaces that have used up their share: one loan at a time each, and the workspace that has
+ * waited longest since its last loan goes first.
  */
 export class Reservations {
   readonly #shares: Shares
@@ -143,7 +145,7 @@ export class Reservations {
   }
 }
 
-/** Who is next for a loan. Nobody else gets one, or small requests could overtake a large one indefinitely. */
+/** The next in line for a loan. Nobody else gets one, or small requests could overtake a large one indefinitely. */
 function longestWithoutLoan(waiting: Iterable<Request>): Request | undefined {
   let first: Request | undefined
   for (const request of waiting) {
@@ -162,8 +164,8 @@ function tooLittleMemory(): SluiceError {
 }
 
 /**
- * Limits the memory of parts that only destinations of best effort still need: of the share that they have together, a
- * workspace may use as much as it leaves to the others. It is part of the memory budget, and taken from it already.
+ * Limits the memory of parts that only best-effort destinations still need: a workspace may use as much of their
+ * common share as it leaves to the others. This memory is part of the budget and already taken from it.
  */
 export class TrailingMemory {
   readonly #shareBytes: number
@@ -178,7 +180,7 @@ export class TrailingMemory {
     return (this.#byWorkspace.get(workspaceId) ?? 0) > this.#shareBytes - this.#usedBytes
   }
 
-  /** Returns a function that gives it back. */
+  /** Returns a function that releases it. */
   take(workspaceId: string, bytes: number): () => void {
     this.#change(workspaceId, bytes)
     return () => this.#change(workspaceId, -bytes)

@@ -1,17 +1,19 @@
 /**
- * Pages into which the bytes of parts are copied. They are reused, since new ones cost page faults. Keeping the chunks
- * themselves until their part is sent would cost more in garbage collection than copying them does.
+ * Pages that the bytes of parts are copied into. They are reused, since new pages cause page faults. Keeping the
+ * chunks themselves until their part is sent would cost more in garbage collection than copying them.
  */
 export type PagePool = { take(): Buffer; give(page: Buffer): void }
 
 export const PAGE_BYTES = 64 * 1024
 /**
- * The size of a part's first page: small, so that many clients that have sent a few bytes do not hold a full page each.
+ * The size of a part's first page: small, so that many clients that have sent a few bytes do not each hold a full
+ * page.
  */
 export const FIRST_PAGE_BYTES = 4096
 /**
- * Pages are cut from slabs. Single pages would be scattered over malloc's heap, which returns memory to the system only
- * from its end. A slab is large enough for malloc to map it separately, and uses memory only where it was written.
+ * Pages are cut from slabs. Separate pages would be scattered over malloc's heap, which only returns memory to the
+ * system from its end. A slab is large enough for malloc to map it separately, and only uses memory where it was
+ * written.
  */
 export const SLAB_BYTES = 32 * 1024 * 1024
 const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
@@ -21,7 +23,7 @@ export const SLAB_KEPT_MS = 60_000
 type Slab = { memory: ArrayBuffer; used: number; free: Buffer[]; drop?: NodeJS.Timeout }
 
 export function createPagePool(): PagePool {
-  /** The oldest first. Pages come from the first slab with room, so that the later ones become empty. */
+  /** Oldest first. Pages come from the first slab with room, so that later slabs become empty. */
   const slabs: Slab[] = []
 
   const addSlab = () => {
@@ -37,7 +39,7 @@ export function createPagePool(): PagePool {
     take() {
       const slab = slabs.find(({ used }) => used < SLAB_PAGES) ?? addSlab()
       clearTimeout(slab.drop)
-      // If none is free, all pages that were cut so far are in use.
+      // If none is free, all pages cut so far are in use.
       const page = slab.free.pop() ?? Buffer.from(slab.memory, slab.used * PAGE_BYTES, PAGE_BYTES)
       slab.used += 1
       return page

@@ -2,7 +2,7 @@ import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { MemoryAccount } from './memory-budget.ts'
 import { FIRST_PAGE_BYTES } from './page-pool.ts'
 
-/** The bytes of a part as they arrive, on pages that count against the budget, with their running CRC32. */
+/** A part's bytes as they arrive, on pages that count against the budget, with their running CRC32. */
 export class PartBuffer {
   readonly #memory: Pick<MemoryAccount, 'pages' | 'take' | 'give'>
   #pages: Buffer[] = []
@@ -11,7 +11,7 @@ export class PartBuffer {
   #room = 0
   #crc = 0
   #sinceMs = 0
-  /** How many still read it, and whether it is to be freed after that. */
+  /** How many readers it still has, and whether to free it after them. */
   #readers = 0
   #isDone = false
 
@@ -44,7 +44,7 @@ export class PartBuffer {
     return this.#sinceMs
   }
 
-  /** A copy of a range of it in one piece; by default of all of it. */
+  /** A contiguous copy of a range; defaults to the entire buffer. */
   joined(fromBytes = 0, toBytes = this.#bytes): Buffer {
     let at = 0
     const pieces = this.chunks.map((chunk) => {
@@ -70,7 +70,7 @@ export class PartBuffer {
     }
   }
 
-  /** Puts `free` off until somebody who still reads the pages is done. */
+  /** Postpones `free` until a remaining reader of the pages is done. */
   keepUntil(done: Promise<unknown>): void {
     this.#readers += 1
     const end = () => {

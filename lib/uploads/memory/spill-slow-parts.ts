@@ -7,27 +7,27 @@ export type Spillable = {
   /** When its first byte arrived. */
   sinceMs(): number
   /**
-   * Resolves when the database has the bytes; at once if they go to the bucket, since other spills need not wait for
-   * that.
+   * Resolves when the database has the bytes, or immediately if they go to the bucket, since other spills need not
+   * wait for that.
    */
   spill(): Promise<void>
 }
 
-/** Spilling starts above this share of what an account may hold. */
+/** Spilling starts above this share of an account's limit. */
 const SPILL_ABOVE = 0.5
-/** While readers are waiting for memory; otherwise parts are spilled one at a time, as there is no hurry. */
+/** While readers are waiting for memory; otherwise parts are spilled one at a time, since there is no hurry. */
 const SPILLS_AT_ONCE = 4
-/** The client of a part that has been filling for this long is slow. */
+/** If a part has been filling for this long, its client is slow. */
 const SLOW_MS = 3000
-/** With no more than this share of its memory about to be freed, a full account would stay full. */
+/** If no more than this share of its memory is about to be freed, a full account would stay full. */
 const STUCK_SHARE = 0.1
 const LOOK_AGAIN_MS = 250
 
 /**
- * Spills half-filled parts that fill slowly before memory is used up, the slowest first, so that slow clients cannot
- * starve fast ones. Parts on their way to the bucket free their memory soon, so a fast client's part is spilled only if
- * an account is waiting and has nothing on its way. If such an account has no part to spill, the slowest of all
- * accounts is spilled.
+ * Spills slowly filling, half-filled parts before memory is used up, slowest first, so that slow clients cannot
+ * starve fast ones. Parts in flight to the bucket free their memory soon, so a fast client's part is only spilled if
+ * an account is waiting and has nothing in flight. If such an account has no part to spill, the slowest part of any
+ * account is spilled.
  */
 export class Spiller {
   readonly #clock: Clock
@@ -48,7 +48,7 @@ export class Spiller {
     this.#holds = deps.holds
   }
 
-  /** Accounts that are short of memory, or that readers are waiting for. */
+  /** Accounts that are short of memory, or whose readers are waiting for it. */
   get pressed(): ReadonlySet<Account> {
     return this.#pressed
   }
@@ -61,7 +61,7 @@ export class Spiller {
     queueMicrotask(() => this.#relieve())
   }
 
-  /** Called when a reader of the account waits for memory. */
+  /** Called when one of the account's readers is waiting for memory. */
   wait(account: Account): void {
     this.#pressed.add(account)
     this.#relieve()

@@ -5,9 +5,9 @@ import type { Logger } from '../../platform/log/log.ts'
 import { tailsOfWorkspaces } from '../ledger/tails.ts'
 
 /**
- * Tails stay in the operator's database until their bucket accepts them. A workspace whose buckets accept nothing may
- * create no more uploads once its tails reach its cap. Workspaces cost nothing where sign-up is open, so all of them
- * together have a cap as well. Open uploads may continue, since filling a part empties the tail.
+ * Tails stay in the operator's database until their bucket accepts them. If a workspace's buckets accept nothing, it
+ * may create no more uploads once its tails reach its cap. With open sign-up, workspaces are free, so they also have
+ * a common cap. Open uploads may continue, since filling a part empties the tail.
  */
 export type TailCap = {
   /** Throws if the workspace has no room. The sums are a few seconds old, so that no request waits for them. */
@@ -17,10 +17,10 @@ export type TailCap = {
 
 export type TailLimits = { workspaceBytes: number; allBytes: number }
 
-/** Who has no room, and why. Where everybody is full, that includes those that have no tails at all. */
+/** Which workspaces have no room, and why. If the common cap is reached, that includes those without any tails. */
 type Room = { everybodyFull: boolean; over: ReadonlyMap<string, 'cap' | 'share'> }
 
-/** Of the cap of all. The rest is for those that have less than their share. */
+/** Share of the common cap. The rest is for workspaces that hold less than their share. */
 const UNSHARED = 0.5
 const REFRESH_MS = seconds(5)
 
@@ -64,7 +64,7 @@ const REFUSALS = {
   all: 'This server has reached its limit for bytes of unfinished uploads. Try again later.',
 }
 
-/** Past half of what all may have, whoever has their part of that half or more takes no more, up to the whole. */
+/** Past half of the common cap, workspaces that have used their part of that half may take no more. */
 export function roomOf(
   tails: { workspaceId: string; bytes: number }[],
   { workspaceBytes, allBytes }: TailLimits,

@@ -26,7 +26,7 @@ export type Created = {
   upload: Upload | undefined
 }
 
-/** Creates an upload. With `incoming`, also opens it for the bytes that the same request brings. */
+/** Creates an upload. With `incoming`, also opens it for the bytes in the same request. */
 export async function createUpload(
   context: UploadContext,
   asking: CreationRight,
@@ -72,8 +72,8 @@ type CreatingMany = Opening & {
 }
 
 /**
- * Creates uploads whose bytes come later, in the transaction of the caller: all of them or none. The customer's backend creates
- * them itself, so its `before_create` hook is not asked.
+ * Creates uploads whose bytes arrive later, in the caller's transaction: either all of them or none. The customer's
+ * backend creates them itself, so its `before_create` hook is not asked.
  */
 export async function createUploads(
   context: CreatingMany,
@@ -96,16 +96,16 @@ export async function createUploads(
 
 const MAX_AGE_MS = days(30)
 
-/** What a client declares about a file before it sends the bytes. */
+/** What a client declares about a file before sending its bytes. */
 export type Declared = {
   lengthBytes: number | null
   filename: string
   filetype: string | null
-  /** The path of the file in a folder of the client, its name included. */
+  /** The file's path in a client folder, including its name. */
   relativePath?: string | null
-  /** Of the whole file, where the client knows it. */
+  /** CRC32 of the entire file, if the client knows it. */
   crc32?: number | undefined
-  /** As the client names it; a token that names one goes first. */
+  /** The client's name for it; a name in the token takes precedence. */
   batch?: string | undefined
   uploadMetadata: Record<string, string>
   uploadMetadataHeader: string | null
@@ -115,7 +115,7 @@ export type Declared = {
   graceMs?: number
 }
 
-/** What every new upload needs, however it is sent: an owner, names, a destination and a time to expire. */
+/** What every new upload needs, however it is sent: an owner, names, a destination and an expiry time. */
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   { fileId, right, declared, isAllowedByHook }: Admitted<Declared>,
@@ -169,7 +169,7 @@ export function describeNew(
   }
 }
 
-/** Contract, section 3, keeps a name as it was sent; these are no part of any name, and steer what shows it. */
+/** Contract, section 3, keeps a name as sent; control characters are not part of any name, and affect terminals. */
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 
 function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], facts: FileFacts): string {
@@ -185,7 +185,7 @@ function folderTooLong(): SluiceError {
   )
 }
 
-/** The piece of a file is not what anybody downloads, but the bucket may demand that everything in it is encrypted. */
+/** Nobody downloads a piece of a file, but the bucket may require that everything in it is encrypted. */
 function objectFor(
   { token, pipe }: CreationRight,
   { concat }: Declared,
@@ -204,7 +204,7 @@ function maxAgeMs({ capabilities }: Pick<Bucket, 'capabilities'>): number {
   return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))
 }
 
-/** What a new upload begins with, once everybody who has a say has admitted it. */
+/** The initial state of a new upload, once everyone involved has admitted it. */
 export type Admitted<Of extends Declared> = {
   fileId: string
   right: CreationRight
@@ -214,8 +214,8 @@ export type Admitted<Of extends Declared> = {
 }
 
 /**
- * Throws unless the Pipe, the token and the customer's backend allow this upload. The backend may name it otherwise. Its pieces
- * have no name yet: of those the final upload is asked about.
+ * Throws unless the Pipe, the token and the customer's backend allow this upload. The backend may rename it. Pieces
+ * have no name yet: the backend is asked about the final upload instead.
  */
 export async function admit<Of extends Declared>(
   context: UploadContext,

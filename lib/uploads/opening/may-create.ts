@@ -28,14 +28,14 @@ export function assertMayCreate(
       'Its Data Store has not passed a check yet. Its owner can check it in the dashboard.',
     )
   if (concat) assertMayConcatenate(context, pipe, targets)
-  // Of an import, the source says the type.
+  // For an import, the source reports the type.
   if (concat !== 'partial' && protocol !== 'url') assertTypeAllowed({ token, pipe }, filetype)
   const limits = limitsOfTargets(context, targets)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** The limits of an upload link count whole files whose length is known. */
+/** Upload link limits count complete files of known length. */
 function assertFitsLink({
   lengthBytes,
   concat,
@@ -73,7 +73,7 @@ export function assertTypeAllowed(
   }
 }
 
-/** Also asked before each request that continues an upload. */
+/** Also checked before each request that continues an upload. */
 export function assertNotOff(targets: readonly Target[]): void {
   if (!targets.some(({ dataStore, required }) => required && dataStore.state === 'off')) return
   throw new SluiceError(
@@ -87,7 +87,7 @@ const right = (token: { maxBytes: number | null }, pipe: { maxFileBytes: number 
   pipeBytes: pipe.maxFileBytes,
 })
 
-/** What the limits of an upload follow from. */
+/** The values that determine an upload's limits. */
 export type Opening = {
   openBucket(dataStore: SealedDataStore): Pick<Bucket, 'capabilities'>
   budget: { maxPartBytes: number }
@@ -102,7 +102,7 @@ export function limitsOfTargets(
   return limitsOfSet(providers, context.budget.maxPartBytes)
 }
 
-/** The lowest of the limits of the providers, the Pipe and the token. */
+/** The lowest of the provider, Pipe and token limits. */
 export function maxUploadBytes(
   limits: PartLimits,
   { tokenBytes, pipeBytes }: { tokenBytes: number | null; pipeBytes: number | null },
@@ -124,7 +124,7 @@ function matchesType(range: string, filetype: string | null): boolean {
 
 /**
  * Concatenation copies within each bucket, reads ranges that are too small to copy, and deletes the pieces. Not every
- * provider can copy parts, and where all parts must have the same size, pieces of arbitrary sizes cannot become parts.
+ * provider can copy parts, and if all parts must have the same size, pieces of arbitrary sizes cannot become parts.
  */
 export function mayConcatenate(
   context: Opening,

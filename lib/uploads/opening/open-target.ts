@@ -2,8 +2,8 @@ import type { Bucket } from '../bucket-port.ts'
 import type { Target } from '../ledger/upload-rights.ts'
 
 /**
- * Opens the bucket of a destination. Throws if the credentials of a required one cannot be decrypted. One of best effort that
- * cannot be opened, or was turned off, refuses whatever it is asked, so that its file goes on without it.
+ * Opens a destination's bucket. Throws if a required destination's credentials cannot be decrypted. A best-effort
+ * destination that cannot be opened or was turned off refuses every request, so that its file continues without it.
  */
 export function openTarget<Opened extends Pick<Bucket, 'capabilities'>>(
   { openBucket }: { openBucket(dataStore: Target['dataStore']): Opened },
@@ -18,7 +18,7 @@ export function openTarget<Opened extends Pick<Bucket, 'capabilities'>>(
   }
 }
 
-/** It sets no limits to the parts that the others get. */
+/** It does not limit the parts that the other destinations get. */
 const UNLIMITED = {
   maxParts: Number.POSITIVE_INFINITY,
   equalParts: false,

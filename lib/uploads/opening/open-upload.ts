@@ -18,7 +18,7 @@ export type Incoming = { bytes: number | undefined; lengthBytes?: number | undef
 
 /**
  * Opens an upload for writing. Takes its lease, waiting for another writer to release it, unless the statement that
- * checked the token has taken it already. Undefined if the upload takes no more bytes.
+ * checked the token has already taken it. Undefined if the upload accepts no more bytes.
  */
 export async function openUpload(
   context: UploadContext,
@@ -34,7 +34,8 @@ export async function openUpload(
   const expected = numbers({ ...upload, hasBegun: hasBegun(targets) })
   const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
-  // A plan made while another writer holds the lease would be out of date: that writer may send the parts it has bound.
+  // A plan made while another writer holds the lease would be out of date: that writer may send the parts it has
+  // bound.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const plan = mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
   const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
@@ -57,14 +58,14 @@ export async function openUpload(
   )
 }
 
-/** What a destination accepts that was given up does not bind the others. */
+/** An abandoned destination's limits do not apply to the others. */
 const isWritten = ({ required, status }: FileTarget): boolean =>
   required || status === 'pending' || status === 'transferring'
 
 const hasBegun = (held: readonly { multipartId: string | null }[]) =>
   held.some(({ multipartId }) => multipartId !== null)
 
-/** What an upload without bytes has in its row. */
+/** The row values of an upload without bytes. */
 const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, hasBegun: false }
 
 type Fresh = Pick<
@@ -82,7 +83,7 @@ type Fresh = Pick<
 >
 
 /**
- * Opens an upload without bytes whose first lease was taken by another statement: the one that created it, and bound
+ * Opens an upload without bytes whose first lease was taken by another statement: the one that created it and bound
  * its first parts, or the one that checked its token.
  */
 export async function adoptUpload(
@@ -108,7 +109,7 @@ export async function adoptUpload(
   }
 }
 
-/** A newly declared length may still be refused, so no part is bound on its basis before it is recorded. */
+/** A newly declared length may still be refused, so no part is bound based on it before it is recorded. */
 function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | null }): boolean {
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
@@ -117,7 +118,7 @@ type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'de
   Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'> &
   Pick<Taken, 'expirySeconds' | 'expiresAtMs' | 'expiresByMs'>
 
-/** The only place where an upload is put together. */
+/** The only place where an upload object is built. */
 function describe(
   context: Pick<UploadContext, 'budget'>,
   { pipe }: Pick<UploadRight, 'pipe'>,
@@ -139,7 +140,7 @@ function describe(
   }
 }
 
-/** What is known of a destination before the ledger has its row. */
+/** What is known about a destination before the ledger has its row. */
 type NewTarget = Pick<FileTarget, 'dataStore' | 'required' | 'key'>
 const NEW = { multipartId: null, isOpen: true }
 
@@ -168,7 +169,7 @@ type Numbered = {
   bound: Bound
 }
 
-/** The part numbers of an upload, with the plan for those that this request uses. */
+/** An upload's part numbers, with the plan for those that this request uses. */
 export function numbersOf(
   { terms }: Pick<UploadContext, 'terms'>,
   limits: PartLimits,
@@ -182,13 +183,13 @@ export function numbersOf(
   })
   // Parts sent to a multipart upload whose id was lost no longer matter.
   const inherited = hasBegun ? bound : { ...bound, boundEnds: [] }
-  // Bound in advance are the numbers of the parts that may be in flight, and of the one being filled.
+  // The numbers of parts that may be in flight, and of the part being filled, are bound in advance.
   return new PartNumbers(inherited, plan, terms.partsInFlight + 1)
 }
 
 /**
- * What the statement that checks the token needs to take the lease as well. Undefined unless the request brings a whole
- * file whose length is known already: recording a length takes a statement of its own.
+ * What the statement that checks the token needs to also take the lease. Undefined unless the request brings an
+ * entire file of known length: recording a length takes a separate statement.
  */
 export function wholeFileRequest(
   { leases }: Pick<UploadContext, 'leases'>,
@@ -200,8 +201,8 @@ export function wholeFileRequest(
 }
 
 /**
- * Everything that has to be there before bytes are accepted: room for a tail, quota, and a length that suits. Returns how many
- * more bytes the upload takes.
+ * Everything required before bytes are accepted: room for a tail, quota, and a valid length. Returns how many more
+ * bytes the upload accepts.
  */
 export async function prepareToAppend(
   context: Quotas & Pick<UploadContext, 'tailCap'>,
@@ -232,7 +233,8 @@ export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
 type Quotas = Pick<UploadContext, 'db' | 'clock' | 'quota'>
 
 /**
- * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." The missing bytes are reserved.
+ * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." The missing bytes are
+ * reserved.
  */
 export async function declareLength(
   { db, clock, quota }: Quotas,

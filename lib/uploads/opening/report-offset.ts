@@ -3,7 +3,7 @@ import type { UploadRow } from '../ledger/upload-rows.ts'
 import { toldOffset } from '../rules/decision.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** The offset to report and the status, for a writer that has lost its lease. */
+/** The offset and status to report, for a writer that has lost its lease. */
 export async function readProgress(
   { db }: Pick<UploadContext, 'db'>,
   fileId: string,
@@ -12,7 +12,7 @@ export async function readProgress(
   return now && { offsetBytes: toldOffset(now), status: now.status }
 }
 
-/** A client has asked for the offset of an unfinished upload, so it was interrupted: see `markInterrupted`. */
+/** A client asked for an unfinished upload's offset, so it was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
   const { id, status, offsetBytes, interrupted } = upload
   if (status === 'uploading' && offsetBytes > 0 && !interrupted) await markInterrupted(db, id, clock.now())

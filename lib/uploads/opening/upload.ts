@@ -5,51 +5,51 @@ import type { PartNumbers } from '../rules/part-numbers.ts'
 import type { PartLimits } from '../rules/part-plan.ts'
 
 /**
- * An upload that no other request may write, as `openUpload` hands it to its writer. Nothing here changes while the
- * request runs. What does change is in objects that change only by their own methods: how far the upload has come, what
- * each bucket may hold, which part numbers are bound, and the lease.
+ * An upload that no other request may write, as `openUpload` returns it to its writer. Nothing here changes while the
+ * request runs. The changing state is in objects that only change through their own methods: the upload's progress,
+ * what each bucket may hold, which part numbers are bound, and the lease.
  */
 export type Upload = {
   readonly fileId: string
   readonly workspaceId: string
   readonly limits: PartLimits
-  /** Where the memory for its bytes comes from: the account of its first bucket. */
+  /** The memory account for its bytes: that of its first bucket. */
   readonly memory: MemoryAccount
   readonly declaredType: string | null
-  /** Of the whole file. Null if the client has not declared it. */
+  /** Of the entire file. Null if the client has not declared it. */
   readonly declaredCrc32: number | null
-  /** Its first bytes must fit the declared type. */
+  /** Its first bytes must match the declared type. */
   readonly verifiesContent: boolean
-  /** Its Pipe had an active webhook when the request came. */
+  /** Its Pipe had an active webhook when the request arrived. */
   readonly hasWebhooks: boolean
-  /** A hook decides about it before there is an object. */
+  /** A hook decides on it before the object is created. */
   readonly isGated: boolean
   readonly lease: Lease
   readonly progress: Progress
   readonly numbers: PartNumbers
-  /** In the order of the ledger: the required ones first. */
+  /** In ledger order: required ones first. */
   readonly destinations: readonly Destination[]
 }
 
-/** A position up to which the bytes of an upload are confirmed. */
+/** A position up to which an upload's bytes are confirmed. */
 export type Confirmed = {
   readonly offsetBytes: number
   /** Of all bytes before the offset. */
   readonly crc32: number
-  /** How many of these bytes, the last ones, are in the database only. */
+  /** How many of the last of these bytes are only in the database. */
   readonly tailBytes: number
 }
 
-/** How long an upload is kept that receives no more bytes, and the time after which it takes none at all. */
+/** How long an upload without new bytes is kept, and the time after which it accepts none at all. */
 type Expiry = { readonly expirySeconds: number; readonly expiresByMs: number }
 
-/** When an upload expires that receives no more bytes after `nowMs`. */
+/** When an upload that receives no bytes after `nowMs` expires. */
 export function expiresAtMs({ expirySeconds, expiresByMs }: Expiry, nowMs: number): number {
   return Math.min(nowMs + expirySeconds * 1000, expiresByMs)
 }
 
 /**
- * How far an upload has come, as its row in the ledger says. Each method is called by one function alone, after the
+ * An upload's progress, as its row in the ledger shows it. Each method is called by a single function, after the
  * ledger has committed the change. Only the recorder moves the offset.
  */
 export class Progress {
@@ -90,34 +90,34 @@ export class Progress {
     return this.#lengthBytes
   }
 
-  /** The missing bytes no longer have quota reserved. */
+  /** Quota is no longer reserved for the missing bytes. */
   get reservationLapsed(): boolean {
     return this.#reservationLapsed
   }
 
-  /** By the recorder. */
+  /** Called by the recorder. */
   moveTo(confirmed: Confirmed, nowMs: number): void {
     this.#confirmed = confirmed
     this.#expiresAtMs = expiresAtMs(this.expiry, nowMs)
   }
 
-  /** By `declareLength`. */
+  /** Called by `declareLength`. */
   lengthDeclared(lengthBytes: number): void {
     this.#lengthBytes = lengthBytes
   }
 
-  /** By `renewReservation`. */
+  /** Called by `renewReservation`. */
   reservationRenewed(): void {
     this.#reservationLapsed = false
   }
 }
 
-/** What the bucket may hold of an upload, whatever became of the requests to it. */
+/** What the bucket may hold of an upload, whatever happened to the requests. */
 type Held = { kind: 'nothing' } | { kind: 'multipart'; id: string } | { kind: 'object' }
 
 export type Place = {
   dataStoreId: string
-  /** From 1 on. */
+  /** Starts at 1. */
   position: number
   required: boolean
   bucket: Bucket
@@ -126,8 +126,8 @@ export type Place = {
 }
 
 /**
- * Where the bytes of an upload go. Whoever sends them there says what the bucket may hold by now. One that is not required
- * gets the same bytes, and once it fails it is left out.
+ * Where an upload's bytes go. The sender reports here what the bucket may hold by now. A best-effort destination gets
+ * the same bytes, and is left out once it fails.
  */
 export class Destination {
   readonly dataStoreId: string
@@ -135,7 +135,7 @@ export class Destination {
   readonly required: boolean
   readonly bucket: Bucket
   readonly target: Target
-  /** Whether the credentials may read, so that the object can be looked up. */
+  /** Whether the credentials allow reading, so that the object can be looked up. */
   readonly mayRead: boolean
   #held: Held
   #isOpen: boolean
@@ -157,7 +157,7 @@ export class Destination {
     return this.target.key
   }
 
-  /** It gets the bytes that come. */
+  /** It gets new bytes. */
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -176,22 +176,22 @@ export class Destination {
     return this.#fault
   }
 
-  /** By who sends the parts, or the whole file. */
+  /** Called by the sender of the parts or of the entire file. */
   failedWith(fault: unknown): void {
     this.#fault = fault
   }
 
-  /** By the sender of its parts. */
+  /** Called by the sender of its parts. */
   multipartBegun(id: string): void {
     this.#held = { kind: 'multipart', id }
   }
 
-  /** By `finishUpload`, before it sends a whole file. */
+  /** Called by `finishUpload`, before it sends an entire file. */
   puttingObject(): void {
     this.#held = { kind: 'object' }
   }
 
-  /** By `giveUpDestination`, for one that is not required. */
+  /** Called by `giveUpDestination`, for a best-effort destination. */
   close(): void {
     this.#isOpen = false
   }

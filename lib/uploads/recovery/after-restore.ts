@@ -14,8 +14,8 @@ const AT_ONCE = 8
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * For a database restored from a backup: where the credentials may read, looks up the objects of uploads that the
- * database has as unfinished. An upload whose object is complete becomes transferred, with its event.
+ * For a database restored from a backup: if the credentials allow reading, looks up the objects of uploads that the
+ * database considers unfinished. An upload whose object is complete becomes transferred, with its event.
  */
 export async function findFinished(context: Context): Promise<{ looked: number; found: string[] }> {
   const found: string[] = []
@@ -49,7 +49,7 @@ async function record(context: Context, file: Unfinished): Promise<boolean> {
   return isMarked ?? false
 }
 
-/** If the bucket does not answer, its uploads stay as they are. */
+/** If the bucket does not respond, its uploads stay unchanged. */
 async function find(context: Context, { dataStore, required, key }: Unfinished['destinations'][number]) {
   if (!dataStore.mayRead) return undefined
   try {
@@ -67,12 +67,12 @@ export type Listed = { dataStoreId: string; name: string; workspaceId: string } 
 )
 type Listing = Pick<Context, 'db' | 'openBucket'>
 
-/** The folder of the objects that bucket checks write. */
+/** The folder for objects written by bucket checks. */
 const PROBE_FOLDER = '.sluice-checks'
 /** There is no index on keys, so each query reads all files of the bucket. */
 const ASKED_TOGETHER = 5000
 
-/** For each bucket that may be listed, the objects written since `sinceMs` that belong to no file in the database. */
+/** For each bucket that can be listed, the objects written since `sinceMs` that belong to no file in the database. */
 export async function listUnknown(context: Listing, sinceMs: number): Promise<Listed[]> {
   const all: Listed[] = []
   for (const { name, dataStore } of await listedDataStores(context.db)) {
@@ -109,7 +109,7 @@ async function unknownIn(
 
 const isOfCheck = ({ prefix }: SealedDataStore, key: string) => key.startsWith(`${prefix}${PROBE_FOLDER}/`)
 
-/** The objects that belong to no file of any Data Store: several may share one bucket. */
+/** The objects that belong to no file of any Data Store, since several may share one bucket. */
 async function withoutFile(
   { db }: Listing,
   { bucket }: SealedDataStore,

@@ -26,8 +26,9 @@ const AT_ONCE = 32
 const AT_ONCE_PER_BUCKET = 4
 
 /**
- * Makes the objects of files whose bytes are all durable. (Other interrupted uploads are resumed by their clients: see
- * takeLease.) An attempt holds the file's lease, so only one node works on it. Returns how many attempts were begun.
+ * Creates the objects of files whose bytes are all durable. (Other interrupted uploads are resumed by their clients:
+ * see takeLease.) An attempt holds the file's lease, so only one node works on it. Returns how many attempts were
+ * started.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
   const { db, clock, reconciling, terms } = context
@@ -39,7 +40,7 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
     nowMs,
     busy: [...reconciling.values()],
   })
-  // A bucket that does not respond must not delay the others.
+  // An unresponsive bucket must not delay the others.
   await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file, nowMs))))
   return claimed.length
 }
@@ -67,21 +68,19 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
   }
 }
 
-/**
- * The previous attempt was past the deadline already: even after a long outage of Sluice, there is one late attempt.
- */
+/** The previous attempt was already past the deadline: even after a long Sluice outage, there is one late attempt. */
 function isOver({ sinceMs, lastAttemptMs }: Claimed): boolean {
   return lastAttemptMs !== null && lastAttemptMs - sinceMs > GIVE_UP_AFTER_MS
 }
 
-/** By it a claim counts against what a bucket may have at once. */
+/** Used to count a claim against the bucket's simultaneous limit. */
 function firstOpen({ destinations }: Claimed): ClaimedDestination {
   return destinations.find(({ isOpen }) => isOpen) ?? destinations[0]!
 }
 
 type Place = ReturnType<typeof place>
 
-/** Opened only when used: a file must end even if its credentials can no longer be decrypted. */
+/** Only opened when used: a file must end even if its credentials can no longer be decrypted. */
 function place(context: UploadContext, destination: ClaimedDestination) {
   const { dataStore } = destination
   const open = () => openTarget(context, destination)
@@ -146,7 +145,7 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
   })
 }
 
-/** Starts over, as nothing of an earlier attempt is visible. */
+/** Starts over, since nothing from an earlier attempt is visible. */
 async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
   const { fileId, destinations, object } = file
   const contentType = contentTypeOf(file.filetype)
@@ -169,8 +168,8 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
 }
 
 /**
- * Stores a file of one part that not every required bucket accepted when it arrived. If all of them did, the bytes are not in
- * the database, and those of best effort have failed.
+ * Stores a single-part file that not every required bucket accepted when it arrived. If all of them did, the bytes
+ * are not in the database, and the best-effort destinations have failed.
  */
 async function putFromTail(
   context: UploadContext,
@@ -196,7 +195,9 @@ async function putFromTail(
   })
 }
 
-/** The length may have been declared after the last byte, by a request that ended before it could judge a short file. */
+/**
+ * The length may have been declared after the last byte, by a request that ended before it could check a short file.
+ */
 async function foundInstead(
   { verifyContent, filetype, bytes, tailBytes }: Claimed,
   chunks: readonly Buffer[],
@@ -212,8 +213,8 @@ const FELL_BEHIND = 'The node died before it had the object.'
 type FullPlace = ClaimedDestination & { dataStoreId: string; open(): Bucket }
 
 /**
- * Sends the last part, whose bytes are in the tail, to each destination, and records it once every required one has it.
- * Every attempt sends the same bytes under the same number. Returns the faults, by destination.
+ * Sends the last part, whose bytes are in the tail, to each destination, and records it once every required one has
+ * it. Every attempt sends the same bytes under the same number. Returns the faults by destination.
  */
 export async function sendLastPart(
   context: UploadContext,
@@ -253,7 +254,10 @@ export async function sendLastPart(
   return faults
 }
 
-/** The others have begun already: a node died then, or this bucket was down. No part is recorded, so the tail is the file. */
+/**
+ * The others have already started: a node died then, or this bucket was down. No part is recorded, so the tail is the
+ * file.
+ */
 function beginLate(
   context: UploadContext,
   { filetype, object }: Claimed,

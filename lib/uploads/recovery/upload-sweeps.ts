@@ -55,7 +55,7 @@ export async function endInterruptedUploads(
   return ended
 }
 
-/** Ends uploads that were not finished in time, except those that somebody is writing or that have all their bytes. */
+/** Ends uploads that were not finished in time, except those that are being written or have all their bytes. */
 export async function expireUploads(
   context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
 ): Promise<number> {

@@ -20,13 +20,13 @@ export type CopyPlaces = {
   target: Target & { bucket: Bucket; mayRead: boolean }
 }
 
-/** How long an abort may take that nobody waits for. */
+/** How long an abort that nobody waits for may take. */
 const ABORT_MS = 5000
 
 /**
- * Copies an object from one bucket to another, with one part of it in memory at a time, and goes on after the parts that an
- * earlier attempt has copied. Whatever the source holds by now, the object is made only if it has the length and the checksum
- * of the bytes that the client sent.
+ * Copies an object from one bucket to another, with one part in memory at a time, and continues after the parts that
+ * an earlier attempt copied. Whatever the source contains by now, the object is only created if it has the length and
+ * the checksum of the bytes that the client sent.
  */
 export class ObjectCopy {
   readonly #context: UploadContext
@@ -59,7 +59,10 @@ export class ObjectCopy {
     }
   }
 
-  /** Nothing closes a part early, so all of them can be equal. Of a large object, their size depends on the memory of the node. */
+  /**
+   * Nothing closes a part early, so all of them can be equal. For a large object, their size depends on the node's
+   * memory.
+   */
   #usualPartBytes(): number {
     const limits = limitsOfSet([this.#places.target.bucket.capabilities], this.#context.budget.maxPartBytes)
     return equalPartBytes(limits, this.#repair.bytes)
@@ -89,10 +92,10 @@ export class ObjectCopy {
     const { bytes, multipartId: begun } = this.#repair
     const multipartId = begun ?? (await this.#begin())
     const parts = await readRepairedParts(this.#context.db, this.#repair)
-    // A node with less memory goes on with the parts of the one that began, or it would run out of numbers.
+    // A node with less memory keeps the part size of the one that started, or it would run out of numbers.
     const partBytes = parts[0]?.sizeBytes ?? this.#usualPartBytes()
     let first = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    // Only an attempt that had copied everything can have asked for the object.
+    // Only an attempt that had copied everything can have requested the object.
     const sentBefore = first === bytes
     while (first < bytes) {
       const number = parts.length + 1
@@ -161,7 +164,7 @@ export class ObjectCopy {
   }
 }
 
-/** Somebody has replaced the object at the source. */
+/** The object was replaced at the source. */
 class OtherContent extends Error {
   constructor(key: string) {
     super(`The object ${key} that it was copied from is not the uploaded one: its checksum differs.`)

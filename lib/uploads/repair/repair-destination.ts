@@ -6,8 +6,8 @@ import { lockRepairable, type Repairable, requestRepair } from '../ledger/repair
 import { NO_SOURCE } from '../rules/file-status.ts'
 
 /**
- * Has an object copied to a destination that lacks it now, instead of when the next attempt is due: a worker begins within
- * seconds. Throws where no attempt could succeed.
+ * Copies an object to a destination that is missing it now, instead of waiting for the next attempt: a worker starts
+ * within seconds. Throws if no attempt could succeed.
  */
 export async function repairDestination(
   { db, clock }: CoreRuntime,

@@ -22,8 +22,8 @@ const AT_ONCE = 8
 const AT_ONCE_PER_BUCKET = 2
 
 /**
- * Copies objects to destinations of best effort that lack them, from one that may be read. What dies in the middle is
- * continued after its last recorded part, by any node. Returns how many copies were begun.
+ * Copies objects to best-effort destinations that are missing them, from a destination that can be read. After a
+ * crash, any node continues after the last recorded part. Returns how many copies were started.
  */
 export async function repairDestinations(context: UploadContext): Promise<number> {
   const { db, clock, repairing, stopping, terms } = context
@@ -57,14 +57,17 @@ async function attempt(context: UploadContext, repair: Repair): Promise<void> {
     else if (stopping.signal.aborted) await giveRepairBack(context.db, repair)
     else await fail(context, repair, judged, isProgress)
   } catch (err) {
-    // Another attempt follows once the claim is over.
+    // Another attempt follows once the claim has expired.
     log.warn({ err, fileId: repair.fileId }, 'could not record a repair; will retry')
   } finally {
     endRenewal()
   }
 }
 
-/** Two that copy at the same time do no harm, so a late renewal need not stop the copy: only one of them records it. */
+/**
+ * Two simultaneous copies do no harm, since only one of them records the result, so a late renewal need not stop the
+ * copy.
+ */
 function renewClaim({ db, terms, log }: UploadContext, repair: Repair, lost: AbortController): () => void {
   const renew = () =>
     renewRepair(db, repair, terms.leaseMs).then(
@@ -91,7 +94,7 @@ async function copy(
   }
 }
 
-/** Each attempt reads from the next source: one of them may be away, or hold something else by now. */
+/** Each attempt reads from the next source: one of them may be down, or hold something else by now. */
 function openPlaces({ openBucket }: UploadContext, repair: Repair): CopyPlaces {
   const { dataStore, sources, failures, key, filetype, object } = repair
   if (dataStore.state === 'off')
@@ -110,7 +113,7 @@ function openPlaces({ openBucket }: UploadContext, repair: Repair): CopyPlaces {
   }
 }
 
-/** Aborts the multipart upload that was given up, where the credentials allow it. */
+/** Aborts the abandoned multipart upload, if the credentials allow it. */
 async function clear(
   { db }: UploadContext,
   repair: Repair,
@@ -136,7 +139,7 @@ async function succeed(
   context.checkpoint('transferred')
 }
 
-/** What was copied is of no use if the bucket does not have it any more, or if it was copied from something else. */
+/** Copied parts are useless if the bucket no longer has them, or if they were copied from something else. */
 async function fail(
   { db, clock, metrics }: UploadContext,
   repair: Repair,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPlainText } from '../../platform/kernel/parse-input.ts'
 
-/** What makes a batch one. Two uploaders, or an uploader and a token, never share one by its name alone. */
+/** What identifies a batch. Two uploaders, or an uploader and a token, never share a batch by its name alone. */
 type BatchKey = { pipeId: string; senderId: string; subject: string | null; name: string; byToken: boolean }
 export type Batch = BatchKey & { id: string; workspaceId: string }
 
@@ -10,7 +10,7 @@ const MAX_NAME = 200
 
 type Token = { workspaceId: string; senderId: string; subject: string | null; batch: string | null }
 
-/** The batch that a token names, else the one that the uploader does. */
+/** The batch named by the token, otherwise the one named by the uploader. */
 export function batchOf(token: Token, pipeId: string, named: string | undefined): Batch | null {
   const name = token.batch ?? named
   if (name === undefined) return null
@@ -24,7 +24,7 @@ export function batchOf(token: Token, pipeId: string, named: string | undefined)
   return { id: batchId(key), workspaceId, ...key }
 }
 
-/** RFC 9562, 5.8: a UUID of version 8 whose bits are ours. */
+/** RFC 9562, 5.8: a version 8 UUID with custom bits. */
 export function batchId({ pipeId, senderId, subject, name, byToken }: BatchKey): string {
   const text = JSON.stringify([pipeId, senderId, subject, name, byToken])
   const hex = createHash('sha256').update(text).digest('hex')

@@ -1,24 +1,24 @@
 /**
- * Whether a file is what it was declared to be, by its first bytes. Nothing of it goes to a bucket before there are this many of
- * them, or all.
+ * Checks by its first bytes whether a file matches its declared type. Nothing goes to a bucket before this many
+ * bytes, or all of them, have arrived.
  */
 export const HEAD_BYTES = 4100
 
-/** `found`: the type that the bytes have. */
+/** `found`: the actual type of the bytes. */
 export type Content = { found: string; fits: boolean }
 
 const ANYTHING = 'application/octet-stream'
 const TEXT = 'text/plain'
 const NOTHING = 'application/x-empty'
 
-/** It is only loaded where a Pipe asks for it. */
+/** Only loaded if a Pipe asks for it. */
 const library = () => import('file-type')
 
 /**
- * - A type that has a signature needs it, or that of its family.
- * - Any other type, such as text, needs valid UTF-8 without NUL, and no signature. Unknown images, sounds, videos and fonts
- *   are binary, so text is none of them.
- * - `application/octet-stream`, or no declared type, claims nothing, so everything fits.
+ * - A type with a signature needs that signature, or one from its family.
+ * - Any other type, such as text, needs valid UTF-8 without NUL, and no signature. Unknown images, sounds, videos and
+ *   fonts are binary, so they never pass as text.
+ * - `application/octet-stream`, or no declared type, claims nothing, so everything matches.
  */
 export async function judgeContent(
   head: Uint8Array,
@@ -47,12 +47,12 @@ async function typeOf(head: Uint8Array, isWhole: boolean): Promise<string> {
   const { fileTypeFromBuffer } = await library()
   const signed = mediaType((await fileTypeFromBuffer(head))?.mime)
   const isText = isCleanText(head, isWhole)
-  // Letters at the start of a text are no signature, unless a format of text has that one: BM, MZ, II.
+  // Letters at the start of a text (BM, MZ, II) do not count as a signature, unless a text format has that signature.
   if (signed && !(isText && !TEXT_FORMATS.has(signed))) return signed
   return isText ? TEXT : ANYTHING
 }
 
-/** Formats with a signature whose files can be text from their first byte to their last. */
+/** Formats with a signature whose files can be text throughout. */
 const TEXT_FORMATS = new Set([
   ...['application/pdf', 'application/postscript', 'application/eps', 'application/rtf'],
   ...['application/pgp-encrypted', 'application/x-ms-regedit', 'model/stl'],
@@ -64,7 +64,7 @@ async function hasSignature(type: string): Promise<boolean> {
   return supportedMimeTypes.has(type) || FURTHER_NAMES.has(type) || hasZipSignature(type)
 }
 
-/** The library knows these by their first line, which not every one of them has. */
+/** The library recognizes these by their first line, which not all files have. */
 const WRITTEN = new Set([
   'application/xml',
   'text/calendar',
@@ -74,7 +74,7 @@ const WRITTEN = new Set([
   'application/x-ms-regedit',
 ])
 
-/** Valid UTF-8 without NUL. What was cut off may end within a character. */
+/** Valid UTF-8 without NUL. The cut may be within a character. */
 function isCleanText(head: Uint8Array, isWhole: boolean): boolean {
   if (head.includes(0)) return false
   try {
@@ -87,7 +87,10 @@ function isCleanText(head: Uint8Array, isWhole: boolean): boolean {
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const TYPE = new RegExp(`^(${TOKEN}/${TOKEN})\\s*(?=;|$)`)
-/** A quoted value may contain any printable ASCII. Of other characters, different bytes would be signed than sent. */
+/**
+ * A quoted value may contain any printable ASCII. For other characters, the bytes sent would differ from the bytes
+ * signed.
+ */
 const PARAMETER = new RegExp(
   `\\s*;\\s*(?:(${TOKEN})=(${TOKEN}|"(?:[ !#-[\\]-~]|\\\\[ -~])*"))?\\s*(?=;|$)`,
   'y',
@@ -97,8 +100,8 @@ const MAX_BYTES = 255
 const UNKNOWN = 'application/octet-stream'
 
 /**
- * The object's Content-Type: what the client declared, if it follows the grammar of RFC 9110, 8.3.1. Malformed
- * parameters are dropped, and a value that is not a media type becomes `application/octet-stream`.
+ * The object's Content-Type: the declared type, if it follows the grammar of RFC 9110, 8.3.1. Malformed parameters
+ * are dropped, and a value that is not a media type becomes `application/octet-stream`.
  */
 export function contentTypeOf(filetype: string | null): string {
   const declared = filetype?.trim() ?? ''
@@ -116,8 +119,8 @@ export function contentTypeOf(filetype: string | null): string {
 }
 
 /**
- * Media types that are one to a reader of first bytes: other names of one type, and formats that begin as their container does.
- * Within a family, a file that is declared as one may turn out to be any other.
+ * Media types that have the same first bytes: other names for one type, and formats that start like their container.
+ * Within a family, a file declared as one may turn out to be any other.
  */
 const FAMILIES: readonly (readonly string[])[] = [
   ['image/jpeg', 'image/jpg', 'image/pjpeg'],
@@ -193,12 +196,12 @@ const FAMILIES: readonly (readonly string[])[] = [
 
 const FAMILY_OF = new Map(FAMILIES.flatMap((family, n) => family.map((type) => [type, n] as const)))
 
-/** What else is a ZIP archive inside. */
+/** Other formats that are ZIP archives. */
 const ZIPPED =
   /^application\/(vnd\.openxmlformats-officedocument\.|vnd\.oasis\.opendocument\.|vnd\.ms-(word|excel|powerpoint)\.|epub\+zip$|java-archive$|x-java-archive$|x-zip|zip$|vnd\.android\.package-archive$|x-xpinstall$|vnd\.apple\.|vnd\.google-earth\.kmz$|vnd\.comicbook\+zip$|vnd\.visio$)|^model\/(3mf|vnd\.usdz\+zip)$/
 const isZipped = (type: string) => ZIPPED.test(type)
 
-/** One of the two is the container itself: a document does not become another kind of document. */
+/** One of the two is the container itself: a document does not become a different kind of document. */
 const isZip = (type: string) => type === 'application/zip' || type.startsWith('application/x-zip')
 
 export function isOneFamily(declared: string, found: string): boolean {
@@ -208,6 +211,6 @@ export function isOneFamily(declared: string, found: string): boolean {
   return isZipped(declared) && isZipped(found) && (isZip(declared) || isZip(found))
 }
 
-/** Other names of types that have a signature. */
+/** Other names for types with a signature. */
 export const FURTHER_NAMES: ReadonlySet<string> = new Set(FAMILY_OF.keys())
 export const hasZipSignature = isZipped

@@ -1,13 +1,13 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
-/** What the customer's backend has decided about a file whose bytes are all durable. */
+/** The customer backend's decision on a file whose bytes are all durable. */
 export type Verdict = { by: 'receiver' | 'api' | 'default' | 'time' } & (
   | { state: 'allowed'; result: unknown }
   | { state: 'rejected'; reason: string }
   | { state: 'deferred' }
 )
 
-/** Where the decision about a file stands: see `DECISION_STATES`. */
+/** The state of a file's decision: see `DECISION_STATES`. */
 export type FileDecision = {
   state: 'due' | 'asked' | Verdict['state']
   reason: string | null
@@ -20,7 +20,7 @@ type Decided = {
   decision: Pick<FileDecision, 'state'> | null
 }
 
-/** Reasons of our own, where nobody has said one. */
+/** Our own reasons, for when nobody has given one. */
 export const NO_ANSWER = 'no_answer'
 export const UNDECIDED = 'undecided'
 
@@ -29,7 +29,7 @@ const WORDS: Record<string, string> = {
   [UNDECIDED]: 'The file was not decided on in time (undecided).',
 }
 
-/** A reason in words for people. */
+/** A human-readable reason. */
 export const explainRejection = (reason: string): string => WORDS[reason] ?? reason
 
 export function isRejected({ decision }: Pick<Decided, 'decision'>): boolean {
@@ -37,9 +37,9 @@ export function isRejected({ decision }: Pick<Decided, 'decision'>): boolean {
 }
 
 /**
- * The offset that clients are told. Common clients take an upload whose offset is its length to be finished, and one whose
- * HEAD fails to be lost: so as long as the object is not allowed, the last byte seems to be missing. The
- * request that brings it again gets the decision.
+ * The offset reported to clients. Common clients treat an upload whose offset equals its length as finished, and one
+ * whose HEAD fails as lost. So until the object is allowed, the last byte appears to be missing, and the request that
+ * sends it again gets the decision.
  */
 export function toldOffset(file: Decided): number {
   const { offsetBytes, lengthBytes, decision } = file

@@ -4,41 +4,41 @@ import { attemptsOf, type BucketFaultKind, bucketFault } from '../bucket-port.ts
 import type { Failure } from './file-status.ts'
 
 /**
- * What is done about a fault.
+ * What to do about a fault.
  *
- * - `keep in tail`: the bucket may accept the bytes later, so those in memory are stored as a tail. If there are none,
- *   as `release`.
- * - `release`: nothing is decided. The client resumes the upload, or the reconciler tries again: for 24 hours, and then
- *   once more. What was to be cleared is cleared later.
- * - `look up`: the bucket no longer knows the multipart upload, but the object may exist. Unless the bucket says so or
- *   denies it, nobody knows, and the file fails as such.
+ * - `keep in tail`: the bucket may accept the bytes later, so those in memory are stored as a tail. If there are
+ *   none, same as `release`.
+ * - `release`: nothing is decided. The client resumes the upload, or the reconciler tries again: for 24 hours, and
+ *   then once more. Pending cleanup happens later.
+ * - `look up`: the bucket no longer knows the multipart upload, but the object may exist. Unless the bucket confirms
+ *   or denies it, nobody knows, and the file fails as such.
  * - `compare`: the bucket has an object under the key, which belongs to this file alone. Only its size may be wrong.
- * - `infer`: the object is there, by what the bucket said, and the credentials may not look at it.
+ * - `infer`: according to the bucket's response the object exists, but the credentials do not allow looking at it.
  * - `unknown`: the bucket will not say whether the object exists, now or later.
- * - `fail`: no change by anybody could make this succeed. The file fails at once, with the reason.
+ * - `fail`: nothing that anyone changes could make this succeed. The file fails immediately, with the reason.
  */
 export type Verdict = 'keep in tail' | 'release' | 'look up' | 'compare' | 'infer' | 'unknown' | 'fail'
 
 /**
- * What was tried: a `part` or a single `put` while the client waits; or, with every byte durable, the `last part` from
- * the tail, the Complete, or the `join` of other objects; a `look up` of the object, or a `clear` of what is left.
+ * What was tried: a `part` or a single `put` while the client waits; or, with every byte durable, the `last part`
+ * from the tail, the Complete, or the `join` of other objects; a `look up` of the object, or a `clear` of leftovers.
  */
 export type Step = 'part' | 'put' | 'last part' | 'complete' | 'join' | 'look up' | 'clear'
 
 /**
- * Whose fault it is: another writer that took the lease is a `rival`, and `end` means that the upload has ended. `us`: a
- * fault elsewhere in the installation, such as an unreachable database.
+ * Who caused it: `rival` is another writer that took the lease, and `end` means that the upload has ended. `us`: a
+ * fault elsewhere in Sluice, such as an unreachable database.
  */
 export type Blame = 'bucket' | 'client' | 'rival' | 'end' | 'us'
 
 export type Fault = {
   verdict: Verdict
-  /** Whether the request may have taken effect, or one before it whose outcome is not known. */
+  /** Whether the request, or an earlier one with an unknown outcome, may have taken effect. */
   effect: 'none' | 'possible'
   blame: Blame
 }
 
-/** `damaged`: the bytes were corrupted on their way. `other`: not a fault of the bucket. */
+/** `damaged`: the bytes were corrupted in transit. `other`: not a bucket fault. */
 type Kind = BucketFaultKind | 'damaged' | 'other'
 
 const always = (verdict: Verdict): Record<Step, Verdict> => ({
@@ -54,10 +54,11 @@ const always = (verdict: Verdict): Record<Step, Verdict> => ({
 const TABLE: Record<Kind, Record<Step, Verdict>> = {
   // A transient error.
   trouble: { ...always('release'), part: 'keep in tail', put: 'keep in tail' },
-  // Somebody may fix the cause: credentials, a policy, the bucket itself. To a lookup, S3 responds in the same way if the
-  // object is missing and the credentials may not list the bucket. What may not be cleared is left to the lifecycle rule.
+  // Someone may fix the cause: credentials, a policy, the bucket itself. S3 responds to a lookup in the same way if
+  // the object is missing and the credentials do not allow listing the bucket. Anything that cannot be cleared is
+  // left to the lifecycle rule.
   refused: { ...always('release'), 'look up': 'unknown', clear: 'fail' },
-  // Bytes that are sent again may arrive intact; recorded parts stay as they are.
+  // Bytes that are sent again may arrive intact; recorded parts never change.
   damaged: { ...always('release'), complete: 'fail', join: 'fail', clear: 'fail' },
   // A join starts over each time, and a PutObject has no multipart upload.
   no_such_upload: {
@@ -67,7 +68,7 @@ const TABLE: Record<Kind, Record<Step, Verdict>> = {
     'look up': 'release',
     clear: 'fail',
   },
-  // A PutObject that meets an object reports it as a success.
+  // A PutObject that finds an existing object reports it as a success.
   exists: { ...always('release'), complete: 'compare', join: 'compare', clear: 'fail' },
   // While the client is still sending, the customer may correct the Pipe or the Data Store.
   impossible: { ...always('fail'), part: 'release', 'look up': 'release' },
@@ -75,27 +76,27 @@ const TABLE: Record<Kind, Record<Step, Verdict>> = {
   other: { ...always('release'), clear: 'fail' },
 }
 
-/** A response of these kinds to the only attempt proves that it had no effect. */
+/** Such a response to the only attempt proves that it had no effect. */
 const WITHOUT_EFFECT = new Set<Kind>(['refused', 'impossible', 'damaged'])
 
 /**
- * Lifecycle rules count whole days from the beginning of a multipart upload, and no provider drops one sooner by itself.
- * So one that has vanished earlier was completed, unless somebody aborted it by hand.
+ * Lifecycle rules count whole days from the start of a multipart upload, and no provider drops one sooner on its own.
+ * So if one vanishes earlier, it was completed, unless someone aborted it manually.
  */
 const NEVER_DROPPED_BEFORE_MS = days(1)
 
 type Attempts = {
-  /** An earlier attempt at the object, of unknown outcome, may have made it. */
+  /** An earlier attempt with an unknown outcome may have created the object. */
   sentBefore?: boolean
   /** How long ago the upload was created. */
   ageMs?: number
-  /** The credentials may look objects up. */
+  /** The credentials allow looking up objects. */
   mayRead?: boolean
 }
 
 /**
- * Judges a fault on the way of an upload: what to do about it, what may have happened all the same, and whose fault it
- * is. Nothing else decides this.
+ * Judges a fault in an upload: what to do about it, what may have happened anyway, and who caused it. Nothing else
+ * decides this.
  */
 export function classify(error: unknown, step: Step, attempts: Attempts = {}): Fault {
   const { sentBefore = false, ageMs = Number.POSITIVE_INFINITY, mayRead = true } = attempts
@@ -104,7 +105,7 @@ export function classify(error: unknown, step: Step, attempts: Attempts = {}): F
   const wasRepeated = sentBefore || attemptsOf(cause) > 1
   const wasCompleted = kind === 'no_such_upload' && wasRepeated && ageMs < NEVER_DROPPED_BEFORE_MS
   const isThere = step === 'complete' && (kind === 'exists' || wasCompleted)
-  // As long as its last part is missing, nobody has asked for the object.
+  // As long as its last part is missing, nobody has requested the object.
   const isCertain = step === 'last part' ? !sentBefore : WITHOUT_EFFECT.has(kind) && !wasRepeated
   return {
     verdict: isThere && !mayRead ? 'infer' : TABLE[kind][step],
@@ -127,14 +128,16 @@ function blameFor(error: unknown, kind: Kind): Blame {
   return error.code === 'upload_gone' ? 'end' : 'client'
 }
 
-/** Why a destination of best effort was given up. What may pass by itself is another reason than what the bucket refused. */
+/**
+ * Why a best-effort destination was abandoned. Temporary errors have a different reason than refusals by the bucket.
+ */
 export function failureOf(fault: unknown): Failure {
   const kind = kindOf(fault)
   const reason = kind === 'trouble' || kind === 'aborted' ? 'unavailable' : 'rejected'
   return { reason, detail: (fault as Error).message }
 }
 
-/** What the client is told: of a fault of the bucket in the words of the bucket, without secrets. */
+/** What the client is told: for a bucket fault, the bucket's own words, without secrets. */
 export function errorForClient(error: unknown): unknown {
   const kind = bucketFault(error)
   if (!kind || isSluiceError(error)) return error

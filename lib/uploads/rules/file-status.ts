@@ -1,4 +1,4 @@
-/** Why a destination has no object: a code, and words for people where the code does not say it all. */
+/** Why a destination has no object: a code, and a description if the code is not enough. */
 export type Failure = {
   reason: 'fell_behind' | 'rejected' | 'unavailable' | 'unknown'
   detail: string | null
@@ -16,8 +16,8 @@ export type DestinationState = {
 type FileStatus = 'transferring' | 'transferred' | 'partially_transferred' | 'failed'
 
 /**
- * The status of a file whose last byte has arrived, by those of its destinations. The required ones decide whether there is a
- * file; those of best effort, whether it is everywhere. `transferring` until that is known.
+ * The status of a file whose last byte has arrived, derived from its destinations' statuses. The required ones decide
+ * whether there is a file; the best-effort ones, whether it is everywhere. `transferring` until that is known.
  */
 export function statusOf(destinations: readonly DestinationState[]): FileStatus {
   const required = destinations.filter((one) => one.required)

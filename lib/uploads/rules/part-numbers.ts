@@ -2,36 +2,36 @@ import type { PartPlan, PartStart } from './part-plan.ts'
 
 /** Which part numbers the ledger has bound to ranges of bytes. */
 export type Bound = {
-  /** How many parts are recorded, and how many bytes they hold. */
+  /** How many parts are recorded, and how many bytes they contain. */
   recordedParts: number
   recordedBytes: number
-  /** Where each of the following parts ends, in the order of their numbers. */
+  /** Where each of the following parts ends, in number order. */
   boundEnds: readonly number[]
 }
 
-/** All that one writer knows of: where the parts after that one end, whether they are recorded, sent or only bound. */
+/** Everything one writer knows: where the later parts end, whether they are recorded, sent or only bound. */
 export type EverBound = { afterParts: number; ends: readonly number[] }
 
 export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundEnds: [] }
 
 /**
- * Binds each part number to its bytes. The ledger commits a number together with the range of its part before that part
- * is sent. A writer that continues after a crash, a lost lease or a failed part sends the same range under the same
- * number. So the numbers run from 1 without a gap, as AWS demands of parts with checksums, and a request that reaches
- * the bucket late can only overwrite a part with the same bytes.
+ * Binds each part number to its bytes. The ledger commits a number together with its part's range before that part is
+ * sent. A writer that continues after a crash, a lost lease or a failed part sends the same range under the same
+ * number. The numbers therefore run from 1 without a gap, as AWS requires for parts with checksums, and a late
+ * request to the bucket can only overwrite a part with the same bytes.
  *
- * A number that this writer bound ahead of time and has not sent may still be bound to another range. One that an
- * earlier writer left bound may not: it may have been sent.
+ * A number that this writer bound ahead of time and has not sent can still be bound to another range. A number that
+ * an earlier writer left bound cannot: it may have been sent.
  */
 export class PartNumbers {
   readonly #foundParts: number
-  /** Where the parts end that were recorded since. */
+  /** Where the parts recorded since then end. */
   readonly #recordedEnds: number[] = []
   /** The last recorded part, and where it ends. */
   #recordedParts: number
   #recordedBytes: number
   readonly #plan: PartPlan
-  /** How many numbers are bound in advance, so that no part waits for a statement of its own. */
+  /** How many numbers are bound in advance, so that no part waits for a separate statement. */
   readonly #ahead: number
   /** Numbers that an earlier writer left bound, and where their parts end. */
   readonly #inherited: Map<number, number>
@@ -50,7 +50,7 @@ export class PartNumbers {
     this.#bound = byNumber(found)
   }
 
-  /** The number of the next part, and where that part begins. */
+  /** The number and start of the next part. */
   get next(): number {
     return this.#recordedParts + this.#taken.length + 1
   }
@@ -83,7 +83,7 @@ export class PartNumbers {
     return next
   }
 
-  /** From here on the part may arrive in a bucket at any time. It may be recorded already, if others have it. */
+  /** From now on, the part may arrive in a bucket at any time. It may already be recorded, if others have it. */
   markSent(number: number): void {
     const taken = this.#taken[number - this.#recordedParts - 1]
     if (taken) taken.sent = true
@@ -108,7 +108,7 @@ export class PartNumbers {
     }
   }
 
-  /** What has to stay bound once this writer releases the lease. */
+  /** What must stay bound once this writer releases the lease. */
   boundAfterRelease({ recording } = { recording: false }): Bound {
     const ends = this.#endsOfTaken
     const recorded = recording ? 1 : 0
@@ -120,7 +120,7 @@ export class PartNumbers {
     return this.#describe(recorded, ends)
   }
 
-  /** What has to be bound again in a ledger that has lost its last commits: any of these parts may still arrive. */
+  /** What must be bound again in a ledger that has lost its last commits: any of these parts may still arrive. */
   get everBound(): EverBound {
     return { afterParts: this.#foundParts, ends: [...this.#recordedEnds, ...this.#bound.values()] }
   }
@@ -152,7 +152,7 @@ export class PartNumbers {
     }
   }
 
-  /** How many of the taken numbers, from the first, an earlier writer had bound. */
+  /** How many of the first taken numbers an earlier writer had bound. */
   #countInheritedAmongTaken(): number {
     let count = 0
     while (count < this.#taken.length && this.#inherited.has(this.#recordedParts + count + 1)) count += 1

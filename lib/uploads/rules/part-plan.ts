@@ -1,21 +1,24 @@
 const MiB = 1024 * 1024
 
-/** The minimum of S3 for every part but the last. */
+/** The S3 minimum for every part except the last. */
 export const MIN_PART_BYTES = 5 * MiB
 export const USUAL_PART_BYTES = 8 * MiB
 const MAX_PART_BYTES = 512 * MiB
 const MAX_EQUAL_PART_BYTES = 64 * MiB
-/** One number in twenty is left for parts that interruptions close early. */
+/** One number in twenty is reserved for parts that interruptions close early. */
 const USABLE = 0.95
-/** Without a known length, a part's size is the bytes before it, times this, divided by the number of parts allowed. */
+/**
+ * Without a known length, a part's size is the number of preceding bytes, times this, divided by the number of parts
+ * allowed.
+ */
 const DEFERRED_GROWTH = 20
 
 export type PartLimits = { maxParts: number; equalParts: boolean; maxPartBytes: number }
 
 /**
- * An eighth of the memory budget, so that one upload cannot take all of it. Processes that share a budget use an eighth
- * of the whole, so that any of them can continue an upload that another began, but at most half of a process's own
- * share.
+ * An eighth of the memory budget, so that one upload cannot take all of it. Processes that share a budget use an
+ * eighth of the total, so that any of them can continue an upload that another started, but at most half of a
+ * process's own share.
  */
 export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes): number {
   return Math.max(
@@ -26,7 +29,7 @@ export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes):
 
 type ProviderLimits = { maxParts: number; equalParts: boolean }
 
-/** What all providers of a set accept: the fewest parts, and equal ones where any wants them so. */
+/** What all providers in a set accept: the lowest number of parts, and equal parts if any requires them. */
 export function limitsOfSet(providers: readonly ProviderLimits[], maxPartBytes: number): PartLimits {
   const maxParts = Math.min(...providers.map((one) => one.maxParts))
   return partLimits({ maxParts, equalParts: providers.some((one) => one.equalParts) }, maxPartBytes)
@@ -38,18 +41,18 @@ export function partLimits(provider: ProviderLimits, maxPartBytes: number): Part
   return { maxParts, equalParts, maxPartBytes: Math.min(most, maxPartBytes) }
 }
 
-/** At most 4.64 TiB. That is below the limit of every provider; the lowest is Cloudflare R2's, 4.995 TiB. */
+/** At most 4.64 TiB. That is below every provider's limit; the lowest is Cloudflare R2's, 4.995 TiB. */
 export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {
   return Math.floor(maxParts * USABLE) * maxPartBytes
 }
 
-/** The size of every part where all must be equal. It is fixed when the upload is created. */
+/** The size of every part if all must be equal. It is fixed when the upload is created. */
 export function equalPartBytes(limits: PartLimits, lengthBytes: number | null): number {
   if (lengthBytes === null) return limits.maxPartBytes
   return clamp(ceilMiB(lengthBytes / Math.floor(limits.maxParts * USABLE)), limits.maxPartBytes)
 }
 
-/** The size of the part that begins at `offsetBytes`, unless it is the last. */
+/** The size of the part that starts at `offsetBytes`, unless it is the last. */
 export function nextPartBytes(
   limits: PartLimits,
   at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number },
@@ -66,33 +69,35 @@ export function mayCloseEarly(
   at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number; partBytes: number },
 ): boolean {
   if (limits.equalParts || at.partBytes < MIN_PART_BYTES) return false
-  // Without a known length, nobody knows how many parts are to come: interruptions may use up half of the numbers.
+  // Without a known length, the number of remaining parts is unknown: interruptions may use up half of the numbers.
   if (at.lengthBytes === null) return at.nextNumber <= limits.maxParts / 2
   const remaining = at.lengthBytes - at.offsetBytes - at.partBytes
   return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= remaining
 }
 
-/** Where a part begins, and its number. */
+/** Where a part starts, and its number. */
 export type PartStart = { number: number; startOffset: number }
 
-/** What is known about the parts of a request before its bytes arrive. */
+/** What is known about a request's parts before its bytes arrive. */
 export type PartPlan = {
   /** Where a part ends if nothing interrupts it. */
   targetOffset(at: PartStart): number
-  /** Where it will end. Undefined if there will be no such part: the bytes are a tail, a whole file, or none at all. */
+  /**
+   * Where it will end. Undefined if there will be no such part: the bytes are a tail, an entire file, or none at all.
+   */
   endOffset(at: PartStart): number | undefined
   mayEndAt(at: PartStart, endOffset: number): boolean
 }
 
 /**
- * Plans how an upload is cut into parts. A provider accepts only so many parts, and interruptions may end parts early,
- * so the next part's size is the remaining bytes divided by the remaining part numbers.
+ * Plans how to cut an upload into parts. A provider limits the number of parts, and interruptions may end parts
+ * early, so the next part's size is the number of remaining bytes divided by the remaining part numbers.
  */
 export function planParts(
   limits: PartLimits,
   upload: {
     lengthBytes: number | null
-    /** The size of every part, if the provider wants all of them equal. */
+    /** The size of every part, if the provider requires all of them to be equal. */
     partBytes: number | null
     /** Where the request's body ends, if its length is declared. */
     requestEndOffset: number | undefined

@@ -2,13 +2,13 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { freeBuffer } from '../../platform/kernel/free-buffer.ts'
 import type { Vault } from '../../platform/vault.ts'
 
-/** A row of `upload_tails`: its bytes, and the key they are encrypted with, wrapped by the vault. */
+/** A row of `upload_tails`: its bytes, and their encryption key, wrapped by the vault. */
 export type SealedTail = { key: string; bytes: Buffer }
 type StoredTail = SealedTail & { offsetBytes: number }
 
 /**
- * Encrypts tails with AES-256-GCM. A row can be decrypted only as part of its own file, at its own offset. Each request
- * that writes tails has a key of its own.
+ * Encrypts tails with AES-256-GCM. A row can only be decrypted as part of its own file, at its own offset. Each
+ * request that writes tails has its own key.
  */
 export type TailCipher = {
   /** Call it once for each request: its key is random. */
@@ -22,7 +22,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 /** How much longer a sealed row is than its bytes. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES
-/** Without this, Node accepts a tag that was cut to four bytes, which can be guessed. */
+/** Without this, Node accepts a tag truncated to four bytes, which can be guessed. */
 const TAG = { authTagLength: TAG_BYTES }
 
 export const tailKeyContext = (fileId: string) => `upload_tails.key:${fileId}`

@@ -3,8 +3,9 @@ import { hours, minutes, seconds } from '../../platform/kernel/clock.ts'
 /** The times and limits of uploads, in one place, so that tests can shorten them. */
 export type UploadTerms = {
   /**
-   * A lease that was not renewed for this long may be taken over. After kill -9 the upload stays locked for 9 to 15 s
-   * (15 s less the age of the last renewal). That is longer than `waitMs`, so the first HEAD usually gets 423.
+   * A lease that has not been renewed for this long may be taken over. After kill -9, the upload stays locked for 9
+   * to 15 s (15 s minus the age of the last renewal). That is longer than `waitMs`, so the first HEAD usually gets
+   * 423.
    */
   leaseMs: number
   renewMs: number
@@ -18,13 +19,15 @@ export type UploadTerms = {
   /** How often a newcomer checks the lease, in case a notification is lost. */
   pollMs: number
   /**
-   * How long a holder that is receiving bytes continues after it was asked to stop, so that competing clients both make
-   * progress.
+   * How long a holder that is receiving bytes continues after it was asked to stop, so that competing clients both
+   * make progress.
    */
   turnMs: number
-  /** A holder that has received nothing for this long stops at once when asked. */
+  /** A holder that has received nothing for this long stops immediately when asked. */
   quietMs: number
-  /** Stopping an atomic request discards its bytes, so it may hold the lease until it ends, but no longer than this. */
+  /**
+   * Stopping an atomic request discards its bytes, so it may hold the lease until it ends, but no longer than this.
+   */
   atomicTurnMs: number
   /** An atomic request may be silent for this long before it is stopped. */
   atomicQuietMs: number
@@ -33,17 +36,20 @@ export type UploadTerms = {
    * How long to wait for the bucket's responses to the parts of a discarded body before their numbers are used again.
    */
   lateResponseMs: number
-  /** How long a destination of best effort may lag behind the required ones before it is given up. */
+  /** How long a best-effort destination may lag behind the required ones before it is abandoned. */
   trailMs: number
   /** How long the last PATCH waits for the object. After that it gets its response anyway: every byte is durable. */
   assembleMs: number
-  /** How long a request waits for a decision. After that its client is told that the last byte is missing, and asks again. */
+  /**
+   * How long a request waits for a decision. After that, its client is told that the last byte is missing, and asks
+   * again.
+   */
   decideMs: number
-  /** How long a file may wait whose decision was deferred. */
+  /** How long a file may wait after its decision was deferred. */
   deferMs: number
-  /** How long the reconciler waits for the files it claimed; those that take longer continue in the background. */
+  /** How long the reconciler waits for its claimed files; slower ones continue in the background. */
   reconcileMs: number
-  /** How many bytes of tails a workspace may have. A thousand uploads may each have nearly a part. */
+  /** How many tail bytes a workspace may have. A thousand uploads may each have nearly a part. */
   workspaceTailBytes: number
 }
 

@@ -16,10 +16,10 @@ type Beginning = {
 }
 
 /**
- * Begins a multipart upload and records its id. Only the response contains the id, so it is awaited even if the lease
- * is lost in the meantime. If the id can then no longer be recorded, the multipart upload is aborted, provided that the
- * credentials allow it. If the process is killed here or the response is lost, an empty multipart upload stays behind,
- * and only the bucket's lifecycle rule removes it.
+ * Starts a multipart upload and records its id. Only the response contains the id, so it is awaited even if the lease
+ * is lost in the meantime. If the id can then no longer be recorded, the multipart upload is aborted, provided that
+ * the credentials allow it. If the process is killed here or the response is lost, an empty multipart upload stays
+ * behind, and only the bucket's lifecycle rule removes it.
  */
 export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
   const begun = begin(context, beginning)
@@ -41,7 +41,7 @@ async function begin(
     await recordMultipart(db, lease, { dataStoreId, multipartId })
     return multipartId
   } catch (error) {
-    // Only a refusal proves that the id was not recorded; a database that did not answer may have recorded it.
+    // Only a refusal proves that the id was not recorded; an unresponsive database may have recorded it.
     if (isSluiceError(error))
       await bucket
         .abortMultipart({ key: target.key, multipartId }, { signal: AbortSignal.timeout(LINGER_MS) })

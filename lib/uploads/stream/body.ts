@@ -2,9 +2,9 @@ import type { StopReason } from '../lease/held-lease.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 
 /**
- * Where the bytes of a request come from. It flows from `start` on, unless it is paused. `onChunk` returns how many
- * bytes of the chunk it took; the others are passed to it again once the source is resumed. A chunk is valid only
- * during the call.
+ * The source of a request's bytes. It flows after `start`, unless it is paused. `onChunk` returns how many bytes of
+ * the chunk it took; the others are passed to it again once the source is resumed. A chunk is only valid during the
+ * call.
  */
 export type ByteSource = {
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void
@@ -21,14 +21,14 @@ export const NO_BYTES: ByteSource = {
   stop() {},
 }
 
-/** What the body of a request is cut into. */
+/** The pieces of a request's body. */
 export type Piece = Full | Spill | Rest
 
 /** The bytes that fill the next part. */
 type Full = { kind: 'part'; buffer: PartBuffer }
 
 /**
- * Fewer bytes, because others need the memory. Call `stored`; if they go to the database, with the promise of that
+ * Fewer bytes, because others need the memory. Call `stored`; if they go to the database, pass the promise of that
  * write.
  */
 type Spill = { kind: 'spill'; buffer: PartBuffer; stored: (until?: Promise<void>) => void }

@@ -1,15 +1,18 @@
 import type { Destination } from '../opening/upload.ts'
 
-/** A part on its way to every destination: who has it, and who still needs its bytes. */
+/** A part in flight to every destination: who has it, and who still needs its bytes. */
 export class Delivery {
   readonly number: number
-  /** Resolves with the checksum of the part once every required destination has it: it may be recorded. */
+  /** Resolves with the part's checksum once every required destination has it: it can be recorded. */
   readonly acknowledged: Promise<number>
   /** Resolves with whether the part is in the ledger, once that is certain. */
   readonly recorded: Promise<boolean>
-  /** Resolves when no destination needs the bytes any more. Undefined if none does since the part was acknowledged. */
+  /**
+   * Resolves when no destination needs the bytes any more. Undefined if that was already the case when the part was
+   * acknowledged.
+   */
   trailing: Promise<void> | undefined
-  /** Gives up the destinations that still need its bytes. */
+  /** Abandons the destinations that still need its bytes. */
   onTooMuch = () => {}
   readonly #etags: (string | null)[]
   readonly #failed = new AbortController()
@@ -46,7 +49,7 @@ export class Delivery {
     this.#acknowledging.reject(fault)
   }
 
-  /** Of each destination, for the statement that records the part. */
+  /** For each destination, for the statement that records the part. */
   takeEtags(): readonly (string | null)[] {
     this.#isTaken = true
     return this.#etags
@@ -61,7 +64,7 @@ export class Delivery {
     this.#recording.resolve(true)
   }
 
-  /** The writer lost the file, or a piece before this part failed. */
+  /** The writer lost the file, or an earlier piece failed. */
   noteNotRecorded(): void {
     this.#recording.resolve(false)
   }

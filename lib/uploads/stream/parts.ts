@@ -16,12 +16,11 @@ const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 type Waiting = { buffer: PartBuffer; fromBytes: number }
 
 /**
- * Makes the pieces of one request durable. A piece that may become a part is sent to the bucket; any other becomes a
- * tail, with which the next part begins. The ledger records the pieces in order, and their buffers are freed
- * afterwards.
+ * Makes one request's pieces durable. A piece that can be a part is sent to the bucket; any other becomes a tail,
+ * with which the next part starts. The ledger records the pieces in order, and their buffers are freed afterwards.
  *
  * An atomic request counts entirely or not at all: nothing is recorded before `commit`. Its parts are sent and its
- * tails staged before that, and their buffers are freed at once.
+ * tails staged before that, and their buffers are freed immediately.
  */
 export class Parts {
   readonly isAtomic: boolean
@@ -40,7 +39,7 @@ export class Parts {
   #tailBytes: number
   #sentParts = 0
   #freed = Promise.withResolvers<void>()
-  /** Resolves when the database has the tail that the next part begins with. */
+  /** Resolves when the database has the next part's leading tail. */
   #tailStored: Promise<void> = Promise.resolve()
   /** The last piece, if it is a part that is not being recorded yet. */
   #lastPart: { attached: Attached } | undefined
@@ -69,7 +68,7 @@ export class Parts {
     return this.#endCrc32
   }
 
-  /** Bytes of tail that the next part begins with. */
+  /** Tail bytes at the start of the next part. */
   get tailBytes(): number {
     return this.#tailBytes
   }
@@ -89,12 +88,12 @@ export class Parts {
     return this.#waiting.length === 0
   }
 
-  /** The first piece that is not recorded. */
+  /** The first unrecorded piece. */
   get oldest(): Waiting | undefined {
     return this.#waiting[0]
   }
 
-  /** Resolves when another part may be read. */
+  /** Resolves when another part can be read. */
   async room(): Promise<void> {
     while (this.#waiting.length >= this.#context.terms.partsInFlight) await this.#freed.promise
   }
@@ -113,7 +112,7 @@ export class Parts {
     return this.#upload.numbers.mayEndAt(this.#endOffset + bytes)
   }
 
-  /** Sends a part: the tail, if there is one, and these bytes. */
+  /** Sends a part: the tail, if any, and these bytes. */
   send(buffer: PartBuffer, attached: Attached = {}): void {
     const upload = this.#upload
     const tail = {
@@ -127,7 +126,7 @@ export class Parts {
     const bound = this.#recorder.bind(number)
     const delivery = this.#senders.send(number, buffer, tail, bound)
     bound.catch(this.#fail)
-    // The parts of an atomic request are recorded at its end, and must not hold memory until then.
+    // An atomic request's parts are recorded at its end, and must not hold memory until then.
     delivery.acknowledged.then(() => this.isAtomic && this.#free(buffer, delivery.trailing), this.#fail)
     const last = { attached }
     this.#lastPart = last
@@ -203,7 +202,7 @@ export class Parts {
     this.#recorder.commit()
   }
 
-  /** Records a file that a single PutObject has stored, by `record`. */
+  /** Uses `record` to record a file stored by a single PutObject. */
   recordWhole(whole: Omit<Confirmed, 'tailBytes'>, record: () => Promise<void>): Promise<void> {
     return this.#recorder.writeWhole(whole, record)
   }
@@ -213,7 +212,7 @@ export class Parts {
     return this.#recorder.recorded
   }
 
-  /** Resolves when the bucket has responded to every request, or has had long enough. */
+  /** Resolves when the bucket has responded to every request, or has had enough time. */
   async responded(): Promise<void> {
     await within(this.#context.terms.lateResponseMs, this.#senders.responded())
   }

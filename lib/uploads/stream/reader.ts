@@ -10,11 +10,11 @@ import type { Parts } from './parts.ts'
 type Options = {
   /** More bytes than this are the client's error. */
   limitBytes: number
-  /** Where the pieces go. The body is read only while there is room for another. */
+  /** Where the pieces go. The body is only read while there is room for another piece. */
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
 }
 
-/** What the source does. */
+/** The state of the source. */
 type State =
   | { kind: 'unstarted' }
   | { kind: 'flowing' }
@@ -24,13 +24,13 @@ type State =
   /** Stopped: with the rest, or because a part failed. */
   | { kind: 'over'; rest: Rest | undefined }
 
-/** The piece that the caller waits for. Nothing is read before there is room for it. */
+/** The piece the caller is waiting for. Nothing is read before there is room for it. */
 type Next = PromiseWithResolvers<Piece> & { hasRoom: boolean }
 
 /**
- * Cuts the body of a request into pieces. Memory is taken as bytes arrive, and the source is paused while there is
- * none, or while enough parts are in flight. The last bytes of a file are always in the rest: how to store them is up
- * to finishUpload.
+ * Cuts a request's body into pieces. Memory is taken as bytes arrive, and the source is paused while there is none,
+ * or while enough parts are in flight. A file's last bytes are always in the rest: finishUpload decides how to store
+ * them.
  */
 export class Reader {
   readonly #context: UploadContext
@@ -40,7 +40,7 @@ export class Reader {
   readonly #parts: Options['parts']
   readonly #memory: MemoryAccount
   #buffer: PartBuffer
-  /** Where the buffer begins, and where its part will end. */
+  /** Where the buffer starts, and where its part will end. */
   #startOffset: number
   #targetOffset = 0
   #takenBytes = 0
@@ -60,7 +60,8 @@ export class Reader {
   }
 
   /**
-   * Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is lost.
+   * Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is
+   * lost.
    */
   next(): Promise<Piece> {
     const next = { ...Promise.withResolvers<Piece>(), hasRoom: false }
@@ -77,7 +78,8 @@ export class Reader {
 
   dispose(): void {
     this.#end(undefined)
-    // While a signal made by AbortSignal.any has a listener, Node keeps it alive, with everything the listener refers to.
+    // While a signal created by AbortSignal.any has a listener, Node keeps it alive, with everything the listener
+    // refers to.
     this.#parts.signal.removeEventListener('abort', this.#abort)
     this.#buffer.free()
   }
@@ -93,7 +95,7 @@ export class Reader {
   #start(): void {
     this.#state = { kind: 'flowing' }
     this.#source.start(this.#onChunk, this.#stop)
-    // Only now, after the bytes that have already arrived were read: a stop would drop them.
+    // Delayed until the bytes that have already arrived were read: a stop would drop them.
     this.#upload.lease.onStop(this.#stop, {
       atomic: this.#parts.isAtomic,
       waitsForUs: () => this.#state.kind === 'paused' || this.#state.kind === 'starved',
@@ -125,7 +127,7 @@ export class Reader {
     this.#push(page.subarray(0, missingBytes))
     if (this.#endOffset < this.#targetOffset || this.#isLast) return
     this.#handOver({ kind: 'part', buffer: this.#buffer })
-    // Every part but the last has 5 MiB or more, so the rest of the page is sure to fit into the next one.
+    // Every part except the last has 5 MiB or more, so the rest of the page is sure to fit into the next one.
     if (page.length > missingBytes) this.#push(page.subarray(missingBytes))
   }
 

@@ -4,12 +4,12 @@ import { bindParts } from '../ledger/parts.ts'
 import type { Confirmed, Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** What else is recorded together with the last piece of a request. */
+/** Changes recorded together with a request's last piece. */
 export type Attached = Pick<Advance, 'become' | 'release' | 'note'>
 
 /**
- * Records durable pieces in the ledger one after another, so that the offset never passes a gap. After the first fault
- * nothing more is recorded. Of an atomic request nothing is recorded before `commit`.
+ * Records durable pieces in the ledger one after another, so that the offset never passes a gap. After the first
+ * fault, nothing more is recorded. For an atomic request, nothing is recorded before `commit`.
  */
 export class Recorder {
   readonly #context: UploadContext
@@ -34,7 +34,7 @@ export class Recorder {
   }
 
   commit(): void {
-    // Otherwise nobody waits for what is resolved here, and a binding that fails would end the process.
+    // Otherwise nobody awaits this promise, and a failing binding would end the process.
     if (this.#isCommitted) return
     this.#isCommitted = true
     this.#commit(this.#lastBinding)
@@ -67,14 +67,14 @@ export class Recorder {
     if (change.release) lease.forget()
   }
 
-  /** For a file that a single PutObject has stored. `record` writes all of it into the ledger. */
+  /** For a file stored by a single PutObject. `record` writes all of it to the ledger. */
   async writeWhole(whole: Omit<Confirmed, 'tailBytes'>, record: () => Promise<void>): Promise<void> {
     const nowMs = this.#context.clock.now()
     await record()
     this.#move({ ...whole, tailBytes: 0 }, nowMs)
   }
 
-  /** The only code that moves the confirmed offset of an upload. The ledger has committed it. */
+  /** The only code that moves an upload's confirmed offset. The ledger has committed it. */
   #move(confirmed: Confirmed, nowMs: number): void {
     const { progress } = this.#upload
     this.#context.metrics.uploadBytes.inc(confirmed.offsetBytes - progress.offsetBytes)
@@ -89,8 +89,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves when the ledger has bound the number to the range of its part. Usually that was done in advance. If not,
-   * it happens as the pieces before this part are recorded. Only if there are none does it take a statement of its own.
+   * Resolves when the ledger has bound the number to its part's range. Usually that was done in advance. Otherwise,
+   * it happens when the preceding pieces are recorded, or in a separate statement if there are none.
    */
   bind(number: number): Promise<void> {
     const { lease, numbers, limits } = this.#upload

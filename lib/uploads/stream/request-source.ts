@@ -5,32 +5,32 @@ import { isTracing } from '../../platform/tracing/span.ts'
 import type { ByteSource } from './body.ts'
 
 /**
- * A client that sends nothing for this long is taken to be gone, even if its connection is open. (Node's own limit is
- * off.) This is shorter than the usual timeouts of load balancers, whose error would tell the client nothing.
+ * A client that sends nothing for this long is presumed gone, even if its connection is open. (Node's own limit is
+ * off.) This is shorter than the usual load balancer timeouts, whose error would tell the client nothing.
  */
 export const IDLE_MS = 100_000
 /** How much is buffered before reading starts: no more than Node itself would buffer. */
 const EARLY_BYTES = 65_536
 
-/** Who takes the bytes. */
+/** The consumer of the bytes. */
 type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
 
 type State =
-  /** Nobody takes the bytes yet. A little is buffered. */
+  /** There is no consumer yet. A little is buffered. */
   { kind: 'early' } | { kind: 'flowing' | 'paused'; taker: Taker } | { kind: 'stopped' }
 
 /**
- * The body as Node reads it, without a web stream and without a copy. Listening begins at once, since Node drops unread
- * bytes when a client disconnects; but not if the client is waiting for 100 Continue (RFC 9110, 10.1.1).
+ * The body as Node reads it, without a web stream and without a copy. Listening starts immediately, since Node drops
+ * unread bytes when a client disconnects; but not if the client is waiting for 100 Continue (RFC 9110, 10.1.1).
  */
 export class RequestSource implements ByteSource {
   readonly #body: IncomingMessage
   /** Chunks that arrived before reading started, or while there was no memory for them. */
   readonly #untaken: Buffer[] = []
   #state: State = { kind: 'early' }
-  /** The chunk that the taker is at. It may pause and resume in the middle of it. */
+  /** The consumer's current chunk. It may pause and resume in the middle of it. */
   #taking: Buffer | undefined
-  /** How the body has ended, although chunks of it may be left. */
+  /** How the body ended, although chunks of it may be left. */
   #ended: 'end' | 'cut' | undefined
   #idle: NodeJS.Timeout | undefined
 
@@ -40,7 +40,8 @@ export class RequestSource implements ByteSource {
   }
 
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void {
-    // The socket and the memory budget call these in the context of another request, or of none. It costs half a microsecond a call.
+    // The socket and the memory budget call these in another request's context, or none. It costs half a microsecond
+    // per call.
     const taker: Taker = {
       onChunk: isTracing() ? inThisRequest(onChunk) : onChunk,
       onEnd: inThisRequest((how: 'end' | 'cut') => {
@@ -71,7 +72,8 @@ export class RequestSource implements ByteSource {
   }
 
   /**
-   * Passes nothing on from now on. `respond` drains what still arrives, so that the client gets to read the response.
+   * Passes nothing on from now on. `respond` drains the remaining bytes, so that the client gets to read the
+   * response.
    */
   stop(): void {
     this.pause()
@@ -116,7 +118,10 @@ export class RequestSource implements ByteSource {
     this.#endIfOver()
   }
 
-  /** A request that was cut ends at once, even if bytes still wait for memory: another may want to continue the upload. */
+  /**
+   * An interrupted request ends immediately, even if bytes are still waiting for memory: another request may want to
+   * continue the upload.
+   */
   #endIfOver(): void {
     const state = this.#state
     if (state.kind !== 'flowing' && state.kind !== 'paused') return
@@ -126,7 +131,7 @@ export class RequestSource implements ByteSource {
 
 const bytesOf = (chunks: readonly Buffer[]): number => chunks.reduce((sum, { length }) => sum + length, 0)
 
-/** Calls `see` with all bytes that are taken from the source. */
+/** Calls `see` with all bytes taken from the source. */
 export function observed(source: ByteSource, see: (bytes: Buffer) => void): ByteSource {
   return {
     pause: () => source.pause(),

@@ -9,12 +9,12 @@ import { beginMultipart } from './begin-multipart.ts'
 import { Delivery } from './delivery.ts'
 import { withTail } from './tails.ts'
 
-/** The tail that a part begins with. It is empty if `fromBytes` equals `toBytes`. */
+/** The tail at the start of a part. It is empty if `fromBytes` equals `toBytes`. */
 type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
 
 /**
- * Sends each part to all destinations, from one buffer. It counts once every required destination has it. Those of best
- * effort neither delay nor fail it: they may keep its bytes in memory for a while, and are given up after that.
+ * Sends each part to all destinations, from one buffer. It counts once every required destination has it. Best-effort
+ * destinations neither delay nor fail it: they may keep its bytes in memory for a while, and are then abandoned.
  */
 export class Senders {
   readonly #context: UploadContext
@@ -24,7 +24,7 @@ export class Senders {
   readonly #aborted = new AbortController()
   readonly #signal: AbortSignal
   readonly #unrecorded = new Set<Delivery>()
-  /** Parts that only destinations of best effort still need, the oldest first. */
+  /** Parts that only best-effort destinations still need, oldest first. */
   readonly #trailing = new Set<Delivery>()
 
   constructor(context: UploadContext, upload: Upload) {
@@ -59,15 +59,15 @@ export class Senders {
     await Promise.all([...this.#required, ...this.#bestEffort].map((one) => one.responded()))
   }
 
-  /** Parts that are still waiting are not sent, since their numbers may now be bound to other ranges. */
+  /** Waiting parts are not sent, since their numbers may now be bound to other ranges. */
   close(): void {
     for (const one of [...this.#required, ...this.#bestEffort]) one.close()
   }
 
-  /** Aborts what is not recorded. Of what is, those of best effort may lack some, and still get it. */
+  /** Aborts unrecorded parts. Best-effort destinations that are missing recorded parts still get them. */
   abort(): void {
     this.close()
-    // An abort makes an exception with its stack, which a small file would pay for.
+    // An abort creates an exception with a stack trace, which would slow down small files.
     if (this.#unrecorded.size === 0) return
     this.#aborted.abort()
     for (const delivery of this.#unrecorded) delivery.fail(this.#aborted.signal.reason)
@@ -88,8 +88,8 @@ export class Senders {
   }
 
   /**
-   * Keeps the bytes for destinations of best effort that lag behind. If that takes more memory than they may have, or too long,
-   * those that still need the oldest part are given up.
+   * Keeps the bytes for best-effort destinations that lag behind. If that takes more memory than they may use, or too
+   * long, those that still need the oldest part are abandoned.
    */
   async #trail(
     delivery: Delivery,
@@ -112,7 +112,7 @@ export class Senders {
 }
 
 /**
- * Sends parts to a destination that is not required. Its first fault gives it up: it gets no more bytes. Nothing that happens
+ * Sends parts to a best-effort destination. Its first fault abandons it: it gets no more bytes. Nothing that happens
  * here reaches the client.
  */
 export class BestEffort {
@@ -131,7 +131,7 @@ export class BestEffort {
     this.#sender = new Sender(context, upload, destination)
   }
 
-  /** Resolves when it no longer needs the bytes: it has them, was given up, or the part does not count. */
+  /** Resolves when it no longer needs the bytes: it has them, was abandoned, or the part does not count. */
   async offer(part: Outgoing): Promise<void> {
     const { delivery } = part
     if (!this.destination.isOpen) return
@@ -141,7 +141,7 @@ export class BestEffort {
     } catch (fault) {
       if (delivery.signal.aborted) return
       if (bucketFault(fault)) return this.giveUp(failureOf(fault))
-      // The request ended before the part was sent here, which matters only if the part counts all the same.
+      // The request ended before the part was sent here, which only matters if the part counts anyway.
       void delivery.recorded.then(
         (isRecorded) => isRecorded && this.giveUp({ reason: 'fell_behind', detail: null }),
       )
@@ -167,7 +167,7 @@ export class BestEffort {
     this.#sender.close()
   }
 
-  /** What arrives while a statement runs goes with the next one. */
+  /** Entries that arrive while a statement runs go into the next one. */
   #recordLate(delivery: Delivery, etag: string): void {
     const recording = delivery.recorded.then((isRecorded) => {
       if (!isRecorded) return
@@ -187,7 +187,7 @@ export class BestEffort {
   }
 }
 
-/** A part as it is sent: its bytes, and the promise that its number is bound to their range. */
+/** A part to send: its bytes, and the promise that its number is bound to their range. */
 export type Outgoing = { delivery: Delivery; body: Body; bound: Promise<void> }
 
 /** Sends parts to one destination concurrently, each as soon as its number is bound to its range. */
@@ -222,7 +222,7 @@ export class Sender {
     await Promise.allSettled(this.#sending)
   }
 
-  /** Parts that are still waiting are not sent, since their numbers may now be bound to other ranges. */
+  /** Waiting parts are not sent, since their numbers may now be bound to other ranges. */
   close(): void {
     this.#isClosed = true
   }

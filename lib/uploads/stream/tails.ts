@@ -10,11 +10,11 @@ import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Attached, Recorder } from './recorder.ts'
 
-/** Larger tails are written as several rows, since the text of a statement takes a third more than its bytes. */
+/** Larger tails are written as several rows, since a statement's text takes a third more than its bytes. */
 const TAIL_ROW_BYTES = 4 * 1024 * 1024
 /**
- * The row size of small tails that no client waits for: the text fits V8's young space, and other statements can run in
- * between.
+ * The row size for small tails that no client waits for: the text fits V8's young space, and other statements can run
+ * in between.
  */
 const UNAWAITED_ROW_BYTES = 90 * 1024
 const SMALL_TAIL_BYTES = 1024 * 1024
@@ -36,7 +36,7 @@ export class Tails {
   /** Writes the bytes and moves the offset over them. Without `attached`, the client is still sending. */
   async record(buffer: PartBuffer, attached?: Attached): Promise<void> {
     const upload = this.#upload
-    // An empty file, or a length that was declared after the last byte: `attached` has to be recorded without a tail.
+    // An empty file, or a length declared after the last byte: `attached` must be recorded without a tail.
     if (buffer.bytes === 0)
       return this.#recorder.write({
         toBytes: upload.progress.offsetBytes,
@@ -55,7 +55,7 @@ export class Tails {
   }
 
   /**
-   * Writes bytes of an atomic request past the confirmed offset. Taking the lease again deletes them, unless they are
+   * Writes an atomic request's bytes past the confirmed offset. Taking the lease again deletes them, unless they are
    * recorded.
    */
   async stage(fromBytes: number, buffer: PartBuffer): Promise<void> {
@@ -70,7 +70,7 @@ export class Tails {
     })
   }
 
-  /** Moves the offset over bytes that were staged. */
+  /** Moves the offset over staged bytes. */
   async recordStaged({ bytes, crc32: crc }: Pick<PartBuffer, 'bytes' | 'crc32'>): Promise<void> {
     const upload = this.#upload
     await this.#recorder.write({
@@ -99,7 +99,7 @@ export class Tails {
   }
 }
 
-/** Reads a range of the tail from the database, and holds it in memory, before the body, while `work` runs. */
+/** Reads a range of the tail from the database, and keeps it in memory, in front of the body, while `work` runs. */
 export function withTail<Result>(
   context: Pick<UploadContext, 'db' | 'tailCipher'>,
   { fileId, lease, memory }: Pick<Upload, 'fileId' | 'lease' | 'memory'>,
