@@ -11,20 +11,20 @@ const KEPT_MS = days(1)
 const MAX_KEY_LENGTH = 255
 
 type KeyedRequest = { key: string; what: string }
-/** Whose key it is. */
+/** The key's owner. */
 type Asking = { workspaceId: string; kind: string; id: string | null }
 type Answered = { status: number; body: unknown }
 type Work = {
   run(inside: Runtime): Promise<unknown>
-  /** Goes out to the network, so it comes after the transaction. */
+  /** Uses the network, so it runs after the transaction. */
   after(answered: unknown): Promise<unknown>
 }
 
 /**
- * `Idempotency-Key`: the same request, sent again within a day, gets the first answer and changes nothing. The
- * answer is stored in the transaction of the change itself: there is no moment at which one exists without the
- * other, and a second request that comes meanwhile waits on the row. Only successes are kept. Answers are sealed,
- * since they may hold a secret that is shown once, and each account key has its own.
+ * `Idempotency-Key`: sending the same request again within a day returns the first response and changes nothing. The
+ * response is stored in the same transaction as the change: neither ever exists without the other, and a second
+ * request that arrives in the meantime waits for the row. Only successes are stored. Responses are sealed, since they
+ * may contain a secret that is shown once, and each account key has its own.
  */
 export async function answerOnce(
   runtime: Runtime,
@@ -66,10 +66,10 @@ const at = ({ workspaceId, actorId, key }: Place) =>
 const sealedFor = ({ workspaceId, actorId, key }: Place) =>
   idempotencyContext(`${workspaceId}:${actorId}:${key}`)
 
-/** What a kept answer is sealed for; `id` is `<workspace>:<actor>:<key>`. */
+/** What a stored response is sealed for; `id` is `<workspace>:<actor>:<key>`. */
 export const idempotencyContext = (id: string) => `idempotency:${id}`
 
-/** True for the first; a later one waits here until the first has committed or rolled back. */
+/** True for the first request; later ones wait here until it has committed or rolled back. */
 async function claim({ db, clock }: ResponseStore, place: Place): Promise<boolean> {
   const overSince = new Date(clock.now() - KEPT_MS)
   await db.delete(idempotencyKeys).where(and(at(place), lt(idempotencyKeys.createdAt, overSince)))
@@ -95,7 +95,7 @@ async function earlier({ db, clock, vault }: ResponseStore, place: Place): Promi
       'This Idempotency-Key was used for another request within the last day.',
     )
   }
-  // Claimed by an operation that went out to the network and has not come back.
+  // Claimed by an operation that uses the network and has not returned.
   if (row.body === null) return undefined
   const body = JSON.parse(vault.open(row.body, sealedFor(place)))
   return { status: row.status!, body: body ?? undefined }

@@ -24,9 +24,9 @@ const API_ROOT = '/api/v1'
 const NO_QUERY = z.strictObject({})
 
 /**
- * The whole way of an API request: find its operation, know who asks, parse, run the verb, answer. No answer
- * carries a CORS header: a browser on another page must not be able to call the API. It knows neither Node's
- * requests nor Next's: each door makes an `ApiRequest` of its own, and a `Request` is one as it stands.
+ * The complete path of an API request: find its operation, authenticate, parse, run the verb, respond. No response
+ * has CORS headers: a browser on another page must not be able to call the API. It knows neither Node's requests nor
+ * Next's: each entry point creates an `ApiRequest`, and a `Request` already is one.
  */
 export async function answerRequest(runtime: Runtime, request: ApiRequest): Promise<Answer> {
   const url = new URL(request.url)
@@ -78,7 +78,7 @@ async function answer(
   return respond(once.status, once.body)
 }
 
-/** Each Sender has its own keys, as each account key has. */
+/** Each Sender has its own keys, as does each account key. */
 async function senderActor(runtime: Runtime, token: string) {
   const { id, workspaceId } = await authenticateSender(runtime, token)
   return { kind: 'sender', id, workspaceId }
@@ -97,7 +97,7 @@ async function identify(runtime: Runtime, operation: Operation, request: ApiRequ
   throw new SluiceError('token_missing', 'Send the Sender token: Authorization: Bearer sk_…')
 }
 
-/** An operation whose fields may all be left out takes an empty body, too. */
+/** An operation whose fields are all optional also accepts an empty body. */
 function whenEmpty(operation: Operation): unknown {
   if (operation.body!.safeParse({}).success) return {}
   throw new SluiceError('invalid_json', 'The body is empty; send a JSON object.')
@@ -112,7 +112,7 @@ function respond(status: number, body: unknown): Answer {
 function respondWithStream(messages: unknown): Answer {
   const headers = {
     'Content-Type': 'text/event-stream',
-    // `no-transform` keeps compression away, which would hold events back.
+    // `no-transform` disables compression, which would delay events.
     'Cache-Control': 'no-store, no-transform',
     'X-Accel-Buffering': 'no',
   }
@@ -140,7 +140,7 @@ function matchOperation(
 
 const MAX_BODY_BYTES = 64 * 1024
 
-/** The JSON of a request, at most 64 KiB of it unless its operation takes more; undefined where there is no body. */
+/** A request's JSON, at most 64 KiB unless its operation accepts more; undefined without a body. */
 async function readBody(request: IncomingBody, maxBytes = MAX_BODY_BYTES): Promise<unknown> {
   const bytes = await readBytes(request, maxBytes)
   if (bytes.length === 0) return undefined

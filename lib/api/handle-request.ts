@@ -17,7 +17,7 @@ export async function handleApiRequest(
   return new Response(text.pipeThrough(new TextEncoderStream()), head)
 }
 
-/** For what the front door answers without Next, by the function that the route handlers call. */
+/** For requests that the front door answers without Next, using the route handlers' function. */
 export function createApiHandler(
   runtime: Runtime,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
@@ -26,7 +26,7 @@ export function createApiHandler(
     invariant(body === null || typeof body === 'string', 'streams are served by the route handlers')
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
-    // The rest of a body that was refused stands before the next request of its connection.
+    // The rest of a refused body precedes the connection's next request.
     req.resume()
   }
 }
@@ -41,7 +41,7 @@ function toApiRequest(req: IncomingMessage): ApiRequest {
         return Array.isArray(value) ? value.join(', ') : (value ?? null)
       },
     },
-    // A refusal of a long body must still reach its sender.
+    // The refusal of a long body must still reach its sender.
     body: req.iterator({ destroyOnReturn: false }),
   }
 }

@@ -6,7 +6,7 @@ import { ANSWER_SCHEMAS, questionSchema } from '../hooks/question-schemas.ts'
 import { type ErrorCode, errorCodes, SluiceError } from '../platform/kernel/errors.ts'
 import { isOnce, type Operation, type Problem } from './operation.ts'
 
-/** OpenAPI 3.1, made from the very schemas that judge the requests. */
+/** OpenAPI 3.1, generated from the same schemas that validate requests. */
 type Json = Record<string, unknown>
 
 export function openApiDocument(operations: Operation[], baseUrl: string): Json {
@@ -157,7 +157,7 @@ function requestSchema(schema: z.ZodType): Json {
   return json
 }
 
-/** An answer may grow, so it is left open. */
+/** Responses may gain fields, so they are left open. */
 function answerSchema(schema: z.ZodType): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io: 'output',
@@ -235,7 +235,7 @@ const COMMON: Record<Operation['auth'], Problem[]> = {
   nobody: ['unavailable'],
 }
 
-/** Every role may see, and every scope of a key. */
+/** Visible to every role and every key scope. */
 function ofRight({ right }: Operation): Problem[] {
   return right === undefined || right === 'see' ? [] : ['forbidden']
 }
@@ -253,10 +253,10 @@ function withStatus(problem: Problem): { code: ErrorCode; status: number } {
   return typeof problem === 'string' ? { code: problem, status: new SluiceError(problem).status } : problem
 }
 
-/** OpenAPI links: where the ids of an answer lead. */
+/** OpenAPI links: where a response's ids lead. */
 type Links = Record<string, { operationId: string; parameters: { id: string }; description: string }>
 
-/** `id` names what the address is about; the others name something else. */
+/** `id` identifies the resource in the address; the others identify something else. */
 const NAMED: Record<string, string> = {
   pipeId: '/pipes/{id}',
   dataStoreId: '/data-stores/{id}',
@@ -284,7 +284,7 @@ function linksOf(operation: Operation, all: Operation[]): Links {
   )
 }
 
-/** The description of all the others; it needs no key. */
+/** The description of all other operations; it needs no key. */
 export function documentOperation(described: Operation[]): Operation {
   return {
     id: 'openApi',

@@ -10,7 +10,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Call<Query, Body, Who> = {
   runtime: Runtime
   who: Who
-  /** From the path, as they came: the verbs judge them. */
+  /** Path parameters, unparsed: the verbs validate them. */
   params: Record<string, string>
   query: Query
   body: Body
@@ -19,44 +19,47 @@ type Call<Query, Body, Who> = {
 
 type Schema = z.ZodType
 
-/** An error that it may answer with, where needed with a status that is not the code's usual one. */
+/** An error that it may return, with a status if that differs from the code's usual one. */
 export type Problem = ErrorCode | { code: ErrorCode; status: number }
 
 /**
- * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these
- * rows, so the three cannot disagree. A row holds no rule: it parses, calls a verb, and answers.
+ * One row of the API. Routes, `openapi.json` and the test that calls every operation are all built from these rows,
+ * so they cannot disagree. A row contains no rules: it parses, calls a verb, and responds.
  */
 export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = unknown> = {
   id: string
   method: Method
-  /** Below `/api/v1`, with `{name}` for what varies. */
+  /** Below `/api/v1`, with `{name}` for parameters. */
   path: string
   tag: string
   summary: string
-  /** `actor`: an `ak_` key, for its workspace. `sender`: the `sk_` token itself. `nobody`: open. */
+  /** `actor`: an `ak_` key, for its workspace. `sender`: the `sk_` token itself. `nobody`: open to anyone. */
   auth: 'actor' | 'sender' | 'nobody'
-  /** What an actor must be allowed to do. */
+  /** The right that an actor needs. */
   right?: Right
   query?: Schema
   body?: Schema
   status: 200 | 201 | 202 | 204
   answer?: Schema
-  /** How long the body may be, where 64 KiB do not suffice. */
+  /** The maximum body length, if 64 KiB is not enough. */
   bodyBytes?: number
-  /** Of a Sender: the same request with the same Idempotency-Key gets the first answer. For actors, every POST does. */
+  /**
+   * For a Sender: the same request with the same Idempotency-Key returns the first response. For actors, every POST
+   * does.
+   */
   once?: boolean
-  /** Beside those that every operation of its kind has. */
+  /** In addition to those of every operation of its kind. */
   problems?: Problem[]
-  /** It answers with server-sent events, for as long as somebody listens. */
+  /** It responds with server-sent events for as long as someone listens. */
   stream?: boolean
-  /** It goes out to the network, so it runs in no transaction. */
+  /** Uses the network, so it runs outside a transaction. */
   network?: boolean
   run(call: Call<Query, Body, Who>): Promise<Answer>
-  /** What goes out to the network once `run` is committed; its answer stands in for that of `run`. */
+  /** Network access after `run` is committed; its response replaces that of `run`. */
   after?(call: Call<Query, Body, Who>, answer: Answer): Promise<Answer>
 }
 
-/** It honours Idempotency-Key. */
+/** Supports Idempotency-Key. */
 export function isOnce({ method, auth, once }: Operation): boolean {
   return method === 'POST' && (auth === 'actor' || once === true)
 }
@@ -88,14 +91,17 @@ type Typed<
 
 type Address = `${Method} /${string}`
 
-/** What makes the operations of one chapter of the reference: `operation('GET /pipes/{id}', { … })`. Its status is 200 unless it says otherwise. */
+/**
+ * Builds the operations in one chapter of the reference: `operation('GET /pipes/{id}', { … })`. Its status is 200
+ * unless specified.
+ */
 export function operationsOf(tag: string) {
   const complete = (auth: Operation['auth'], address: Address, row: object) => {
     const [method, path] = address.split(' ')
     return { status: 200, ...row, tag, method, path, auth } as unknown as Operation
   }
   return {
-    /** Of the management API. */
+    /** For the management API. */
     operation: <
       Q extends Schema | undefined = undefined,
       B extends Schema | undefined = undefined,
@@ -104,7 +110,7 @@ export function operationsOf(tag: string) {
       address: Address,
       row: Typed<Q, B, A, Actor> & { right: Right },
     ) => complete('actor', address, row),
-    /** That a customer's backend calls with a Sender's token. */
+    /** Called by a customer's backend with a Sender token. */
     senderOperation: <
       Q extends Schema | undefined = undefined,
       B extends Schema | undefined = undefined,
@@ -113,7 +119,7 @@ export function operationsOf(tag: string) {
       address: Address,
       row: Typed<Q, B, A, string>,
     ) => complete('sender', address, row),
-    /** That anybody may call, without a key. */
+    /** Open to anyone, without a key. */
     openOperation: <
       Q extends Schema | undefined = undefined,
       B extends Schema | undefined = undefined,

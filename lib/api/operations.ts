@@ -17,7 +17,7 @@ import { tokenOperations } from './operations/tokens.ts'
 import { uploadLinkOperations } from './operations/upload-links.ts'
 import { uploadOperations } from './operations/uploads.ts'
 
-/** Every operation of `/api/v1` that its description tells of, in the order of the reference. */
+/** Every documented operation in `/api/v1`, in the order of the reference. */
 export const DESCRIBED: Operation[] = [
   ...tokenOperations,
   ...uploadOperations,

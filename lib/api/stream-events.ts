@@ -11,15 +11,15 @@ import { createPlaces } from '../platform/places.ts'
 import type { Runtime } from '../platform/runtime.ts'
 
 /**
- * Events as they happen, as server-sent events. An event has its id before it is committed, so one may become visible after a
- * later one: each look goes back over the last seconds, and leaves out what was told. That a listener who comes back is
- * told those seconds again, rather than that one is missed, is the promise: at least once, for an hour.
+ * Events as they happen, as server-sent events. An event gets its id before it is committed, so it may become visible
+ * after a later one: each query goes back a few seconds, and skips events already sent. A listener that returns gets
+ * those seconds again instead of missing an event. The guarantee: at least once, for an hour.
  */
 const LOOK_EVERY_MS = seconds(1)
 const LATE_MS = seconds(15)
 const BEAT_MS = seconds(15)
 const KEPT_MS = hours(1)
-/** It ends by itself, and the listener comes back: so that a node that is to be emptied gets empty. */
+/** It ends after a while, and the listener reconnects, so that a draining node becomes empty. */
 const LIFE_MS = hours(1)
 const IDS_AT_ONCE = 1000
 const BODIES_AT_ONCE = 100
@@ -63,7 +63,7 @@ const REFUSALS = {
   'all taken': `All ${LIMITS.most} event streams at this node are in use, and no workspace has more than yours. Try again later.`,
 }
 
-/** Whoever goes while it waits is noticed at once; one that never begins to read, too. */
+/** Clients that leave while it waits are noticed immediately; so are those that never start reading. */
 async function* untilLeft(stream: AsyncGenerator<string>, signal: AbortSignal, leave: () => void) {
   signal.addEventListener('abort', leave, { once: true })
   try {
@@ -99,7 +99,7 @@ async function* messages(
       let askedMs = lookedMs
       for await (const ids of eachNew(db, place, fromMs, told)) {
         for (const { id, kind, body } of await readEventBodies(db, ids)) {
-          // A backlog takes as long as its reader likes.
+          // A backlog takes as long as its reader needs.
           if (clock.now() - askedMs >= LOOK_EVERY_MS) {
             askedMs = clock.now()
             if (!(await isKeyGood({ db, clock }, keyId))) return
@@ -121,7 +121,7 @@ async function* messages(
   }
 }
 
-/** Whoever comes back names it, even if there was no event yet. */
+/** Reconnecting listeners name it, even if there was no event yet. */
 const placeAt = (ms: number) => `id: ${firstUuidAt(ms)}\n\n`
 
 async function leaveOut(

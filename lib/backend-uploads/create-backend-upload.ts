@@ -21,11 +21,11 @@ export const backendUploadInput = z.strictObject({
   pipeId,
   filename: line(255),
   filetype: line(255).optional(),
-  /** Left out where the client will say it. */
+  /** Omitted if the client will declare it. */
   size: lengthField.optional(),
-  /** Of the file in a folder, its name included, for keys with {path}. */
+  /** The file's path in a folder, including its name, for keys with {path}. */
   path: line(1024).optional(),
-  /** Of the whole file. If other bytes arrive, it fails. */
+  /** Of the entire file. If other bytes arrive, it fails. */
   checksum: z
     .string()
     .toLowerCase()
@@ -41,8 +41,8 @@ export const backendUploadInput = z.strictObject({
 export type BackendUploadInput = z.output<typeof backendUploadInput>
 
 /**
- * Creates an upload for a client that only sends its bytes. Its token has expired as it is made: such a token creates nothing, and
- * stays good for the uploads that it has created until they end.
+ * Creates an upload for a client that only sends its bytes. Its token is already expired when issued: such a token
+ * creates nothing, and stays valid for its existing uploads until they end.
  */
 export function createBackendUpload(
   runtime: Runtime,

@@ -9,7 +9,7 @@ import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store
 
 type Issued = { token: string; pipeId: string }
 
-/** What a token that was issued in the same transaction may create. */
+/** What a token issued in the same transaction may create. */
 export function rightOf(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   { token, pipeId }: Issued,
@@ -19,8 +19,8 @@ export function rightOf(
 }
 
 /**
- * Creates uploads that a customer's backend has asked for, with what creating needs of the data plane: the API does without
- * the rest of it. Call it in a transaction.
+ * Creates uploads requested by a customer's backend, using only the part of the data plane that creation needs: the
+ * API works without the rest. Call it in a transaction.
  */
 export function createForBackend(
   { db, clock, config, queue }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue'>,

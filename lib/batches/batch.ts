@@ -14,18 +14,20 @@ export const batchAnswer = z.strictObject({
   /** Who named it: the backend in a token, or the uploader. */
   namedBy: z.enum(['token', 'uploader']),
   subject: z.string().nullable(),
-  /** How many files it has, and how many of them have not ended. */
+  /** How many files it has, and how many of them are open. */
   files: z.int(),
   open: z.int(),
   createdAt: instant,
-  /** From then on it takes no more files. */
+  /** When it stopped accepting files. */
   sealedAt: instant.nullable(),
   /** When it was sealed and all its files had ended. */
   completedAt: instant.nullable(),
 })
 export type Batch = z.output<typeof batchAnswer>
 
-/** Files `f` of a batch: not those whose records are gone, or were only the lost creation of another one. */
+/**
+ * Files `f` in a batch, without those whose records are erased or that were just the lost creation of another file.
+ */
 export const isInBatch = (id: SQL) => sql`f.batch_id = ${id} and f.erased_at is null`
 export const IS_OPEN = sql`f.status in ('uploading', 'transferring')`
 

@@ -10,12 +10,13 @@ import type { Runtime } from '../platform/runtime.ts'
 import { IS_OPEN, isInBatch } from './batch.ts'
 
 /**
- * A batch is complete once it is sealed and all its files have ended. A sweep finds that, so the end of a file costs nothing more,
- * whatever ends it. The event is written in the transaction that marks the batch, which can be marked only once.
+ * A batch is complete once it is sealed and all its files have ended. A sweep detects that, so ending a file costs
+ * nothing extra, whatever ends it. The event is written in the transaction that marks the batch, which can only be
+ * marked once.
  */
 const KIND = 'batch.completed'
 export const BATCHES_AT_ONCE = 20
-/** Of a larger batch the event lists the first ones. */
+/** For a larger batch, the event lists the first ones. */
 const MAX_LISTED = 5000
 
 export const BATCH_CHECKPOINTS = ['batch marked', 'batch completed'] as const
@@ -52,7 +53,7 @@ type Marked = {
   outputs: EventOutput[]
 }
 
-/** Two nodes mark different ones: what the other has locked is skipped, and what it has marked is found no more. */
+/** Two nodes mark different batches: rows locked by the other are skipped, and rows it has marked no longer match. */
 function mark(tx: Db, at: Date): Promise<Marked[]> {
   return rows<Marked>(
     tx,

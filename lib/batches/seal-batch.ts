@@ -13,7 +13,7 @@ import { type Batch, noBatch, readBatch, showBatch } from './batch.ts'
 const { pipeId, subject } = tokenInput.shape
 export const sealInput = z.strictObject({ pipeId, batch: batchField, subject })
 
-/** To seal it again changes nothing. Waits for those who are adding files to it: see `joinBatches`. */
+/** Sealing it again changes nothing. Waits for requests that are adding files to it: see `joinBatches`. */
 async function seal(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
@@ -42,7 +42,7 @@ export async function sealNamedBatch(
   return batch
 }
 
-/** By the uploader of its files: the one that the token names, else the one of this name. */
+/** By the uploader of its files: the batch named by the token, otherwise the one with this name. */
 export async function sealOwnBatch(
   context: { db: Db; clock: Clock },
   { token, pipe }: CreationRight,

@@ -1,8 +1,8 @@
 /**
- * What went wrong between us and a bucket, by what can be done about it:
- * `trouble`: a transient error (no response, 5xx, SlowDown), `refused`: permanent until somebody changes something,
- * `no_such_upload`: the bucket knows no such multipart upload, `exists`: an object has that key already,
- * `impossible`: the parts can never become the object, `aborted`: we gave the request up ourselves.
+ * Errors between Sluice and a bucket, by what can be done about them: `trouble`: a transient error (no response, 5xx,
+ * SlowDown), `refused`: permanent until someone changes something, `no_such_upload`: the bucket does not know the
+ * multipart upload, `exists`: there is already an object with that key, `impossible`: the parts can never become the
+ * object, `aborted`: Sluice aborted the request.
  */
 export type BucketErrorKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
@@ -12,9 +12,9 @@ type Told = {
   /** Only the message: the rest of the body may contain the string that was signed. */
   words: string
   details: string
-  /** The bucket's region, as the body has it. */
+  /** The bucket's region, from the body. */
   region: string | undefined
-  /** The bucket's region, as a header has it. */
+  /** The bucket's region, from a header. */
   regionHeader: string | undefined
   bucket: string | undefined
   serverTime: string | undefined
@@ -28,7 +28,7 @@ export class BucketError extends Error {
   /** Undefined if there was no response. */
   readonly told: Told | undefined
 
-  /** How often it was tried. */
+  /** The number of attempts. */
   attempts = 1
 
   constructor(
@@ -87,12 +87,14 @@ function kindOf(status: number, code: string): BucketErrorKind {
   if (known) return known
   if (status === 412) return 'exists'
   if (status === 501) return 'impossible'
-  // A 200 with an error of an unknown kind inside is taken for transient.
+  // A 200 that contains an unknown kind of error counts as transient.
   const passing = status >= 500 || status < 300 || PASSING_STATUS.has(status)
   return passing ? 'trouble' : 'refused'
 }
 
-/** Reads the error from a response that is not a success, or that is a 200 with an error inside. `text` is its body. */
+/**
+ * Reads the error from a response that is not a success, or that is a 200 with an error inside. `text` is its body.
+ */
 export function readFault(
   operation: string,
   bucket: string,
@@ -122,7 +124,7 @@ export function readFault(
   )
 }
 
-/** A response that is not valid S3: a page of a proxy, or one that was cut short. It says nothing about what happened. */
+/** A response that is not valid S3: a proxy's page, or a truncated one. It says nothing about what happened. */
 export function badResponse(operation: string): BucketError {
   return new BucketError(
     'trouble',
@@ -131,7 +133,7 @@ export function badResponse(operation: string): BucketError {
   )
 }
 
-/** The text of a bucket is shown and stored, and the database takes neither NUL nor half a character. */
+/** The bucket's text is displayed and stored, and the database accepts neither NUL nor half a character. */
 function shorten(text = '', length: number): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')

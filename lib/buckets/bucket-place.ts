@@ -4,7 +4,7 @@ import type { Capabilities } from './providers.ts'
 
 type Encryption = { type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }
 
-/** Where a bucket is, and how objects are to be kept in it. */
+/** A bucket's location, and how to store objects in it. */
 export type BucketPlace = {
   endpoint: string
   region: string
@@ -18,8 +18,8 @@ export type BucketPlace = {
 export type Target = { key: string; contentType: string; object?: FileObject | null }
 
 /**
- * The headers that describe a new object: on PutObject, and on CreateMultipartUpload for the parts to come. What is set for the
- * object comes before what is set for all objects of the bucket, but for a key that the bucket demands.
+ * The headers that describe a new object: for PutObject, and for CreateMultipartUpload for the parts to come. Object
+ * settings override the bucket's settings, except for a key that the bucket requires.
  */
 export function objectHeaders(place: BucketPlace, { contentType, object }: Target): Record<string, string> {
   const { metadata, cacheControl, contentDisposition, tags } = object ?? {}
@@ -40,7 +40,7 @@ export function objectHeaders(place: BucketPlace, { contentType, object }: Targe
   }
 }
 
-/** Who edits a Pipe may encrypt more than its Data Store does, but may neither leave its key nor replace it. */
+/** The editor of a Pipe may encrypt more than its Data Store does, but may neither drop its key nor replace it. */
 function encryptionOf(demanded: Encryption | null, asked: Encryption | undefined): Encryption | null {
   return demanded?.type === 'SSE-KMS' ? demanded : (asked ?? demanded)
 }
@@ -59,7 +59,7 @@ function metadataHeaders(metadata: Record<string, string>): Record<string, strin
 /** An encoded word has at most 75 characters. */
 const MAX_WORD_BYTES = 45
 
-/** S3 decodes values by RFC 2047, and encodes those that are not ASCII when it gives them back. */
+/** S3 decodes values by RFC 2047, and encodes non-ASCII ones when it returns them. */
 function inAscii(value: string): string {
   if (/^[ -~]*$/.test(value)) return value
   const words: string[] = ['']
@@ -76,8 +76,8 @@ type Addressed = { endpoint: string; bucket: string; forcePathStyle: boolean }
 const DNS_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Virtual-host addressing puts the bucket's name before the host, path style at the start of the path. A name that is not
- * one DNS label always goes into the path, and so does every name if the host is an IP address.
+ * Virtual-host addressing puts the bucket's name in front of the host, path style at the start of the path. A name
+ * that is not a single DNS label always goes into the path, as does every name if the host is an IP address.
  */
 export function addressOf({ endpoint, bucket, forcePathStyle }: Addressed) {
   const base = new URL(endpoint)

@@ -25,11 +25,11 @@ export type Call = {
   headers?: Record<string, string>
   body?: readonly Uint8Array[]
   bytes?: number
-  /** Include the body in the signature: it is small, and has no checksum of its own. */
+  /** Include the body in the signature: it is small, and has no separate checksum. */
   signBody?: boolean
   /** Whether the body of a 200 is the expected response. */
   isValid?: (text: string) => boolean
-  /** How many bytes of an object the response has. */
+  /** How many object bytes the response contains. */
   wantedBytes?: number
   silenceMs?: number
   signal?: AbortSignal | undefined
@@ -44,13 +44,13 @@ export type BucketDeps = {
   retryDelaysMs?: readonly number[]
   /** Counts the memory of responses. */
   memory?: ResponseMemory
-  /** For tests: replaces the limit of every call. */
+  /** For tests: replaces every call's limit. */
   silenceMs?: number
   deadlineMs?: number
 }
 
 const SILENCE_MS = 30_000
-/** For a call with all its retries, on top of the time that its bytes need. */
+/** For a call with all its retries, in addition to the time that its bytes need. */
 const DEADLINE_MS = 30_000
 const SLOWEST_BYTES_PER_MS = (256 * 1024) / 1000
 const EMPTY_SHA256 = sha256('')
@@ -124,7 +124,7 @@ function traced(call: Call, attempt: () => Promise<BucketResponse>): Promise<Buc
   })
 }
 
-/** A bucket that responds a byte at a time is never silent, and would keep the memory of a part forever. */
+/** A bucket that responds one byte at a time is never silent, and would keep a part's memory forever. */
 function deadlineOf({ bytes = 0, wantedBytes = 0, silenceMs = 0 }: Call): number {
   return silenceMs + DEADLINE_MS + (bytes + wantedBytes) / SLOWEST_BYTES_PER_MS
 }
@@ -156,7 +156,7 @@ function noResponse(operation: string, bucket: string, error: unknown): BucketEr
 
 const UNSENDABLE = new Set(['ERR_INVALID_CHAR', 'ERR_HTTP_INVALID_HEADER_VALUE', 'ERR_UNESCAPED_CHARACTERS'])
 
-/** How long to wait before each retry; a quarter is random, so that many do not come back at once. */
+/** How long to wait before each retry; a quarter is random, so that retries do not all arrive at once. */
 const RETRY_DELAYS_MS: readonly number[] = [100, 400, 1200, 3000]
 
 type RetryOptions = {
@@ -166,7 +166,7 @@ type RetryOptions = {
   random?: () => number
 }
 
-/** Retries after transient errors. `attempt` gets the number of attempts before it. */
+/** Retries after transient errors. `attempt` gets the number of previous attempts. */
 export async function withRetries<Result>(
   attempt: (earlier: number) => Promise<Result>,
   { delaysMs, signal, mayRepeat = () => true, random = Math.random }: RetryOptions,

@@ -10,11 +10,14 @@ type Outgoing = {
   path: string
   headers: Record<string, string>
   body: readonly Uint8Array[]
-  /** How many bytes of an object are asked for; every other response is short. */
+  /** How many object bytes are requested; all other responses are short. */
   wantedBytes?: number | undefined
   /** Ends the request after this long without a byte in either direction. */
   silenceMs: number
-  /** Ends the request after this long in all, response included: bytes that come one by one are not silence. */
+  /**
+   * Ends the request after this long in total, including the response: bytes that arrive one by one do not count as
+   * silence.
+   */
   deadlineMs: number
   memory?: ResponseMemory | undefined
   signal?: AbortSignal | undefined
@@ -26,7 +29,7 @@ export type BucketResponse = {
   body: Buffer
 }
 
-/** Sends one HTTP request, whose body is in memory, and returns the response. Neither retries nor judges. */
+/** Sends one HTTP request, whose body is in memory, and returns the response. Does not retry or interpret it. */
 export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<BucketResponse>()
   const request = open(outgoing)
@@ -39,7 +42,7 @@ export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
   const { silenceMs, deadlineMs } = outgoing
   request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
   const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
-  // A response counts, whatever becomes of a body that the bucket did not want.
+  // A response counts, even if the bucket did not want the body.
   request.on('error', (error) => responded || reject(late ?? error))
   const read = async (response: IncomingMessage) => {
     const collected = await collect(response, outgoing)
@@ -64,7 +67,7 @@ function send(request: ClientRequest, { url, body }: Outgoing): void {
   else sendAtOnce(request, body)
 }
 
-/** Chunks go out as they are, in one writev: nothing is copied. */
+/** Chunks are sent unchanged, in one writev: nothing is copied. */
 function sendAtOnce(request: ClientRequest, body: readonly Uint8Array[]): void {
   request.cork()
   for (const chunk of body) request.write(chunk)
@@ -73,8 +76,8 @@ function sendAtOnce(request: ClientRequest, body: readonly Uint8Array[]): void {
 }
 
 /**
- * For TLS, Node would copy the list into one buffer, and keep all of its ciphertext until that is written: both are as large
- * as the body. A single chunk is encrypted from where it is.
+ * With TLS, Node would copy the list into one buffer, and keep all of its ciphertext until that is written: both are
+ * as large as the body. A single chunk is encrypted in place.
  */
 function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
   let sent = 0
@@ -88,8 +91,8 @@ function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
 }
 
 /**
- * The response may come one turn of the event loop before the notice that the last of the body was taken. Bytes not taken
- * by then must not be sent any more: their memory is about to be reused.
+ * The response may arrive one turn of the event loop before the notification that the rest of the body was taken.
+ * Bytes not taken by then must no longer be sent: their memory is about to be reused.
  */
 async function stopSending(request: ClientRequest): Promise<void> {
   if (!request.writableFinished) await nextTurn()
@@ -103,13 +106,13 @@ function timeout(what: string): Error {
 /** Counts the memory of responses. `take` returns false if there is not enough. */
 export type ResponseMemory = { take(bytes: number): boolean; give(bytes: number): void }
 
-/** A response of S3 has a few hundred bytes, and with keys of 1 KiB in it a few thousand. */
+/** An S3 response has a few hundred bytes, or a few thousand if it contains keys of 1 KiB. */
 const MAX_RESPONSE_BYTES = 64 * 1024
 const FIRST_BYTES = 1024
 
 /**
- * Keeps a response in one piece of memory, which grows as bytes come: a byte at a time costs no more than a byte. A refusal
- * that is too long is cut. The memory for bytes of an object that were asked for is counted by the caller.
+ * Stores a response in one block of memory, which grows as bytes arrive: a single byte costs no more than a byte. A
+ * refusal that is too long is truncated. The caller counts the memory for requested object bytes.
  */
 async function collect(
   response: IncomingMessage,
@@ -139,7 +142,7 @@ async function collect(
       if (end > kept.length) grow(end)
       chunk.copy(kept, bytes, 0, end - bytes)
       bytes = end
-      // Leaving the loop ends the connection.
+      // Leaving the loop closes the connection.
       if (over) break
     }
     return { status, headers: response.headers, body: kept.subarray(0, bytes) }

@@ -2,7 +2,7 @@ import { isSluiceError } from '../platform/kernel/errors.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
 import { addressOf, type BucketPlace } from './bucket-place.ts'
 
-/** Why a bucket did not do what it was asked, in words that say what to change. */
+/** Explains a bucket's refusal and what to change. */
 export type Refusal = {
   /** No other operation will work either, so none is tried. */
   final: boolean
@@ -54,7 +54,7 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
   return undefined
 }
 
-/** S3 says so itself; others only refuse the signature, but their Date header shows it. */
+/** S3 reports this itself; others just refuse the signature, but their Date header shows it. */
 function explainClock({ code, told }: BucketError, nowMs: number): Refusal | undefined {
   const skewMs = nowMs - Date.parse(told?.serverTime ?? '')
   const telling = Math.abs(skewMs) > TELLING_SKEW_MS

@@ -9,11 +9,11 @@ import { completeBody, type ListedPage, listPage, type NamedPart } from './xml-b
 
 type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 type Options = { signal?: AbortSignal | undefined }
-/** `repeated`: it was sent before, perhaps by another process, and the outcome is not known. */
+/** `repeated`: it was sent before, perhaps by another process, and the outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
 type Upload = { key: string; multipartId: string }
 
-/** CompleteMultipartUpload may take minutes, in which S3 sends whitespace and others send nothing. */
+/** CompleteMultipartUpload may take minutes, during which S3 sends whitespace and others send nothing. */
 const ASSEMBLE_SILENCE_MS = 600_000
 
 export function openBucket(place: BucketPlace, credentials: Credentials, deps: BucketDeps): S3Bucket {
@@ -21,9 +21,9 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
 }
 
 /**
- * A bucket as uploads use it. The four operations that `s3:PutObject` allows come first; Sluice works without the others,
- * which are for clean-up and concatenation if the credentials allow them. Bodies are lists of chunks that the caller keeps
- * until the response, since a retry sends them again. Each operation throws a `BucketError`.
+ * A bucket as uploads use it. The four operations allowed by `s3:PutObject` come first; Sluice works without the
+ * others, which are for cleanup and concatenation if the credentials allow them. Bodies are lists of chunks that the
+ * caller keeps until the response, since a retry sends them again. Each operation throws a `BucketError`.
  */
 class S3Bucket {
   readonly #place: BucketPlace
@@ -44,13 +44,13 @@ class S3Bucket {
     return this.#withCrc32 && this.capabilities.fullObjectCrc32
   }
 
-  /** The same bucket, for a multipart upload that some parts are copied into. */
+  /** The same bucket, for a multipart upload that includes copied parts. */
   forCopies(): S3Bucket {
     if (this.capabilities.checksumsWithCopies) return this
     return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum: null }, this.#call)
   }
 
-  /** `etag` is null if the object already existed: its key has the file's id, so it is our own. */
+  /** `etag` is null if the object already existed: its key contains the file's id, so it is our own. */
   async putObject(target: Target, body: Body, options: WriteOptions = {}): Promise<{ etag: string | null }> {
     const { signal, repeated = false } = options
     const headers = {
@@ -146,7 +146,7 @@ class S3Bucket {
     }
   }
 
-  /** An upload that is not there any more counts as aborted. */
+  /** A missing upload counts as aborted. */
   async abortMultipart({ key, multipartId }: Upload, { signal }: Options = {}): Promise<void> {
     const query = { uploadId: multipartId }
     try {
@@ -157,8 +157,8 @@ class S3Bucket {
   }
 
   /**
-   * Undefined if there is none. S3 answers 403 for a missing object to credentials that may not list the bucket, so a
-   * refusal says nothing about the object.
+   * Undefined if there is none. If the credentials do not allow listing the bucket, S3 returns 403 for a missing
+   * object, so a refusal says nothing about the object.
    */
   async headObject(key: string, { signal }: Options = {}) {
     try {
@@ -230,13 +230,13 @@ function wanted(value: string | null | undefined, operation: string): string {
   throw badResponse(operation)
 }
 
-/** The permission that replacing an object needs on Google Cloud Storage, beside the one to create it. */
+/** The permission that Google Cloud Storage requires to replace an object, in addition to creating it. */
 const REPLACING = 'storage.objects.delete'
 
 /**
- * The error as `exists`, if the key of the write already has an object; else undefined. Where credentials that may only put
- * are denied replacing, that is a 403 that names the missing permission. If it names none, only a repeated write counts as
- * `exists`: without the permission to create, the first one would have been denied, too.
+ * The error as `exists`, if there already is an object with the key; otherwise undefined. If put-only credentials are
+ * not allowed to replace objects, that is a 403 that names the missing permission. If it names none, only a repeated
+ * write counts as `exists`: without permission to create, the first one would also have been denied.
  */
 function asExisting(
   error: unknown,
@@ -254,7 +254,10 @@ function asExisting(
   return existing
 }
 
-/** Headers that make the bucket check the bytes that arrive. MD5 costs far more than CRC32: only for providers that insist. */
+/**
+ * Headers that make the bucket verify the bytes it receives. MD5 costs far more than CRC32: only for providers that
+ * require it.
+ */
 function checksumHeaders(
   { bodyChecksum }: Pick<Capabilities, 'bodyChecksum'>,
   body: { chunks: readonly Uint8Array[]; crc32: number },

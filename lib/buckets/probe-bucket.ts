@@ -16,7 +16,7 @@ export type Probe = {
   found: FoundCapabilities
 }
 
-/** What uploads set on their objects, and a name for it. */
+/** The settings that uploads use for their objects, with a name. */
 export type ObjectUse = { name: string; object: FileObject }
 
 type ProbeOptions = {
@@ -26,12 +26,12 @@ type ProbeOptions = {
   uses?: readonly ObjectUse[]
 }
 
-/** For all operations together; a healthy bucket answers within one second. */
+/** For all operations together; a healthy bucket responds within one second. */
 const TIMEOUT_MS = 9000
 
 /**
- * Tries on a real bucket each operation that Sluice uses, with the client that uploads use. It leaves no unfinished
- * multipart upload, and a few small objects if the credentials may not delete.
+ * Tests each operation that Sluice uses on a real bucket, with the client that uploads use. It leaves no unfinished
+ * multipart upload, and a few small objects if the credentials do not allow deleting.
  */
 export async function probeBucket(place: ProbePlace, options: ProbeOptions): Promise<Probe> {
   const { allowedPrivateHosts, clock, timeoutMs = TIMEOUT_MS, uses = [] } = options
@@ -70,7 +70,7 @@ function foundIn(assumed: ProbePlace['capabilities'], found: ProbePlace['capabil
   )
 }
 
-/** Checked before anything else, to tell a name that does not resolve from a host that is silent. */
+/** Checked first, to distinguish a name that does not resolve from a silent host. */
 async function resolves(place: ProbePlace, allowedPrivateHosts: string[]): Promise<Refusal | undefined> {
   const find = (host: string) =>
     /^[\d.]+$|:/.test(host)
@@ -175,7 +175,7 @@ async function tryAll(bucket: ProbeOperations, attempt: Attempt, uses: readonly 
   await attempt.do('DeleteObject', () => bucket.delete())
 }
 
-/** An upload that may not be aborted is completed instead, so that none stays behind. */
+/** An upload that cannot be aborted is completed instead, so that none stays behind. */
 async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<void> {
   const upload = await attempt.do('CreateMultipartUpload', () => bucket.create())
   if (!upload) return
@@ -195,7 +195,7 @@ async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<
   )
 }
 
-/** As uploads of one part and of several send it: a key for encryption takes more permissions for the latter. */
+/** Like single-part and multipart uploads: the latter need more permissions for an encryption key. */
 async function tryUses(bucket: ProbeOperations, attempt: Attempt, uses: readonly ObjectUse[]): Promise<void> {
   for (const use of uses)
     await attempt.use(use, async () => {
@@ -216,7 +216,7 @@ async function beginUpload(bucket: ProbeOperations) {
   return { ...upload, etag: await bucket.part(upload) }
 }
 
-/** If nothing is known about the provider, only an attempt tells. */
+/** If nothing is known about the provider, only an attempt can tell. */
 async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: string): Promise<void> {
   const { capabilities } = bucket
   let refused = false
@@ -226,6 +226,6 @@ async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: str
       throw thrown
     }),
   )
-  // After a transient error copying may still work.
+  // After a transient error, copying may still work.
   if (refused || attempt.may('UploadPartCopy')) bucket.assume({ ...capabilities, copyParts: !refused })
 }

@@ -8,7 +8,7 @@ import { openBucket } from './open-bucket.ts'
 import type { Capabilities } from './providers.ts'
 import type { Credentials } from './sign-request.ts'
 
-/** The folder of the objects that checks write, under the Data Store's prefix. */
+/** The folder for objects written by checks, under the Data Store's prefix. */
 export const PROBE_FOLDER = '.sluice-checks'
 
 const CONTENT_TYPE = 'text/plain'
@@ -16,8 +16,8 @@ const bytes = Buffer.from('Sluice wrote this file to test its permissions. You c
 const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
 
 /**
- * The operations of a check, with the client that uploads use. Each object has a key of its own: some providers never let
- * credentials that may only put write a key again, and others not within the same second.
+ * The operations of a check, with the client that uploads use. Each object has its own key: some providers never let
+ * put-only credentials write a key again, and others not within the same second.
  */
 export class ProbeOperations {
   readonly #place: ProbePlace
@@ -66,7 +66,7 @@ export class ProbeOperations {
     this.#wrote(upload.key)
   }
 
-  /** Copies as a concatenation does, and completes it, since the credentials may not be allowed to abort. */
+  /** Copies like a concatenation, and completes it, since the credentials may not allow aborting. */
   async copy(source: string): Promise<void> {
     const bucket = this.#bucket.forCopies()
     const key = this.#newKey()
@@ -122,8 +122,8 @@ const TELLING = new Set([
 ])
 
 /**
- * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries others, and assumes from
- * then on what worked. A capability that works is never changed: uploads that have begun rely on it.
+ * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries others, and then
+ * assumes those that worked. A working capability is never changed: uploads in progress rely on it.
  */
 export async function findCapabilities<T>(
   bucket: ProbeOperations,

@@ -1,26 +1,26 @@
 import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 
-/** What a provider's S3 can do and what it demands, as far as uploads depend on it. */
+/** What a provider's S3 supports and requires, as far as uploads depend on it. */
 export type Capabilities = {
   /** Part numbers go from 1 to this. */
   maxParts: number
-  /** All parts but the last must have one size. */
+  /** All parts except the last must have the same size. */
   equalParts: boolean
-  /** Sent with each PutObject and UploadPart, and checked there. */
+  /** Sent with each PutObject and UploadPart, and verified there. */
   bodyChecksum: 'crc32' | 'md5' | null
-  /** Checks a CRC32 of the whole object on CompleteMultipartUpload. */
+  /** Verifies a CRC32 of the entire object on CompleteMultipartUpload. */
   fullObjectCrc32: boolean
-  /** Takes `If-None-Match: *` on PutObject. */
+  /** Supports `If-None-Match: *` on PutObject. */
   ifNoneMatch: boolean
-  /** Takes `If-None-Match: *` on CompleteMultipartUpload. */
+  /** Supports `If-None-Match: *` on CompleteMultipartUpload. */
   ifNoneMatchOnComplete: boolean
-  /** Has UploadPartCopy. */
+  /** Supports UploadPartCopy. */
   copyParts: boolean
-  /** A multipart upload with checksums takes copied parts. */
+  /** A multipart upload with checksums can include copied parts. */
   checksumsWithCopies: boolean
-  /** Credentials that may only put get a 403 if the object already exists. */
+  /** Put-only credentials get a 403 if the object already exists. */
   deniesReplacing: boolean
-  /** The provider itself drops multipart uploads that are unfinished this many hours after they began. */
+  /** The provider itself drops multipart uploads this many hours after they started, if unfinished. */
   dropsUnfinishedAfterHours: number | null
 }
 
@@ -45,13 +45,13 @@ const complete: Capabilities = {
 }
 
 /**
- * A provider that does not document a feature is assumed not to have it: some of them refuse a request with an unknown
- * header, and all that is lost without it is a second check of the bytes. The sources are in docs/providers.md.
+ * Undocumented features are assumed to be missing: some providers refuse a request with an unknown header, while a
+ * missing feature only costs a second check of the bytes. The sources are in docs/providers.md.
  */
 const CAPABILITIES: Record<ProviderName, Capabilities> = {
   aws: complete,
   minio: { ...complete, checksumsWithCopies: false, dropsUnfinishedAfterHours: 24 },
-  // Whole objects only by CRC64NVME; unfinished uploads go after a week.
+  // Entire objects only by CRC64NVME; unfinished uploads are dropped after a week.
   r2: {
     ...plain,
     equalParts: true,
@@ -62,10 +62,10 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   b2: plain,
   wasabi: plain,
   spaces: plain,
-  // Multipart uploads take no preconditions.
+  // Multipart uploads do not support preconditions.
   gcs: { ...plain, copyParts: false, deniesReplacing: true },
   scaleway: { ...plain, maxParts: 1000 },
-  // Only the addresses of these are known for sure; the bucket check finds out what they can do.
+  // Only their addresses are certain; the bucket check finds out what they support.
   hetzner: { ...plain, copyParts: false },
   ovh: { ...plain, copyParts: false },
   oracle: { ...plain, copyParts: false },
@@ -73,7 +73,7 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   other: { ...plain, copyParts: false },
 }
 
-/** What the check of a bucket has found overrides what is assumed of its provider. */
+/** The bucket check's findings override what is assumed about its provider. */
 export function capabilitiesOf(provider: ProviderName, found: FoundCapabilities | null): Capabilities {
   return { ...CAPABILITIES[provider], ...found }
 }

@@ -1,14 +1,17 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 
-/** AWS Signature Version 4 in the Authorization header, for S3: the path is encoded once, the body may go unsigned. */
+/**
+ * AWS Signature Version 4 in the Authorization header, for S3: the path is encoded once, and the body can be
+ * unsigned.
+ */
 type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
 
 type Unsigned = {
   method: string
-  /** Encoded as it is sent. */
+  /** Encoded as sent. */
   path: string
   query: Record<string, string>
-  /** Lower-case names; `host` is among them. */
+  /** Lower-case names, including `host`. */
   headers: Record<string, string>
   /** The SHA-256 of the body in hex, or UNSIGNED-PAYLOAD. */
   payloadHash: string
@@ -60,7 +63,7 @@ export function createSigner(region: string, { accessKeyId, secretAccessKey }: C
   }
 }
 
-/** Sorted by encoded name, as it is both signed and sent. */
+/** Sorted by encoded name, since it is signed and sent that way. */
 export function canonicalQuery(query: Record<string, string>): string {
   return Object.entries(query)
     .map(([name, value]) => `${encode(name)}=${encode(value)}`)
@@ -72,7 +75,7 @@ export function encodePath(path: string): string {
   return path.split('/').map(encode).join('/')
 }
 
-/** RFC 3986: everything but unreserved characters. */
+/** RFC 3986: everything except unreserved characters. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

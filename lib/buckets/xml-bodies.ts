@@ -2,7 +2,7 @@ import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import { badResponse, tag } from './bucket-error.ts'
 import type { CallBucket } from './call-bucket.ts'
 
-/** The CRC32 of a copied part is known only if the bucket returned it. */
+/** A copied part's CRC32 is only known if the bucket returned it. */
 export type NamedPart = { number: number; etag: string; crc32: number | null }
 
 /** The XML of CompleteMultipartUpload: the parts by number, with their ETags and checksums. */
@@ -22,10 +22,10 @@ function escapeXml(text: string): string {
 }
 
 type ListedObject = { key: string; bytes: number; modifiedMs: number }
-/** Some of the objects of a bucket, in the order of their keys, and where the next page begins. */
+/** Some of a bucket's objects, in key order, and where the next page starts. */
 export type ListedPage = { objects: ListedObject[]; next: string | null }
 
-/** A key of 1,024 bytes may take three times as many, since it is encoded. */
+/** A key of 1,024 bytes may take three times as many when encoded. */
 const KEYS = 500
 const PAGE_BYTES = 2 * 1024 * 1024
 

@@ -13,10 +13,10 @@ import { type NewEvent, writeEvents } from './write-events.ts'
 type EmitRuntime = { queue: Queue; clock: Clock }
 
 /**
- * Call this in the transaction that changes the status of files, after the change. It writes one event of each, with a
- * delivery for each output of its Pipe and workspace that asks for that status, and the job of the first attempt, so that
- * none of them exists without the others. An event that some output misses is kept as missed. The end of each file is
- * noted to be counted, too.
+ * Call this in the transaction that changes the status of files, after the change. It writes an event for each, with
+ * a delivery for each output of its Pipe and workspace that wants that status, and the job for the first attempt, so
+ * that none of them exists without the others. An event that some output misses is marked as missed. Each file's end
+ * is also recorded for the counts.
  */
 export async function emitFileEvent(
   tx: Db,
@@ -34,7 +34,7 @@ export async function emitFileRepaired(tx: Db, { queue, clock }: EmitRuntime, fi
 }
 
 async function writeEnds(tx: Db, queue: Queue, files: readonly Ended[], at: Date): Promise<void> {
-  // Partial uploads send no event: the file that they are joined to does.
+  // Partial uploads send no event: the file they are joined into does.
   const ended = files.filter(({ concat }) => concat !== 'partial').map((file) => endOf(file, at))
   await writeEvents(tx, queue, ended, at)
 }
@@ -66,7 +66,7 @@ function endOf({ outputs, ...file }: Ended, at: Date): NewEvent {
   }
 }
 
-/** The limit makes PostgreSQL look each up by its index, however it guesses their number. */
+/** The limit makes PostgreSQL look each up by its index, whatever row count it estimates. */
 function filesOf(fileIds: string[]): SQL {
   return sql`select found.* from json_array_elements_text(${JSON.stringify(fileIds)}::json) as wanted(id)
       cross join lateral (select * from files where id = wanted.id::uuid limit 1) found`
@@ -90,7 +90,7 @@ type Created = Omit<EventData<'file.created'>, 'status'> & {
   outputs: EventOutput[]
 }
 
-/** The same for files that have just been created. Few ask for that, so there is an event only where some output does. */
+/** The same for newly created files. Few outputs want that, so an event is only written if one does. */
 export async function emitFileCreated(
   tx: Db,
   { queue, clock }: EmitRuntime,
@@ -115,7 +115,7 @@ function beginningOf({ outputs, workspaceId, requestId, traceparent, ...file }: 
   const id = uuidv7(at.getTime())
   const kind = 'file.created'
   const { to, isMissed } = address(outputs, kind, kind)
-  // The status is that of its creation, whatever the same transaction has made of it.
+  // The status at creation, whatever the same transaction has changed since.
   const data: EventData<typeof kind> = { ...file, status: 'uploading' }
   const body = eventBody(kind, { id, at }, data)
   const missed = isMissed ? kind : null

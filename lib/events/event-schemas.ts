@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DESTINATION_REASONS } from '#drizzle/schema/files.ts'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 
-/** The payloads as their receivers may rely on them, published as JSON Schema. Fields may be added, so they are left open. */
+/** The payloads that receivers can rely on, published as JSON Schema. Fields may be added, so they are left open. */
 const strings = z.record(z.string(), z.string())
 
 const destination = z.object({
@@ -127,7 +127,7 @@ const DATA = {
   'usage.threshold': usage,
 } satisfies Record<EventKind, z.ZodObject>
 
-/** What an event of a kind tells. */
+/** The content of an event, by kind. */
 export type EventData<Kind extends EventKind> = z.infer<(typeof DATA)[Kind]>
 
 export const eventSchema = <Kind extends EventKind>(kind: Kind) =>

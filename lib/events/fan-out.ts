@@ -9,8 +9,8 @@ import { address, type EventOutput, outputsOf } from './outputs-of.ts'
 const AT_ONCE = 200
 
 /**
- * Nodes of the previous version send an event to the first output of a Pipe alone. While they run beside this one, this adds
- * the deliveries to all other outputs that were there when it happened. With no such node there is nothing to find.
+ * Nodes of the previous version only send an event to a Pipe's first output. While they run alongside this one, this
+ * adds the deliveries for all other outputs that existed when it happened. Without such nodes, it finds nothing.
  */
 export async function fanOutEvents({
   db,
@@ -66,7 +66,7 @@ type PendingEvent = Omit<EndedFile, 'id'> & {
   test: boolean
   payload: string | null
   outputs: EventOutput[]
-  /** Those that have a delivery. */
+  /** Events that have a delivery. */
   given: string[]
 }
 
@@ -89,7 +89,7 @@ function fan({ eventId, eventAtMs, ofWorkspace, test, payload, outputs, given, .
   const at = new Date(eventAtMs)
   const there = outputs.filter(({ createdAtMs }) => createdAtMs <= eventAtMs)
   const nothing = { id: eventId, payload: null, missed: null, given: [], workspaceId: ofWorkspace }
-  // A test is for one output, and of a file whose record was erased there is nothing to tell.
+  // A test is for one output, and a file whose record was erased has nothing to report.
   if (test || !isThere(file)) return nothing
   const { to, isMissed } = address(there, 'file.status_changed', file.status)
   const further = to.filter(({ id }) => !given.includes(id))

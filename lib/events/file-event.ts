@@ -3,14 +3,14 @@ import type { DestinationReason, DestinationStatus, FileStatus } from '#drizzle/
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 import { invariant } from '../platform/kernel/errors.ts'
 
-/** What events of every kind have around their data. */
+/** The envelope of every event. */
 export type EventFrame = { id: string; at: Date; test?: true }
 
 export function eventBody(kind: EventKind, { id, at, test }: EventFrame, data: object): string {
   return JSON.stringify({ id, event: kind, timestamp: at.toISOString(), ...(test && { test }), data })
 }
 
-/** What a `file.status_changed` tells. The names inside `data` are those of the specification. */
+/** The data of a `file.status_changed`. The names in `data` come from the specification. */
 export type FileEvent = EventFrame & {
   file: {
     id: string
@@ -24,9 +24,9 @@ export type FileEvent = EventFrame & {
     subject: string | null
     metadata: Record<string, string>
     uploadMetadata: Record<string, string>
-    /** Of the whole object, where it is there. */
+    /** Of the entire object, if it exists. */
     crc32: number | null
-    /** Of the hook that decided about it; null if there is none. */
+    /** From the hook that decided on it; null if there is none. */
     decision?: { state: string; reason: string | null; result: unknown } | null
     destinations: {
       dataStoreId: string
@@ -70,12 +70,12 @@ export function fileEventBody({ file, ...event }: FileEvent): string {
   })
 }
 
-/** A file that has ended, as the database knows it. It no longer changes. */
+/** An ended file as stored in the database. It no longer changes. */
 export type EndedFile = Omit<FileEvent['file'], 'sizeBytes' | 'crc32'> & {
   workspaceId: string
   lengthBytes: number | null
   offsetBytes: number
-  /** Null where the bytes were not all seen. */
+  /** Null if not all bytes were seen. */
   crc32: number | null
 }
 
@@ -91,7 +91,7 @@ export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id a
       'certainty', d.certainty, 'reason', case when d.certainty = 'unknown' then 'unknown' else d.reason end) order by d.position, d.data_store_id), '[]'::json)
     from file_destinations d where d.file_id = f.id) as destinations`
 
-/** The size of a file that did not finish is its confirmed offset. */
+/** The size of an unfinished file is its confirmed offset. */
 export function toEventFile({ lengthBytes, offsetBytes, crc32, ...file }: EndedFile): FileEvent['file'] {
   const done = file.status === 'transferred' || file.status === 'partially_transferred'
   invariant(!done || lengthBytes !== null, 'a transferred file has a length')

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 import type { EventTopic } from '#drizzle/schema/webhooks.ts'
 
-/** An output as an event sees it. */
+/** An output, from an event's point of view. */
 export type EventOutput = {
   id: string
   url: string
@@ -14,11 +14,11 @@ export type EventOutput = {
 
 const scopes = (pipeId: SQL, workspaceId: SQL) => sql`${pipeId}, (${workspaceId})::text`
 
-/** The outputs of some scopes, as a column of type `EventOutput[]`. */
+/** The outputs in certain scopes, as a column of type `EventOutput[]`. */
 export const outputsIn = (scopes: SQL): SQL =>
   sql`(select coalesce(json_agg(${OUTPUT} order by o.id), '[]') from webhook_outputs o where o.scope in (${scopes}))`
 
-/** The same of a Pipe and of its whole workspace. */
+/** The same for a Pipe and its workspace. */
 export const outputsOf = (pipeId: SQL, workspaceId: SQL): SQL => outputsIn(scopes(pipeId, workspaceId))
 
 /** A row `o` of `webhook_outputs`. */
@@ -31,7 +31,7 @@ export const hasActiveOutput = (pipeId: SQL, workspaceId: SQL): SQL =>
 export const isToldOfCreation = (pipeId: SQL, workspaceId: SQL): SQL =>
   sql`exists (select from webhook_outputs o where o.scope in (${scopes(pipeId, workspaceId)}) and 'file.created' = any(o.events))`
 
-/** What an output asks for. Whoever asks for the ends of files is told without asking of those that have an object. */
+/** What an output wants. If it wants the ends of files, it always gets those of files with an object. */
 export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'statuses'>): EventTopic[] {
   return events.flatMap((kind) =>
     kind === 'file.status_changed'
@@ -43,8 +43,8 @@ export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'sta
 export type Addressed = { to: EventOutput[]; isMissed: boolean }
 
 /**
- * Who gets an event, and whether somebody misses it: an output that is off, or asks for the ends of files but not for this
- * one. The end of a file that nobody gets is missed by whoever comes later.
+ * Who gets an event, and whether an output misses it: one that is off, or that wants the ends of files but not this
+ * one. If nobody gets a file's end, a future output misses it.
  */
 export function address(outputs: EventOutput[], kind: EventKind, topic: EventTopic): Addressed {
   const asking = outputs.filter(({ events }) => events.includes(kind))

@@ -4,7 +4,7 @@ import { type Db, rows } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { ENDED_FILE, type EndedFile, fileEventBody, toEventFile } from './file-event.ts'
 
-/** For so long an event can be looked at and sent. It goes with its month, once all of that is older. */
+/** How long an event can be viewed and sent. It is deleted with its month, once the entire month is older. */
 export const EVENTS_KEPT_MS = days(30)
 
 export const keptSince = (nowMs: number): Date => new Date(nowMs - EVENTS_KEPT_MS)
@@ -14,7 +14,7 @@ export type EventPlace = { workspaceId: string; pipeId?: string | undefined }
 const ofPlace = ({ workspaceId, pipeId }: EventPlace) =>
   sql`workspace_id = ${workspaceId}::uuid ${pipeId === undefined ? sql`` : sql`and pipe_id = ${pipeId}`}`
 
-/** Of the events after one, the oldest, by an index alone. */
+/** The oldest events after a given one, using only an index. */
 export async function listEventIds(
   db: Db,
   place: EventPlace,
@@ -30,7 +30,9 @@ export async function listEventIds(
 
 type EventRow = EndedFile & { eventId: string; kind: EventKind; at: string | Date; payload: string | null }
 
-/** The bodies as a webhook has them, whether or not one was sent. Of a file whose record was erased there is none. */
+/**
+ * The bodies that webhooks contain, whether or not one was sent. There is none for a file whose record was erased.
+ */
 export async function readEventBodies(
   db: Db,
   ids: string[],

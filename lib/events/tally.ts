@@ -1,11 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * What has happened is noted in the very statement in which it happens, as a row of its own: nobody waits for it, as they
- * would at a row that counts. `foldTallies` counts them a few seconds later.
+ * Something that has happened is recorded by the same statement, as a separate row, so nothing waits for it, unlike
+ * for a row with a counter. `foldTallies` counts these rows a few seconds later.
  */
 
-/** A CTE for files that have just ended: `ended` names one with `workspace_id`, `pipe_id`, `status`, `concat`, `offset_bytes` and `created_at`. */
+/**
+ * A CTE for files that have just ended: `ended` is one with `workspace_id`, `pipe_id`, `status`, `concat`,
+ * `offset_bytes` and `created_at`.
+ */
 export function tallyFiles(ended: SQL, nowMs: number): SQL {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return sql`
@@ -21,7 +24,10 @@ export function tallyFiles(ended: SQL, nowMs: number): SQL {
 /** Every required destination has it. */
 const hasObject = sql`status in ('transferred', 'partially_transferred')`
 
-/** The same for webhooks: `ended` has `workspace_id`, `pipe_id`, `test` and `state`. Those that will be tried again have not ended. */
+/**
+ * The same for webhooks: `ended` has `workspace_id`, `pipe_id`, `test` and `state`. Deliveries that will be retried
+ * have not ended.
+ */
 export function tallyWebhooks(ended: SQL, nowMs: number): SQL {
   return sql`
     tallied as (

@@ -8,24 +8,24 @@ import type { Queue } from '../platform/queue.ts'
 export type NewEvent = {
   id: string
   workspaceId: string
-  /** Absent where it concerns no single Pipe. */
+  /** Absent if it does not concern a single Pipe. */
   pipeId?: string | undefined
   fileId?: string
   kind: EventKind
   test?: true
-  /** Null where it goes to nobody and can be made later. */
+  /** Null if it goes to nobody and can be built later. */
   body: string | null
-  /** Of the request that it follows from: its deliveries bear them. */
+  /** Of the request that caused it, for its deliveries. */
   requestId?: string | null
   traceparent?: string | null
   to: readonly { id: string; url: string }[]
-  /** What an output that misses it would have to ask for. */
+  /** What an output would have to want in order to miss it. */
   missed: EventTopic | null
 }
 
 /**
- * The events, a delivery of each to each of its outputs, and one job for each output that gets some, in the caller's
- * transaction. Answers the ids of the deliveries, in the order of the events.
+ * Writes the events, a delivery to each of their outputs, and one job for each output with deliveries, in the
+ * caller's transaction. Returns the delivery ids, in event order.
  */
 export async function writeEvents(
   tx: Db,

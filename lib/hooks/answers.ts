@@ -3,11 +3,11 @@ import { keyPrefixField } from '../workspace/pipes/key-template.ts'
 import { tokenObjectField } from '../workspace/pipes/object-settings.ts'
 import { metadataField } from '../workspace/tokens/token.ts'
 
-/** What receivers may answer. Whatever else they say is no answer, and the log of the server says why. */
+/** What receivers may answer. Anything else is not an answer, and the server log says why. */
 
 const reason = z.string().trim().min(1).max(500).optional()
 
-/** Common clients repeat a request after these, so none of them can tell of a decision. */
+/** Common clients retry after these, so they cannot report a decision. */
 const REPEATED = new Set([409, 423])
 const status = z
   .int()
@@ -37,7 +37,7 @@ const result = z
   )
   .optional()
 
-/** An API call may decide the same, but not put it off. */
+/** An API call may decide the same, but not defer. */
 export const decisionInput = z
   .strictObject({
     allow: z.boolean(),
@@ -61,7 +61,7 @@ export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Ans
   const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues
-  // Of a union, the first of its members tells most.
+  // In a union, the first member is the most informative.
   const issue = first!.code === 'invalid_union' ? (first!.errors[0]?.[0] ?? first!) : first!
   return `The response is invalid: ${[issue.path.join('.'), issue.message].filter(Boolean).join(' ')}.`
 }

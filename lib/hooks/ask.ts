@@ -18,15 +18,15 @@ export type Asking = Pick<Runtime, 'db' | 'clock' | 'vault' | 'metrics' | 'log'>
   retryDelaysMs: readonly number[]
 }
 
-/** An uploader waits for the answer. */
+/** An uploader is waiting for the answer. */
 export const HOOK_RETRIES_MS: readonly number[] = [seconds(1), seconds(3)]
 
 const MOST_BYTES = 16 * 1024
 const CONNECT_MS = seconds(5)
 
 /**
- * Asks the receiver of a hook, signed as a webhook is, until it answers as it must or the attempts are used up. Undefined without
- * an answer. Calls are made at least once: a node that dies leaves its question to another one.
+ * Asks a hook's receiver, signed like a webhook, until it returns a valid answer or the attempts are used up.
+ * Undefined without an answer. Calls are made at least once: when a node dies, another one asks again.
  */
 export async function ask<Answer>(
   asking: Asking,
@@ -52,7 +52,7 @@ export async function ask<Answer>(
   return undefined
 }
 
-/** For the page of the hook and its alert. One that answers, and did before, is not written to. */
+/** For the hook's page and its alert. A hook that answers, and did before, is not updated. */
 async function noteHealth({ db, clock }: Asking, { id }: HookRow, fault: string | null): Promise<void> {
   const now = new Date(clock.now()).toISOString()
   await db

@@ -4,7 +4,7 @@ import type { Place } from '../platform/vault.ts'
 
 export { HOOKS }
 
-/** The settings of a decision hook. What is left out has its default. */
+/** A decision hook's settings. Omitted ones have defaults. */
 export const hookInput = z.strictObject({
   url: z.string().trim().max(2048, 'must have at most 2048 characters'),
   enabled: z.boolean().default(true),
@@ -27,9 +27,9 @@ export const hookAnswer = z.strictObject({
   enabled: z.boolean(),
   timeoutSeconds: z.int(),
   withoutAnswer: z.enum(WITHOUT_ANSWER),
-  /** Until this time, requests are also signed with the secret from before the last rotation. */
+  /** Until then, requests are also signed with the secret from before the last rotation. */
   previousSecretUntil: z.iso.datetime().nullable(),
-  /** The first of an unbroken run of questions without an answer, and what was wrong with the last one. */
+  /** The first of an unbroken series of unanswered questions, and the last one's error. */
   failingSince: z.iso.datetime().nullable(),
   fault: z.string().nullable(),
   createdAt: z.iso.datetime(),
@@ -54,7 +54,7 @@ export function toHook(row: HookRow): HookAnswer {
   }
 }
 
-/** The places to which the two sealed secrets of a hook are bound. */
+/** The columns that a hook's two sealed secrets are bound to. */
 const placeIn =
   (column: string) =>
   (id: string): Place => ({ column: `pipe_hooks.${column}`, id, row: `pipe_hook:${id}` })

@@ -14,10 +14,10 @@ export type Decision = Pick<Row, 'state' | 'decidedBy' | 'reason'> & {
 }
 
 const SHOWN = 30
-/** Files of the Pipe that are looked at, so that a hook of long ago does not make its page slow. */
+/** How many of the Pipe's files are searched, so that an old hook does not slow down its page. */
 const LOOKED_AT = 1000
 
-/** The newest decisions about files of a Pipe. An upload that was refused before it began is no file. */
+/** The latest decisions on a Pipe's files. An upload refused before it started is not a file. */
 export async function listDecisions(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,

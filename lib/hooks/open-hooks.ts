@@ -15,7 +15,9 @@ import { questionAfter, questionBefore, readFile } from './questions.ts'
 
 type HooksRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'metrics' | 'log' | 'config'>
 
-/** What uploads know of decision hooks: what the customer's backend answers, or what its hook says for a missing answer. */
+/**
+ * What uploads know about decision hooks: the customer backend's answer, or the hook's setting for a missing answer.
+ */
 export function openHooks(
   { db, config, ...runtime }: HooksRuntime,
   { retryDelaysMs = HOOK_RETRIES_MS }: { retryDelaysMs?: readonly number[] } = {},
@@ -40,7 +42,7 @@ export function openHooks(
     async beforeComplete(fileId) {
       const file = await readFile(db, fileId)
       const hook = file && (await findEnabled(db, file.pipeId, 'before_complete'))
-      // It was removed after the upload began.
+      // It was removed after the upload started.
       if (!hook) return { state: 'allowed', by: 'default', result: undefined }
       const verdict = verdictOf(hook, await ask(asking, hook, questionAfter(file), beforeCompleteAnswer))
       countDecision(runtime, hook, verdict.state)

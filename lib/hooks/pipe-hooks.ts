@@ -24,7 +24,7 @@ type WithSecret = HookAnswer & { secret: string }
 /** A Pipe has at most one hook of each kind, so the kind is its name. */
 export type HookRef = { pipeId: string; hook: string }
 
-/** The hooks of a Pipe, in the order in which they are asked. */
+/** A Pipe's hooks, in the order in which they are asked. */
 export async function listHooks(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
@@ -39,7 +39,7 @@ export async function listHooks(
   return HOOKS.flatMap((kind) => found.filter(({ hook }) => hook === kind).map(toHook))
 }
 
-/** Creates a hook and answers its secret, or replaces its settings. Uploads in progress keep what they began with. */
+/** Creates a hook and returns its secret, or replaces its settings. Uploads in progress keep their settings. */
 export async function saveHook(
   { db, clock, config, vault }: HookRuntime,
   actor: Actor,
@@ -74,7 +74,7 @@ export async function saveHook(
   })
 }
 
-/** Files that were to be decided about by it are allowed. */
+/** Files waiting for its decision are allowed. */
 export async function deleteHook(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

@@ -3,7 +3,7 @@ import type { Hook } from '#drizzle/schema/index.ts'
 import { aboutSender, declaredFile } from '../events/event-schemas.ts'
 import { beforeCompleteAnswer, beforeCreateAnswer } from './answers.ts'
 
-/** The questions as their receivers may rely on them. Fields may be added, so they are left open. */
+/** The questions that receivers can rely on. Fields may be added, so they are left open. */
 const DATA = {
   before_create: z.object({
     ...declaredFile,

@@ -5,7 +5,10 @@ import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7, uuidv7Ms } from '../platform/kernel/ids.ts'
 import type { Asked } from '../uploads/upload-context.ts'
 
-/** What receivers are asked. A question has the same id and the same bytes in every attempt, also of another node. */
+/**
+ * The questions for receivers. A question has the same id and the same bytes in every attempt, even from another
+ * node.
+ */
 export type Question = { id: string; body: string }
 
 export function questionBefore({ fileId, token, pipe, declared }: Asked): Question {
@@ -52,7 +55,7 @@ export function questionAfter(file: WholeFile): Question {
   })
 }
 
-/** The id is that of the file and the hook: a receiver that is asked twice recognizes it. */
+/** The id combines the file and the hook: a receiver that is asked twice recognizes it. */
 function question(hook: Hook, fileId: string, atMs: number, data: object): Question {
   const id = `${hook}-${fileId}`
   return { id, body: JSON.stringify({ id, hook, timestamp: new Date(atMs).toISOString(), data }) }
@@ -71,7 +74,7 @@ export async function readFile(db: Db, fileId: string): Promise<WholeFile | unde
 
 type Place = { pipeId: string; dataStoreId: string }
 
-/** Like a real one, of a file that there is not. */
+/** Like a real question, about a file that does not exist. */
 export function exampleQuestion(hook: Hook, { pipeId, dataStoreId }: Place, atMs: number): Question {
   const fileId = uuidv7(atMs)
   const id = `test-${hook}-${fileId}`

@@ -20,7 +20,7 @@ export const hookTestAnswer = z.strictObject({
 })
 export type HookTest = z.output<typeof hookTestAnswer>
 
-/** Asks the receiver once about a file that there is not, marked as a test. It is asked even if the hook is off. */
+/** Asks the receiver once about a file that does not exist, marked as a test. It is asked even if the hook is off. */
 export async function testHook(
   runtime: Pick<Runtime, 'db' | 'clock' | 'config' | 'vault' | 'metrics'>,
   actor: Actor,

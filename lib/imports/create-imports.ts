@@ -18,13 +18,13 @@ import {
   sourcePlace,
 } from './import.ts'
 
-/** Until somebody's imports have been fetched, they may have no more than this waiting. */
+/** The maximum number of waiting imports. */
 const MOST_WAITING = 10_000
 const TOKEN_SECONDS = days(1) / 1000
 
 /**
- * Creates files whose bytes a worker will fetch: all of them or none. They belong to a token of their own, as if a client had
- * asked for one and uploaded them with it. So revoking the token or its Sender ends them, too.
+ * Creates files whose bytes a worker will fetch: either all of them or none. They belong to their own token, as if a
+ * client had requested one and uploaded them with it. Revoking the token or its Sender therefore also ends them.
  */
 export async function createImports(
   runtime: Runtime,
@@ -40,7 +40,7 @@ export async function createImports(
   })
 }
 
-/** For somebody who is signed in: in the name of the oldest Sender, as Try it does. */
+/** For a signed-in user: on behalf of the oldest Sender, like Try it. */
 export async function createImportsByHand(
   runtime: Runtime,
   actor: Actor,
@@ -57,7 +57,7 @@ export async function createImportsByHand(
   })
 }
 
-/** People hear at once of an address that would be refused; what keeps Sluice safe is the judgement of each connection. */
+/** Reports a forbidden address early; the check of each connection is what keeps Sluice safe. */
 function assertAllowed({ config }: Runtime, files: readonly ImportedFrom[]): void {
   for (const [at, { url }] of files.entries()) {
     try {

@@ -4,14 +4,14 @@ import { type GetLimits, get } from '../platform/net/get.ts'
 import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
 import { ImportFailure, sourceChanged, statusFailure } from './import-failure.ts'
 
-/** What a response says of the file, and where its body begins. */
+/** What a response says about the file, and where its body starts. */
 export type Fetched = {
   startBytes: number
-  /** Of the whole file; null if only the end of the body shows it. */
+  /** Of the entire file; null if only the end of the body shows it. */
   lengthBytes: number | null
   filetype: string | null
   validator: string | null
-  /** Undefined if there are no bytes past those that were asked for. */
+  /** Undefined if there are no bytes past the requested ones. */
   body: IncomingMessage | undefined
 }
 
@@ -26,8 +26,8 @@ type Wanted = {
 }
 
 /**
- * Asks for the bytes from `fromBytes` on, of the same version as before. A source that cannot do that sends all of them, and a
- * version without a validator is read from the start, so that what is there already can be compared.
+ * Requests the bytes from `fromBytes` on, of the same version as before. A source that does not support that sends
+ * all of them, and a version without a validator is read from the start, to compare it with the existing bytes.
  */
 export async function fetchSource(
   agents: GuardedAgents,
@@ -39,7 +39,8 @@ export async function fetchSource(
     fromBytes > 0 && validator !== null ? { Range: `bytes=${fromBytes}-`, 'If-Range': validator } : undefined
   const own = { 'User-Agent': 'Sluice-Import/1.0', Accept: '*/*', 'Accept-Encoding': 'identity', ...range }
   const response = await get(agents, { url, headers, own }, limits, signal)
-  // Node's client copies the body out of what its socket has read, 64 KiB at a time, and would leave that to be collected.
+  // Node's client copies the body out of its socket reads, 64 KiB at a time, and would leave that to the garbage
+  // collector.
   response.socket.on('data', freeBuffer)
   try {
     return describe(response, { askedBytes: range ? fromBytes : 0, expected: validator, nowMs })
@@ -80,7 +81,7 @@ function describe(response: IncomingMessage, { askedBytes, expected, nowMs }: As
 
 const MAX_TYPE = 255
 
-/** RFC 9110, 12.5.3: identity was asked for. What was stored otherwise would not be the file that its name promises. */
+/** RFC 9110, 12.5.3: identity was requested. With any other encoding, the stored file would not match its name. */
 function assertPlain(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return
@@ -110,7 +111,7 @@ const isChunked = (headers: IncomingHttpHeaders) => /\bchunked\b/i.test(headers[
 
 const MAX_VALIDATOR = 1024
 
-/** RFC 9110, 13.1.5: If-Range takes no weak validator. */
+/** RFC 9110, 13.1.5: If-Range does not support weak validators. */
 function validatorOf({ etag, 'last-modified': lastModified }: IncomingHttpHeaders): string | null {
   const strong = etag?.startsWith('"') ? etag : lastModified
   return strong !== undefined && strong.length <= MAX_VALIDATOR ? strong : null

@@ -4,7 +4,7 @@ import { retryAfterMs, retryDelayMs } from '../platform/kernel/retry-schedule.ts
 import { NetworkError } from '../platform/net/network-error.ts'
 import { classify } from '../uploads/rules/faults.ts'
 
-/** What an attempt met at its source. `final`: another attempt would meet the same. */
+/** An attempt's error at its source. `final`: another attempt would fail the same way. */
 export class ImportFailure extends Error {
   override readonly name = 'ImportFailure'
   readonly isFinal: boolean
@@ -18,7 +18,7 @@ export class ImportFailure extends Error {
   }
 }
 
-/** These two are codes, which `explainFailure` puts into words for people. */
+/** These two are codes, which `explainFailure` explains. */
 export const sourceChanged = () => new ImportFailure('source_changed', { isFinal: true })
 export const digestMismatch = () => new ImportFailure('digest_mismatch', { isFinal: true })
 
@@ -41,14 +41,14 @@ export function statusFailure(status: number, retryAfter: string | undefined, no
 
 export type Judged =
   | { kind: 'fails'; reason: string }
-  /** Nobody is to blame: it goes on as if this attempt had not been made. */
+  /** Nobody's fault: it continues as if this attempt had not been made. */
   | { kind: 'waits'; ms: number }
   | { kind: 'retries'; error: string; afterMs: number; isFault?: true }
 
 const SOON_MS = seconds(1)
 const LATER_MS = seconds(60)
 
-/** What is done about the end of an attempt. It says nothing of how often that may happen: see `scheduleRetry`. */
+/** What follows from an attempt's end. It does not limit how often that may happen: see `scheduleRetry`. */
 export function judgeFailure(error: unknown): Judged {
   if (error instanceof ImportFailure)
     return error.isFinal
@@ -66,7 +66,7 @@ export function judgeFailure(error: unknown): Judged {
     if (error.passes) return { kind: 'waits', ms: SOON_MS }
     const { blame } = classify(error, 'part')
     if (blame === 'client') return { kind: 'fails', reason: error.message }
-    // Canceled, or taken over: the next look shows it.
+    // Canceled, or taken over: the next check shows it.
     if (blame === 'rival' || blame === 'end') return { kind: 'waits', ms: SOON_MS }
     if (blame === 'bucket') return { kind: 'retries', error: error.message, afterMs: 0 }
   }
@@ -74,13 +74,13 @@ export function judgeFailure(error: unknown): Judged {
   return { kind: 'retries', error: words, afterMs: 0, isFault: true }
 }
 
-/** After this time without progress an import is given up. */
+/** After this time without progress, an import is abandoned. */
 const GIVE_UP_AFTER_MS = hours(24)
 
 type Failing = { failures: number; failingSinceMs: number | null }
 type Retry = { dueAtMs: number; failures: number; failingSinceMs: number }
 
-/** When an import is tried again that has made no progress; undefined if it is not. */
+/** When to retry an import that has made no progress; undefined if it is not retried. */
 export function scheduleRetry(
   { failures, failingSinceMs }: Failing,
   { afterMs, nowMs, random }: { afterMs: number; nowMs: number; random: number },

@@ -3,8 +3,8 @@ import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 
 /**
- * The statements about `imports`. A worker claims what it fetches, and every write names the claim, so a worker that was
- * presumed dead changes nothing. The file has a lease of its own beside it, which keeps the bytes safe.
+ * The statements on `imports`. A worker claims what it fetches, and every write names the claim, so a worker that was
+ * presumed dead changes nothing. In addition, the file has a lease, which protects the bytes.
  */
 
 export type ClaimedImport = {
@@ -19,7 +19,7 @@ export type ClaimedImport = {
   validator: string | null
   failures: number
   failingSinceMs: number | null
-  /** How many of its workspace are being fetched, on all nodes. */
+  /** How many of its workspace's imports are being fetched, on all nodes. */
   running: number
 }
 
@@ -28,12 +28,12 @@ const isFree = sql`(claimed_until is null or claimed_until < now())`
 
 type ClaimLimits = { limit: number; perWorkspace: number; claimMs: number; nowMs: number }
 
-/** Only one node at a time claims, so that they cannot exceed the limit of a workspace together. */
+/** Only one node claims at a time, so that together they cannot exceed a workspace's limit. */
 const CLAIMING = sql`hashtext('sluice imports')`
 
 /**
- * Claims up to `limit` imports that are due, and of no workspace so many that more than `perWorkspace` are fetched at once.
- * The workspaces of which the fewest are being fetched come first.
+ * Claims up to `limit` due imports, without fetching more than `perWorkspace` of any workspace at once. Workspaces
+ * with the fewest active imports come first.
  */
 export async function claimImports(
   db: Db,
@@ -72,7 +72,7 @@ export async function claimImports(
   })
 }
 
-/** Renews these claims. Answers for each that still holds how many imports of its workspace are being fetched. */
+/** Renews these claims. For each that still holds, returns how many of its workspace's imports are being fetched. */
 export async function renewClaims(
   db: Db,
   held: readonly Claimed[],
@@ -94,7 +94,7 @@ export async function renewClaims(
 type Claimed = Pick<ClaimedImport, 'fileId' | 'claim'>
 const isHeld = ({ fileId, claim }: Claimed) => sql`file_id = ${fileId}::uuid and claim = ${claim}::uuid`
 
-/** What is known of the version that is being fetched, and of its digest so far. */
+/** What is known about the version being fetched, and its digest so far. */
 export async function recordSource(
   db: Db,
   held: Claimed,
@@ -104,7 +104,7 @@ export async function recordSource(
     hash_state = ${hash?.sealed ?? null} where ${isHeld(held)}`)
 }
 
-/** The file needs nothing more from its source, so its secrets go. */
+/** The file needs nothing more from its source, so its secrets are deleted. */
 export async function endImport(db: Db, held: Claimed, lastError: string | null): Promise<void> {
   await db.execute(sql`update imports set due_at = null, claim = null, claimed_until = null, sealed = '', hash_state = null,
     last_error = ${lastError} where ${isHeld(held)}`)
@@ -115,11 +115,11 @@ export type Postponed = {
   failures: number
   failingSinceMs: number | null
   error: string | null
-  /** For the timeline of the file: not every short break of a long import is worth a line. */
+  /** For the file's timeline: not every short interruption of a long import needs a line. */
   isNoted: boolean
 }
 
-/** Gives the claim up: the file is fetched on at that time, by any worker. */
+/** Releases the claim: any worker continues fetching the file at that time. */
 export async function postponeImport(
   db: Db,
   held: Claimed,

@@ -5,11 +5,11 @@ import type { Pace } from './pace.ts'
 import type { ResumableHash } from './resumable-hash.ts'
 
 type Options = {
-  /** Where the body of the response begins. */
+  /** Where the response body starts. */
   startBytes: number
-  /** Bytes before it are durable already, and have this checksum. */
+  /** The preceding bytes are already durable, with this checksum. */
   confirmed: { offsetBytes: number; crc32: number }
-  /** Of the whole file; null if the source does not say it. */
+  /** Of the entire file; null if the source does not report it. */
   lengthBytes: number | null
   digest: { hash: ResumableHash; sha256: string } | undefined
   pace: Pace
@@ -17,19 +17,19 @@ type Options = {
 }
 
 /**
- * The body of a response, from the confirmed offset on. Where the source cannot continue there, the bytes before it are read
- * again and compared: their checksum says whether it is still the same file. The last bytes are passed on only once the digest
- * of all has agreed, so a file with another digest never becomes complete.
+ * A response's body, from the confirmed offset on. If the source cannot continue there, the preceding bytes are read
+ * again and compared: their checksum shows whether it is still the same file. The last bytes are only passed on once
+ * the complete digest matches, so a file with a different digest never becomes complete.
  */
 export class ImportSource implements ByteSource {
-  /** Why it ended early, where that was not the connection. */
+  /** Why it ended early, if not because of the connection. */
   fault: Error | undefined
   readonly #inner: ByteSource
   readonly #options: Options
   #positionBytes: number
   #comparedCrc32 = 0
   #isOver = false
-  /** It flows only if neither the reader nor the pace holds it. */
+  /** It only flows if neither the reader nor the pace pauses it. */
   #isPaused = false
   #isHeld = false
   #window = { bytes: 0, wasPaused: false }
@@ -41,7 +41,7 @@ export class ImportSource implements ByteSource {
     this.#positionBytes = options.startBytes
   }
 
-  /** It is past the bytes that were durable before, and they were the same. */
+  /** It is past the bytes that were already durable, and they matched. */
   get isCompared(): boolean {
     const { startBytes, confirmed } = this.#options
     if (this.#positionBytes < confirmed.offsetBytes) return false
@@ -109,7 +109,7 @@ export class ImportSource implements ByteSource {
     return skipped + taken
   }
 
-  /** Only what was read from the very start can be compared. False if it differs. */
+  /** Only data read from the very start can be compared. False if it differs. */
   #compare(bytes: Buffer): boolean {
     this.#hash(bytes)
     this.#comparedCrc32 = fastCrc32(bytes, this.#comparedCrc32)
@@ -117,7 +117,7 @@ export class ImportSource implements ByteSource {
     return this.isCompared || this.#positionBytes < this.#options.confirmed.offsetBytes
   }
 
-  /** The reader may take a part of a chunk and get the other one again. */
+  /** The reader may take part of a chunk and get the rest again. */
   #hash(bytes: Buffer): void {
     const { digest } = this.#options
     if (digest) digest.hash.update(bytes.subarray(digest.hash.bytes - this.#positionBytes))
@@ -128,7 +128,7 @@ export class ImportSource implements ByteSource {
     return !digest || digest.hash.digest() === digest.sha256
   }
 
-  /** The source has ended: what keeps this from being the whole file. */
+  /** The source has ended: why this is not the entire file, if it is not. */
   #lacks(): Error | undefined {
     if (this.#positionBytes < this.#options.confirmed.offsetBytes) return sourceChanged()
     return this.#agrees() ? undefined : digestMismatch()
@@ -151,7 +151,7 @@ export class ImportSource implements ByteSource {
     if (!this.#isPaused) this.#inner.resume()
   }
 
-  /** A source that drips holds one of the few places that its workspace has. */
+  /** A slow source occupies one of its workspace's few slots. */
   #judgeSpeed(fail: (fault: Error) => void): void {
     const { bytes, wasPaused } = this.#window
     this.#window = { bytes: 0, wasPaused: this.#isPaused || this.#isHeld }

@@ -12,8 +12,8 @@ const AT_ONCE = 64
 type Run = Running & { stop: AbortController; done: Promise<void> }
 
 /**
- * Fetches what is due, as many files at once as the limits allow. It holds nothing of its own: what it works on is claimed in
- * the database, and if it dies, another worker goes on from the confirmed offset once the claim has lapsed.
+ * Fetches due imports, as many files at once as the limits allow. It has no state of its own: its work is claimed in
+ * the database, and if it dies, another worker continues from the confirmed offset once the claim has expired.
  */
 export function startImportWorker(
   runtime: Pick<Runtime, 'config' | 'vault' | 'log'>,
@@ -60,7 +60,7 @@ class ImportWorker {
     this.#limits = limits
   }
 
-  /** Calls back whenever a place has become free. */
+  /** Calls back whenever a slot becomes free. */
   async startDue(ended: () => void): Promise<void> {
     const { db, clock } = this.#deps.context
     const limit = AT_ONCE - this.#runs.size
@@ -77,7 +77,7 @@ class ImportWorker {
     const pace = new Pace(context.clock, this.#limits.bytesPerSecond / claimed.running)
     const running: Running = { claimed, pace, signal: stop.signal }
     const done = runImport(this.#deps, running)
-      // What it could not write down is found once its claim has lapsed.
+      // Unrecorded work is found once its claim has expired.
       .catch((err: unknown) => log.warn({ err, fileId: claimed.fileId }, 'an import was interrupted'))
       .finally(() => {
         this.#runs.delete(claimed.claim)
@@ -101,7 +101,7 @@ class ImportWorker {
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))
   }
 
-  /** What has arrived is kept, and other workers go on at once. */
+  /** The bytes received are kept, and other workers continue immediately. */
   async stop(): Promise<void> {
     const runs = [...this.#runs.values()]
     for (const { stop } of runs) stop.abort(new Error('This node is stopping.'))

@@ -1,10 +1,10 @@
 import type { Clock } from '../platform/kernel/clock.ts'
 
-/** Keeps an import to its share of what its workspace may fetch in a second. */
+/** Limits an import to its share of its workspace's bandwidth. */
 export class Pace {
   readonly #clock: Clock
   #bytesPerSecond: number
-  /** By when all that was spent is paid for. */
+  /** When everything sent so far is paid for. */
   #paidAtMs: number
 
   constructor(clock: Clock, bytesPerSecond: number) {
@@ -13,7 +13,7 @@ export class Pace {
     this.#paidAtMs = clock.now()
   }
 
-  /** Other imports of the workspace began or ended. */
+  /** Other imports in the workspace started or ended. */
   changeTo(bytesPerSecond: number): void {
     this.#bytesPerSecond = bytesPerSecond
   }

@@ -9,13 +9,13 @@ import { cancelUpload, endingContext } from '../uploads/endings/end-upload.ts'
 import type { SenderRow } from '../workspace/senders/read-senders.ts'
 
 export const importAnswer = z.strictObject({
-  /** Without its query, which often is a secret. */
+  /** Without its query, which is often secret. */
   url: z.string(),
-  /** When it is to be fetched, or fetched on; null once nothing more is needed from its source. */
+  /** When it will be fetched, or continued; null once nothing more is needed from its source. */
   nextAttemptAt: z.iso.datetime().nullable(),
   /** A worker is fetching it now. */
   fetching: z.boolean(),
-  /** Attempts in a row that brought nothing. */
+  /** Consecutive attempts without new bytes. */
   failures: z.int(),
   lastError: z.string().nullable(),
 })
@@ -37,7 +37,7 @@ export async function readImport(
   }
 }
 
-/** The file of an import by this Sender; another Sender's is reported as missing. */
+/** The file of one of this Sender's imports; another Sender's is reported as missing. */
 export async function findImported(
   db: Db,
   sender: SenderRow,

@@ -1,13 +1,16 @@
 import { createSHA256, type IHasher } from 'hash-wasm'
 
-/** Between two points from which hashing can go on. What lies after the last one is fetched again after a crash. */
+/**
+ * The distance between two points from which hashing can continue. After a crash, everything after the last one is
+ * fetched again.
+ */
 const STEP_BYTES = 1024 * 1024
 
 type Point = { bytes: number; state: Uint8Array }
 
 /**
- * The SHA-256 of a file as its bytes come, whose state can be stored, and taken up on another node. (The hashes of Node cannot.)
- * It remembers earlier states, since fewer bytes than were seen may turn out to be durable.
+ * The SHA-256 of a file as its bytes arrive, whose state can be stored and restored on another node. (Node's hashes
+ * cannot.) It remembers earlier states, since fewer bytes than it has seen may turn out to be durable.
  */
 export class ResumableHash {
   readonly #hasher: IHasher
@@ -37,7 +40,7 @@ export class ResumableHash {
     if (this.#bytes - this.#points.at(-1)!.bytes >= STEP_BYTES) this.#mark()
   }
 
-  /** The last state of which all bytes are durable. */
+  /** The last state whose bytes are all durable. */
   pointAt(confirmedBytes: number): Point {
     if (this.#bytes === confirmedBytes && this.#points.at(-1)!.bytes !== confirmedBytes) this.#mark()
     const after = this.#points.findIndex(({ bytes }) => bytes > confirmedBytes)
@@ -45,7 +48,7 @@ export class ResumableHash {
     return this.#points[0]!
   }
 
-  /** Of all bytes that it has seen, in hexadecimal. It can go on after it. */
+  /** Of all bytes seen, in hexadecimal. It can continue afterwards. */
   digest(): string {
     const state = this.#hasher.save()
     const digest = this.#hasher.digest('hex')

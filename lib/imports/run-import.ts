@@ -24,16 +24,16 @@ import { ResumableHash } from './resumable-hash.ts'
 export type ImportTerms = {
   get: GetLimits
   slow: { bytes: number; perMs: number }
-  /** How often a worker looks for what is due. */
+  /** How often a worker checks for due imports. */
   lookMs: number
-  /** How long a claim lasts without being renewed, and how often it is. */
+  /** How long a claim lasts without being renewed, and how often it is renewed. */
   claimMs: number
   renewMs: number
 }
 
 export const IMPORT_TERMS: ImportTerms = {
   get: { respondMs: seconds(30), headerBytes: 64 * 1024 },
-  // A source may be slow, but one that drips is taken for broken: it would hold its place for days.
+  // A source may be slow, but a trickle counts as broken: it would occupy its slot for days.
   slow: { bytes: 64 * 1024, perMs: minutes(1) },
   lookMs: seconds(1),
   claimMs: seconds(15),
@@ -48,23 +48,26 @@ export type ImportDeps = {
   terms: ImportTerms
 }
 
-/** One import in the hands of this worker. */
+/** One import in this worker's hands. */
 export type Running = {
   claimed: ClaimedImport
   pace: Pace
-  /** Aborted when the claim is lost, or the node stops. */
+  /** Aborted when the claim is lost or the node stops. */
   signal: AbortSignal
-  /** Stores what another worker needs to go on. Set while bytes come. */
+  /** Stores what another worker needs to continue. Set while bytes arrive. */
   save?: () => Promise<void>
 }
 
-/** How an attempt ended. `over`: the file needs no more bytes, or takes none. */
+/** How an attempt ended. `over`: the file needs or accepts no more bytes. */
 type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: unknown }
 
-/** So much counts as progress, and no less than was read again: after it, a source that broke off is asked again at once. */
+/**
+ * The minimum that counts as progress, and at least what was read again: after it, a source that broke off is
+ * immediately tried again.
+ */
 const PROGRESS_BYTES = 1024 * 1024
 
-/** One attempt at fetching what is missing of a file, and what follows from its outcome. */
+/** One attempt to fetch a file's missing bytes, and the consequences of its outcome. */
 export async function runImport(deps: ImportDeps, running: Running): Promise<void> {
   const { context, log } = deps
   const { db, clock } = context
@@ -102,7 +105,7 @@ async function fail({ context }: ImportDeps, claimed: ClaimedImport, reason: str
   await endImport(context.db, claimed, reason)
 }
 
-/** What an attempt was good for. */
+/** What an attempt achieved. */
 type Gained = { bytes: number; reread: number }
 
 async function attempt(deps: ImportDeps, running: Running, gained: Gained): Promise<Attempted> {
@@ -119,7 +122,7 @@ async function attempt(deps: ImportDeps, running: Running, gained: Gained): Prom
   const fromBytes = claimed.sha256 === null ? offsetBytes : (kept?.bytes ?? 0)
   const wanted = { url, headers, fromBytes, validator, nowMs: context.clock.now() }
   const fetched = await fetchSource(agents, wanted, terms.get, signal)
-  // Listens at once: a source may break off before anybody reads it.
+  // Listens immediately: a source may break off before anyone reads it.
   const body = fetched.body ? new RequestSource(fetched.body) : NO_BYTES
   gained.reread = Math.max(0, offsetBytes - fetched.startBytes)
   try {
@@ -140,7 +143,7 @@ function keptHash(vault: Vault, { fileId, hashState, hashedBytes }: ClaimedImpor
   return { bytes: hashedBytes, state }
 }
 
-/** The type is the source's to say, so it is judged only now. */
+/** The source determines the type, so it is only checked now. */
 async function takeType({ db }: UploadContext, right: UploadRight, { filetype }: Fetched): Promise<void> {
   assertTypeAllowed(right, filetype)
   await recordType(db, right.upload.id, filetype)
@@ -174,7 +177,7 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
     throw error
   }
   const limitBytes = await prepareToAppend(context, right, upload, incoming).catch(releasing)
-  // Another worker, presumed dead, has written in between: its bytes are not those that were asked for.
+  // Another worker, presumed dead, has written in the meantime: its bytes are not the requested ones.
   if (upload.progress.offsetBytes !== offsetBytes) {
     await releaseUpload(upload)
     return { end: 'stopped' }
@@ -184,7 +187,7 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
   await running.save().catch(releasing)
   context.metrics.uploadsOpen.inc()
   try {
-    // The source judges the whole file at its end, and not before is it complete.
+    // The source validates the entire file at its end, and the file is not complete before that.
     const rules = { whenCut: 'keep', completedBy: 'body' } as const
     const { state, why } = await appendBytes(context, upload, source, { limitBytes, rules })
     if (state !== 'uploading') return { end: 'over' }
@@ -218,8 +221,8 @@ function sourceOf(
 }
 
 /**
- * Until the bytes that are there already have been compared, what is stored stays that of the version before: another worker
- * must not go on in the middle of a version that was never compared.
+ * Until the existing bytes have been compared, the previous version's validator stays stored: another worker must not
+ * continue in the middle of a version that was never compared.
  */
 function saving(
   { context, vault }: ImportDeps,

@@ -15,10 +15,10 @@ import { StartError } from './kernel/errors.ts'
 import { explainFolder } from './log/say-fault.ts'
 
 const MiB = 1024 * 1024
-/** Less than this, and the embedded database fails in its first minutes with words of its own. */
+/** With less than this, the embedded database fails within minutes and with its own error. */
 const MIN_FREE_BYTES = 32 * MiB
 
-/** The folder of the embedded parts, for its owner alone. */
+/** The folder of the embedded parts, accessible only to its owner. */
 export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -36,8 +36,8 @@ export function makeDataDir(dataDir: string): void {
 }
 
 /**
- * Also a folder that something else made, once it is ours. Root runs PostgreSQL as another user, who must be able to pass through
- * it, but need not see what is there.
+ * Also accepts a folder created by something else, once it is ours. Root runs PostgreSQL as another user, who must be
+ * able to pass through the folder but need not see its contents.
  */
 function keepOthersOut(dataDir: string): void {
   const { mode, uid } = statSync(dataDir)
@@ -48,7 +48,7 @@ function keepOthersOut(dataDir: string): void {
 
 export type LocalSecrets = { encryptionKey: string; authSecret: string; metricsToken: string }
 
-/** The keys of the embedded default: made once, readable by their owner alone. */
+/** The embedded default's keys: generated once, readable only by their owner. */
 export function readLocalSecrets(dataDir: string): LocalSecrets {
   const file = join(dataDir, 'secrets.json')
   const random = () => randomBytes(32).toString('base64')
@@ -64,8 +64,8 @@ export function readLocalSecrets(dataDir: string): LocalSecrets {
 }
 
 /**
- * A lock that the operating system lets go when the process ends, however it ends. Node has no flock of its
- * own; SQLite takes one, and nothing is ever written to its file. Undefined while another process holds it.
+ * A lock that the operating system releases when the process ends, however it ends. Node has no flock; SQLite takes
+ * one, and nothing is ever written to its file. Undefined while another process holds it.
  */
 export function lockFolder(folder: string): (() => void) | undefined {
   const lock = new (loadSqlite().DatabaseSync)(`${folder}.lock`, { timeout: 0 })
@@ -82,7 +82,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
 
 const SQLITE_BUSY = 5
 
-/** Node 22 calls it experimental at each start, of which whoever starts Sluice can make nothing. */
+/** Node 22 prints a warning at each start that SQLite is experimental, which does not help anyone. */
 function loadSqlite(): typeof import('node:sqlite') {
   const { emitWarning } = process
   process.emitWarning = () => {}
@@ -93,7 +93,7 @@ function loadSqlite(): typeof import('node:sqlite') {
   }
 }
 
-/** Who holds the lock, in words. */
+/** Describes who holds the lock. */
 export function holderOf(folder: string): string {
   try {
     return `process ${Number.parseInt(readFileSync(`${folder}.pid`, 'utf8'), 10)}`

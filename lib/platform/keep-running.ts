@@ -1,19 +1,19 @@
 import { pause } from './kernel/waits.ts'
 import type { Logger } from './log/log.ts'
 
-/** A process that was started. */
+/** A started process. */
 export type Running = {
-  /** Resolves when it has ended, with its last words. */
+  /** Resolves with its last output when it has ended. */
   ended: Promise<string>
   stop(): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
-/** What has run for so long and then ends is started again at once. */
+/** A process that ran for this long before it ended is restarted immediately. */
 const STEADY_MS = 10_000
 
-/** Starts it, and again whenever it ends by itself, for as long as nobody stops it. */
+/** Starts it, and restarts it whenever it ends unexpectedly, until it is stopped. */
 export async function keepRunning(
   name: string,
   start: () => Promise<Running>,
@@ -32,7 +32,7 @@ export async function keepRunning(
       const next = await startAgain(start, { name, log, pauseMs, stopping: stopping.signal })
       if (!next) return
       current = next
-      // It came up while it was being stopped: `stop` ends it.
+      // It came up while being stopped: `stop` ends it.
       if (stopping.signal.aborted) return
     }
   }

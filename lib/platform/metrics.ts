@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import manifest from '../../package.json' with { type: 'json' }
 
-/** Every number that `/metrics` shows. One set for each process, made by the composition root. */
+/** Every metric in `/metrics`. One set per process, created by the composition root. */
 export type Metrics = ReturnType<typeof createMetrics>
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -61,7 +61,7 @@ export function createMetrics() {
 
 type MakeGauge = <L extends string>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>
 
-/** Of the whole installation, as each worker finds it in the database. */
+/** For all of Sluice, as each worker finds it in the database. */
 function backlog(gauge: MakeGauge) {
   return {
     backlogMeasured: gauge(

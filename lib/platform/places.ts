@@ -1,13 +1,13 @@
 /**
- * So many streams may be open in this process, and so many of them for one owner. When all places are taken, an owner who
- * has fewer gets one of whoever has the most: so nobody is kept out by what others do not need, however many they are.
+ * Limits the number of open streams in this process, and per owner. When all places are taken, an owner with fewer
+ * gets a place from the one with the most, so nobody is excluded by others' surplus, however many owners there are.
  */
 export type Places = {
-  /** `giveUp` is called if somebody else needs the place more; the place is then theirs. */
+  /** `giveUp` is called if another owner needs the place more and has taken it. */
   take(owner: string, giveUp: () => void): Taken
 }
 
-/** `leave` gives the place back; after `giveUp` it does nothing. */
+/** `leave` returns the place; after `giveUp` it does nothing. */
 export type Taken = { leave(): void } | { refused: 'own share used' | 'all taken' }
 
 type Place = { giveUp(): void }
@@ -23,7 +23,8 @@ export function createPlaces({ most, mostForEach }: { most: number; mostForEach:
   }
   const makeRoom = (size: number): boolean => {
     const [owner, greediest] = [...taken].reduce((one, other) => (other[1].size > one[1].size ? other : one))
-    // With one place less they still have as many as the newcomer: otherwise two would take it from each other in turn.
+    // With one place less, they still have as many as the newcomer: otherwise two owners would keep taking it from
+    // each other.
     if (greediest.size < size + 2) return false
     const newest = [...greediest].at(-1)!
     free(owner, newest)

@@ -8,21 +8,21 @@ const QUEUES = ['webhook-attempt', 'mail'] as const
 export type QueueName = (typeof QUEUES)[number]
 
 /**
- * The queue is pg-boss on the database that holds everything else, so a job can be put in by the transaction
- * that makes it necessary. A job is an alarm clock: the rows it speaks of are the truth, and a sweep finds
- * those that a crash left without one.
+ * The queue is pg-boss on the database that stores everything else, so the transaction that makes a job necessary can
+ * add it. A job is only a timer: the rows it refers to are authoritative, and a sweep finds those that a crash left
+ * without a job.
  */
 export type Queue = {
   /** Commits or rolls back with `tx`. */
   enqueue(tx: Db, queue: QueueName, data: object, options?: { startAfter?: Date }): Promise<void>
-  /** Many in one statement. */
+  /** Adds many in one statement. */
   enqueueAll(tx: Db, queue: QueueName, jobs: { data: object; startAfter?: Date }[]): Promise<void>
   work<Data extends object>(
     queue: QueueName,
     concurrency: number,
     handle: (data: Data) => Promise<void>,
   ): Promise<void>
-  /** As many jobs at once as are there, up to `batchSize`: for jobs that are cheaper together. */
+  /** Takes all available jobs at once, up to `batchSize`: for jobs that are cheaper together. */
   workBatches<Data extends object>(
     queue: QueueName,
     batchSize: number,
@@ -34,12 +34,12 @@ export type Queue = {
 type QueueOptions = { worker: boolean; log: Logger }
 
 /**
- * The queue's own connections take jobs and tick them off; jobs are put in by the connections of others. A crash of the
- * database may forget that a job was taken, and then it is taken again, so nobody waits for the disk.
+ * The queue's own connections take and complete jobs; jobs are added on other connections. A database crash may
+ * forget that a job was taken, and it is then taken again, so nothing waits for the disk.
  */
 const NO_WAIT = '-c synchronous_commit=off'
 
-/** NOTIFY wakes a worker for what is due now; what falls due later is found by looking. */
+/** NOTIFY wakes a worker for jobs that are due now; polling finds those that become due later. */
 const POLL = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
 
 export async function openQueue({ direct }: DatabaseHandle, options: QueueOptions): Promise<Queue> {
@@ -47,7 +47,7 @@ export async function openQueue({ direct }: DatabaseHandle, options: QueueOption
   const place = typeof address === 'string' ? { connectionString: address } : address
   const boss = new PgBoss({
     ...place,
-    // Of pg, by which pg-boss connects.
+    // From pg, which pg-boss uses to connect.
     ...({ stream: socket } as object),
     max: isBesidePooler ? 2 : 4,
     application_name: 'sluice-queue',
@@ -91,8 +91,8 @@ const LOST =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|LISTEN\/NOTIFY/
 
 /**
- * All that it speaks to is the database; a lost connection has no code there. What a worker of it met comes as a copy that is
- * no error any more.
+ * It only talks to the database, where a lost connection has no code. An error from one of its workers arrives as a
+ * copy that is no longer an Error.
  */
 function asFault(told: unknown): Error {
   const error = told instanceof Error ? told : Object.assign(new Error(), told)

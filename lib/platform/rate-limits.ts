@@ -3,10 +3,10 @@ import { rows } from './db/database.ts'
 import { SluiceError } from './kernel/errors.ts'
 import type { CoreRuntime } from './runtime.ts'
 
-/** A token bucket in the database, so that all nodes share it. */
+/** A token bucket in the database, shared by all nodes. */
 type RateLimit = { burst: number; refillMs: number }
 
-/** Takes one, or throws `rate_limited` with the time until there is one again. */
+/** Takes one, or throws `rate_limited` with the time until the next one. */
 export async function takeFromLimit(
   { db, clock }: CoreRuntime,
   key: string,
@@ -26,7 +26,7 @@ export async function takeFromLimit(
   throw limitReached(refillMs)
 }
 
-/** Whether there is none left, as an expression: for what is judged by a limit that something else takes from. */
+/** Whether none are left, as an expression: for checks against a limit that something else consumes. */
 export function isSpent(key: SQL, limit: RateLimit, nowMs: number): SQL {
   return sql`exists (select from rate_limits where key = ${key} and ${refilledBy(limit, instant(nowMs))} < 1)`
 }
@@ -47,10 +47,10 @@ function instant(ms: number): SQL {
   return sql`${new Date(ms).toISOString()}::timestamptz`
 }
 
-/** A whole site, which may be an office, has as much as so many networks of it. */
+/** An entire site, such as an office, may use as much as this many of its networks. */
 const NETWORKS_OF_SITE = 4
 
-/** Takes one of what the network of an address may have, and of what all of its site may. */
+/** Takes one from an address's network, and one from its entire site. */
 export async function takeForAddress(
   runtime: CoreRuntime,
   what: string,
@@ -67,19 +67,19 @@ export async function takeForAddress(
 const GROUPS = 8
 
 /**
- * What a limit for each address goes by. Of IPv6 a single customer holds a /64 at least, so more addresses than anybody
- * can count.
+ * What a per-address limit is keyed by. With IPv6, a single customer has at least a /64, and therefore an unlimited
+ * number of addresses.
  */
 export function networkOf(address: string): string {
   return isIpv4(address) ? address : prefixOf(address, 64)
 }
 
-/** What a site is given, so 65,536 of those networks; of IPv4 nothing. */
+/** The block assigned to a site, so 65,536 of those networks; none for IPv4. */
 export function siteOf(address: string): string | undefined {
   return isIpv4(address) ? undefined : prefixOf(address, 48)
 }
 
-/** Also where it stands within IPv6. */
+/** Also if it is embedded in IPv6. */
 const isIpv4 = (address: string) => !address.includes(':') || address.includes('.')
 
 function prefixOf(address: string, bits: 48 | 64): string {

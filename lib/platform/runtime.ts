@@ -7,7 +7,7 @@ import type { Queue } from './queue.ts'
 import type { Config } from './settings/config.ts'
 import type { Vault } from './vault.ts'
 
-/** What a running process is made of. A verb takes the few of these that it needs. */
+/** The parts of a running process. A verb takes the few that it needs. */
 export type Runtime = {
   config: Config
   clock: Clock
@@ -19,16 +19,16 @@ export type Runtime = {
   vault: Vault
 }
 
-/** All that most verbs take. */
+/** What most verbs need. */
 export type CoreRuntime = Pick<Runtime, 'db' | 'clock'>
 export type ConfiguredRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
-/** For a verb that also sends mail. */
+/** For a verb that also sends email. */
 export type MailingRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
 
 const KEY = Symbol.for('sluice.runtime')
 const global = globalThis as { [KEY]?: Runtime }
 
-/** The server makes it once; Next loads its own copy of every module, so it cannot live in one. */
+/** Created once by the server; Next loads its own copy of every module, so this cannot be module state. */
 export function setRuntime(runtime: Runtime): void {
   global[KEY] = runtime
 }

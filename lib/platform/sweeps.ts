@@ -2,15 +2,15 @@ import { pause } from './kernel/waits.ts'
 import type { Logger } from './log/log.ts'
 
 /**
- * Work that comes up by the passing of time. A sweep may run on several nodes at once: it claims its rows
- * with `for update skip locked`, does a bounded batch, and answers how many it did.
+ * Periodic work. A sweep may run on several nodes at once: it claims its rows with `for update skip locked`,
+ * processes a bounded batch, and returns how many.
  */
 export type Sweep = {
   name: string
   everyMs: number
-  /** What a run does at most. After one that did so much there is more, and the next one does not wait. */
+  /** The maximum per run. After a full run, there is more to do, and the next one does not wait. */
   batch?: number
-  /** It always finds something where there is work at all, so that it is worth no line in the log. */
+  /** It always finds something when there is any work, so it is not logged. */
   routine?: true
   run(): Promise<number>
 }

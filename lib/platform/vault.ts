@@ -3,29 +3,29 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from './db/database.ts'
 import { SluiceError, StartError } from './kernel/errors.ts'
 
-/** One of several columns of a row that hold secrets. `row` is what older releases bound them to, and no more. */
+/** One of a row's columns with secrets. Older releases only bound secrets to `row`. */
 export type Place = { column: string; id: string; row: string }
 
 /**
- * Secrets that Sluice must be able to use again, sealed with AES-256-GCM. `context` says what a secret is for
- * and is part of the seal, so that one cannot be put in another's place in the database.
+ * Secrets that Sluice must be able to use again, sealed with AES-256-GCM. `context` identifies a secret's purpose and
+ * is part of the seal, so that one secret cannot replace another in the database.
  */
 export type Vault = {
   seal(text: string, context: string | Place): string
   open(sealed: string, context: string | Place): string
-  /** Sealed under the first key and in today's form, so nothing to rewrite. */
+  /** Sealed under the first key and in the current format, so there is nothing to rewrite. */
   isCurrent(sealed: string, context: string | Place): boolean
 }
 
-/** Bound to a context alone. */
+/** Only bound to a context. */
 const PLAIN = 'v1'
-/** Bound to its column as well. */
+/** Also bound to its column. */
 const BOUND = 'v2'
 const CIPHER = 'aes-256-gcm'
-/** Without it Node takes a tag cut down to four bytes, which can be guessed. */
+/** Without it, Node accepts a tag truncated to four bytes, which can be guessed. */
 const TAG = { authTagLength: 16 }
 
-/** `boundOnly`: no secret of a column is left that is bound to its row alone, so one that turns up was put there. */
+/** `boundOnly`: every column secret is bound to its column, so one bound only to its row was put there. */
 export function createVault(keys: Buffer[], { boundOnly = false } = {}): Vault {
   const byId = new Map(keys.map((key) => [keyId(key), key]))
   const [current] = keys
@@ -78,7 +78,7 @@ function cannotOpen(reason: string): SluiceError {
   })
 }
 
-/** Names a key without telling anything of it. */
+/** Identifies a key without revealing anything about it. */
 function keyId(key: Buffer): string {
   return createHash('sha256').update('sluice key id').update(key).digest('base64url').slice(0, 8)
 }
@@ -86,8 +86,8 @@ function keyId(key: Buffer): string {
 export const CANARY = 'canary'
 
 /**
- * Seals secrets in the form that every node on this database can open, which is the form of the canary. Holds the
- * canary until the transaction ends, so that the change of form waits for what is written in the old one.
+ * Seals secrets in the format that every node on this database can open, which is the canary's. Locks the canary
+ * until the transaction ends, so that a change of format waits for writes in the old one.
  */
 export async function sealsForColumns(tx: Db, vault: Vault): Promise<(text: string, place: Place) => string> {
   const [canary] = await rows<{ sealed: string }>(

@@ -31,9 +31,9 @@ const PROTOCOLS: Record<HttpProtocol, Protocol> = {
 }
 
 /**
- * The upload endpoint. It works on Node's own requests, so that bodies go from the socket to the bucket without a web
+ * The upload endpoint. It uses Node's own requests, so that bodies go from the socket to the bucket without a web
  * stream in between. Headers are checked before the database is queried, and the token before the body is read. This
- * handler does what all protocols have in common; the headers of a request determine which protocol handles it.
+ * handler contains what all protocols have in common; a request's headers determine which protocol handles it.
  */
 export function createUploadHandler(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
@@ -75,15 +75,17 @@ export function createUploadHandler(
   }
 }
 
-/** TUS 1.0.0: "the request's method … MUST be ignored" where X-HTTP-Method-Override is present. */
+/** TUS 1.0.0: "the request's method … MUST be ignored" if X-HTTP-Method-Override is present. */
 function methodOf(req: IncomingMessage): string {
   const override = req.headers['x-http-method-override']
   return (typeof override === 'string' ? override : (req.method ?? '')).toUpperCase()
 }
 
-/** These also go to an address that ends with the name of a new file: PUT creates it, and OPTIONS is its preflight. */
+/**
+ * These can also use an address that ends with the name of a new file: PUT creates it, and OPTIONS is its preflight.
+ */
 const METHODS_FOR_NEW_FILES = new Set(['PUT', 'OPTIONS'])
-/** PUT creates a file of that name. */
+/** PUT creates a file with that name. */
 const METHODS_OF_RESULTS = new Set(['GET', 'PUT', 'OPTIONS'])
 
 function read(
@@ -103,12 +105,12 @@ function read(
 const OF_TUS = ['upload-defer-length', 'upload-metadata', 'upload-concat']
 
 /**
- * Each protocol is recognized by headers that only it has. A request without any of them is a plain upload if it has a
- * body. Anything else is treated as TUS, which rejects it because Tus-Resumable is missing.
+ * Each protocol is recognized by headers that only it uses. A request without any of them is a plain upload if it has
+ * a body. Anything else is treated as TUS, which rejects it because Tus-Resumable is missing.
  */
 export function chooseProtocol(method: string, headers: IncomingHttpHeaders): HttpProtocol {
   if ('tus-resumable' in headers) return 'tus'
-  // Checked before the TUS headers: tus-js-client sends Upload-Metadata in this protocol, too.
+  // Checked before the TUS headers: tus-js-client also sends Upload-Metadata in this protocol.
   if (namesVersion(headers)) return 'resumable-http'
   if (OF_TUS.some((name) => name in headers)) return 'tus'
   if (isOfDraft(headers)) return 'resumable-http'
@@ -118,7 +120,7 @@ export function chooseProtocol(method: string, headers: IncomingHttpHeaders): Ht
 }
 
 /**
- * The response to OPTIONS: what this Pipe supports, and whether a page of another origin may use it. No token is
+ * The response to OPTIONS: what this Pipe supports, and whether a page from another origin may use it. No token is
  * needed.
  */
 async function optionsResponse(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
@@ -128,7 +130,7 @@ async function optionsResponse(context: UploadContext, request: UploadRequest): 
   const maxBytes = maxUploadBytes(limits, { tokenBytes: null, pipeBytes: pipe.maxFileBytes })
   const asked = request.headers['access-control-request-method'] !== undefined
   const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
-  // 200 rather than 204, which TUS also allows: the system client of iOS accepts nothing else.
+  // 200 instead of 204, which TUS also allows: the iOS system client accepts nothing else.
   const abilities = {
     ...tusAbilities(context, pipe, maxBytes),
     ...resumableAbilities(request, pipe, maxBytes),
@@ -141,8 +143,8 @@ const DRAIN_MS = 30_000
 const DRAIN_IDLE_MS = 1000
 
 /**
- * Many clients read a response only once they have sent their whole body, and lose it if the connection is closed before
- * that. So what a refused client still sends is read and dropped, within these limits.
+ * Many clients only read a response once they have sent their entire body, and lose it if the connection is closed
+ * before that. So a refused client's remaining bytes are read and dropped, within these limits.
  */
 export function respond(
   req: IncomingMessage,
@@ -164,7 +166,7 @@ function drain(req: IncomingMessage, end: () => void): void {
   let leftBytes = DRAIN_BYTES
   const idle = setTimeout(end, DRAIN_IDLE_MS)
   const longest = setTimeout(end, DRAIN_MS)
-  // A source that was never started would hold the body back.
+  // A source that was never started would hold back the body.
   req.removeAllListeners('data')
   req.on('data', (chunk: Buffer) => {
     idle.refresh()
@@ -185,7 +187,9 @@ export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
   )
 }
 
-/** Undefined if interim responses cannot be sent: Node 22 knows only some of their statuses, and HTTP/1.0 has none. */
+/**
+ * Undefined if interim responses cannot be sent: Node 22 only knows some of their statuses, and HTTP/1.0 has none.
+ */
 export function interimSender(req: IncomingMessage, res: ServerResponse): UploadRequest['sendInterim'] {
   if (typeof res.writeInformation !== 'function' || req.httpVersion === '1.0') return undefined
   return (status, headers) => {

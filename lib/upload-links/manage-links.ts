@@ -18,8 +18,8 @@ import {
 } from './upload-link.ts'
 
 /**
- * Creates a link, with a Sender whose token nobody is shown: by it, files say which link they came through, and all tokens of the
- * link are revoked at once. The code is in this answer and nowhere else.
+ * Creates a link with a Sender whose token is never disclosed: it marks the files uploaded through the link, and
+ * revoking it revokes all of the link's tokens. Only this response contains the code.
  */
 export async function createUploadLink(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
@@ -73,7 +73,7 @@ export async function listUploadLinks(
   )
 }
 
-/** Closing stops new uploads at once; those that have begun go on. */
+/** Closing stops new uploads immediately; uploads in progress continue. */
 export async function changeUploadLink(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
@@ -99,7 +99,7 @@ export async function changeUploadLink(
   })
 }
 
-/** Ends uploads that have begun, too: their tokens are revoked first, so a crash in between leaves nothing open. */
+/** Also ends uploads in progress: their tokens are revoked first, so a crash in between leaves nothing open. */
 export async function deleteUploadLink(
   runtime: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,

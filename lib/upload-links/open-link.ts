@@ -14,7 +14,10 @@ import { stateOf, type UploadLinkRow, uploadLinkAnswer } from './upload-link.ts'
 
 export const openLinkInput = z.strictObject({
   code: z.string().max(100),
-  /** A secret that the uploader's page makes and keeps. Uploads are continued by it, after a reload and by nobody else. */
+  /**
+   * A secret that the uploader's page creates and stores. With it, the uploader alone can continue uploads after a
+   * reload.
+   */
   visitor: z.string().regex(/^[0-9A-Za-z_-]{43}$/, 'must be 32 random bytes as base64url'),
   password: z.string().max(1000).optional(),
 })
@@ -31,15 +34,18 @@ export const openLinkAnswer = uploadLinkAnswer
   .extend({
     filesLeft: z.int().nullable(),
     bytesLeft: z.int().nullable(),
-    /** Null if the link takes no uploads, or its password is still to be given, and this visitor has none to continue. */
+    /**
+     * Null if the link accepts no uploads, or its password has not been given yet, and this visitor has none to
+     * continue.
+     */
     upload: issuedTokenAnswer.extend({ mayCreate: z.boolean() }).nullable(),
   })
 
-/** Of codes that belong to no link. */
+/** For codes that belong to no link. */
 const GUESSES = { burst: 30, refillMs: 10_000 }
-/** Of passwords, for each link and network, so that nobody keeps the others of a link out. */
+/** For passwords, per link and network, so that nobody locks out a link's other visitors. */
 const PASSWORDS = { burst: 10, refillMs: 30_000 }
-/** Of tokens, for each link and network. */
+/** For tokens, per link and network. */
 const TOKENS = { burst: 120, refillMs: 5_000 }
 const TOKEN_MS = hours(1)
 
@@ -47,9 +53,9 @@ type LinkRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
 type Answer = z.input<typeof openLinkAnswer>
 
 /**
- * What a visitor of a link may know and do. An open link gives whoever has its password a token that creates uploads. A visitor
- * whose uploads have begun always gets one that continues them and creates none, without the password: so a reload does not end
- * them, nor does closing the link.
+ * What a link's visitor may know and do. An open link gives visitors with its password a token that creates uploads.
+ * A visitor with uploads in progress always gets a token that continues them and creates none, without the password,
+ * so neither a reload nor closing the link ends them.
  */
 export async function openLink(
   runtime: LinkRuntime,
@@ -104,7 +110,7 @@ async function findByCode({ db, config }: LinkRuntime, code: string): Promise<Up
   }
 }
 
-/** False if none was given. Those that are given are counted before they are compared, which costs this node much. */
+/** False if none was given. Attempts are counted before they are compared, which is expensive for this node. */
 async function knowsPassword(
   runtime: LinkRuntime,
   { id, passwordHash }: UploadLinkRow,

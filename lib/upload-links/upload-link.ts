@@ -14,7 +14,7 @@ const MIN_PASSWORD = 8
 export const uploadLinkInput = z.strictObject({
   pipeId: tokenInput.shape.pipeId,
   title: nameField,
-  /** Shown to the uploader under the title. */
+  /** Shown to the uploader below the title. */
   message: z.string().max(2000, 'must have at most 2000 characters').default(''),
   password: z
     .string()
@@ -23,7 +23,7 @@ export const uploadLinkInput = z.strictObject({
     .nullable()
     .default(null),
   expiresAt: timeField.nullable().default(null),
-  /** Of all uploads through this link together, counted when they are created. */
+  /** All uploads through this link together, counted when they are created. */
   maxFiles: tokenInput.shape.maxFiles.unwrap().nullable().default(null),
   maxBytes: bytesField.nullable().default(null),
   allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries').default([]),
@@ -52,7 +52,7 @@ type LinkState = (typeof LINK_STATES)[number]
 export const uploadLinkAnswer = z.strictObject({
   id: z.uuid(),
   pipeId: z.string(),
-  /** Its files are in the name of this Sender: `GET /files?senderId=`. */
+  /** Its files belong to this Sender: `GET /files?senderId=`. */
   senderId: z.uuid(),
   title: z.string(),
   message: z.string(),
@@ -89,7 +89,7 @@ export function stateOf(
   return isFull || row.bytesCreated >= (row.maxBytes ?? Infinity) ? 'exhausted' : 'open'
 }
 
-/** Links of other workspaces are not found. */
+/** Links in other workspaces are not found. */
 export async function findUploadLink(
   db: Db,
   actor: Actor,

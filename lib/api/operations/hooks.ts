@@ -8,7 +8,7 @@ const { operation } = operationsOf('Decision hooks')
 const problems: Problem[] = ['pipe_not_found', 'not_found']
 const secret = z.string()
 
-/** Of a Pipe, by their kind: `before_create` or `before_complete`. */
+/** A Pipe's hooks, by kind: `before_create` or `before_complete`. */
 export const hookOperations = [
   operation('GET /pipes/{id}/hooks', {
     id: 'listHooks',

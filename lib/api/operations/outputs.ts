@@ -26,7 +26,7 @@ const problems = ['pipe_not_found', 'not_found'] as const
 const withSecret = webhookOutputAnswer.extend({ secret: z.string() })
 const list = z.strictObject({ data: z.array(webhookOutputAnswer) })
 
-/** Of a Pipe, and of the whole workspace; each by its own id. */
+/** A Pipe's and the workspace's outputs, each by its own id. */
 export const outputOperations = [
   operation('POST /outputs', {
     id: 'createOutput',
@@ -138,7 +138,7 @@ export const outputOperations = [
   }),
 ]
 
-/** The first output of a Pipe, which was once the only one. */
+/** A Pipe's first output, which was once the only one. */
 export const firstOutputOperations = [
   operation('PUT /pipes/{id}/webhook', {
     id: 'saveWebhookOutput',

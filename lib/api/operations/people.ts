@@ -18,7 +18,7 @@ import { operationsOf } from '../operation.ts'
 
 const { operation } = operationsOf('People')
 
-/** A key never has the rights of an owner, so owners are invited, changed and removed in the dashboard alone. */
+/** A key never has owner rights, so owners can only be invited, changed and removed in the dashboard. */
 export const peopleOperations = [
   operation('GET /members', {
     id: 'listMembers',

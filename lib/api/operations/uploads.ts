@@ -7,11 +7,11 @@ import { operationsOf } from '../operation.ts'
 const { senderOperation } = operationsOf('Uploads')
 
 const createdUploadAnswer = z.strictObject({
-  /** Where the client sends the bytes, with PATCH: `uploadUrl` of tus-js-client. */
+  /** Where the client sends the bytes, with PATCH: the `uploadUrl` for tus-js-client. */
   uploadUrl: z.string(),
-  /** Good for this upload alone, until it ends. */
+  /** Only valid for this upload, until it ends. */
   token: z.string(),
-  /** When it expires unless bytes come; each one postpones that. */
+  /** When it expires if no more bytes arrive; new bytes postpone that. */
   expiresAt: z.iso.datetime(),
   file: fileAnswer,
 })

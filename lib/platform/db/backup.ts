@@ -10,8 +10,8 @@ import { migrate, REPLACED, schemaOf } from './migrate.ts'
 import { connect } from './primary.ts'
 
 /**
- * A backup is one file of text: what it was made of, then each table as `COPY` of PostgreSQL writes it, tables that others
- * refer to first, and a last line, without which it was cut short. `psql` reads it, too.
+ * A backup is a single text file: its origin, then each table as written by PostgreSQL's `COPY`, referenced tables
+ * first, and a last line; without that line, it is incomplete. `psql` can read it, too.
  */
 type Heading = { migrations: string[] }
 
@@ -28,15 +28,15 @@ function readHeading(line: string | undefined): Heading | undefined {
 const writeTableStart = (table: string, columns: string[]): string =>
   `COPY "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) FROM stdin;\n`
 
-/** The table and the statement of such a line. */
+/** The table and the statement in such a line. */
 function readTableStart(line: string): { table: string; statement: string } | undefined {
   const [, statement, table] = line.match(/^(COPY "(\w+)" \((?:"\w+"(?:, )?)+\) FROM stdin);$/) ?? []
   return statement && table ? { table, statement } : undefined
 }
 
 /**
- * Writes everything that Sluice keeps into one file, as it was at one moment, while Sluice goes on. Jobs of the queue are
- * left out: sweeps make them again from the rows that they speak of. The file appears whole or not at all.
+ * Writes everything that Sluice stores into one file, as of one moment, while Sluice keeps running. Queue jobs are
+ * left out: sweeps recreate them from the rows they refer to. The file appears completely or not at all.
  */
 export async function writeBackup(address: Address, file: string): Promise<{ tables: number }> {
   const client = connect(address, { max: 1, onnotice: () => {} })
@@ -79,7 +79,7 @@ async function tablesOf(tx: TransactionSql): Promise<Table[]> {
     order by c.relname`
 }
 
-/** Those that others refer to before them. */
+/** Referenced tables come first. */
 function inOrder(tables: Table[]): Table[] {
   const ordered = new Set<Table>()
   const put = (table: Table, below: Table[]) => {
@@ -102,7 +102,7 @@ async function* pieces(tx: TransactionSql, tables: Table[], migrations: string[]
   yield `${LAST_LINE}\n`
 }
 
-/** Fills an empty database from a backup, wholly or not at all, and brings it to this version's schema. */
+/** Fills an empty database from a backup, completely or not at all, and upgrades it to this version's schema. */
 export async function restoreBackup(database: DatabaseHandle, file: string): Promise<{ tables: number }> {
   const lines = linesOf(file)
   const heading = readHeading((await lines.next()).value)
@@ -125,7 +125,7 @@ async function* linesOf(file: string): AsyncGenerator<string, undefined> {
   yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
 }
 
-/** The schema that the backup was made of: later migrations may have to change its data. */
+/** The schema of the backup: later migrations may have to change its data. */
 async function prepareSchema(
   database: DatabaseHandle,
   client: ReturnType<typeof connect>,

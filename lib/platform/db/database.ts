@@ -5,29 +5,29 @@ import type { Primary } from './primary.ts'
 import type { RecentCommits } from './recent-commits.ts'
 
 /**
- * The database as the rest of Sluice sees it: PostgreSQL, whether Sluice runs it itself or was given its address.
- * A verb takes a `Db`, which is also what a transaction is, so that it can join its caller's.
+ * The database as the rest of Sluice sees it: PostgreSQL, whether Sluice runs it or was given its address. A verb
+ * takes a `Db`, which a transaction also is, so that it can join its caller's transaction.
  */
 export type Db = PgDatabase<PgQueryResultHKT, typeof schema>
 
-/** A URL, or where an embedded one listens: a folder with its socket is a host, too. */
+/** A URL, or where an embedded database listens: a folder with its socket is also a host. */
 export type Address = string | Place
 export type Place = { host: string; port: number; user: string; password: string; database: string }
 
 export type DatabaseHandle = {
-  /** `embedded` belongs to this process alone. */
+  /** `embedded`: only for this process. */
   kind: 'embedded' | 'postgres'
   address: Address
-  /** The way without a pooler in between, to the server that takes writes. */
+  /** A direct connection, without a pooler, to the server that accepts writes. */
   direct: Pick<Primary, 'address' | 'socket'> & { isBesidePooler: boolean }
   db: Db
-  /** Resolves if it answers and takes writes. */
+  /** Resolves if it responds and accepts writes. */
   reach(): Promise<void>
-  /** Looks for a pooler in between, and does what it needs; the answer is what to tell of it. */
+  /** Detects a pooler and adapts to it; returns what to report about it. */
   usePooler(): Promise<string | undefined>
-  /** What a server that was promoted without it has to be told again. */
+  /** What to repeat to a server that was promoted without it. */
   recent: RecentCommits
-  /** Calls back with the payload of each NOTIFY, and once more with null when the line was down and is back. */
+  /** Calls back with the payload of each NOTIFY, and once with null after a lost connection is restored. */
   listen(channel: string, onMessage: (payload: string | null) => void): Promise<() => Promise<void>>
   close(): Promise<void>
 }
@@ -35,8 +35,8 @@ export type DatabaseHandle = {
 const dialect = new PgDialect({ casing: 'snake_case' })
 
 /**
- * Rows of a hand-made statement, which PostgreSQL parses and plans once for each connection: its text must be one of
- * few, with all that varies in its parameters. `?prepare=false` in the database's address turns that off.
+ * The rows of a handwritten statement, which PostgreSQL parses and plans once per connection: its text must be one of
+ * few, with everything variable in parameters. `?prepare=false` in the database address turns that off.
  */
 export async function rows<Row extends Record<string, unknown>>(db: Db, query: SQL): Promise<Row[]> {
   const statement = db._.session.prepareQuery(
@@ -48,17 +48,18 @@ export async function rows<Row extends Record<string, unknown>>(db: Db, query: S
   return [...((await statement.execute()) as unknown as Row[])]
 }
 
-/** Any name does: postgres.js gives the statement one of its own. */
+/** Any name will do: postgres.js gives the statement its own. */
 const PREPARED = 'prepared'
 
-/** Reaches every listener when the transaction commits, and nobody if it does not. */
+/** Reaches every listener when the transaction commits, and none if it does not. */
 export async function notify(db: Db, channel: string, payload: string): Promise<void> {
   await rows(db, sql`select pg_notify(${channel}, ${payload})`)
 }
 
 /**
- * Bytes as a parameter. postgres.js sends every parameter as text, and a bytea in hexadecimal, which is half again as long and
- * takes twice the processor: 500 ms for 80 MiB, where this takes 240. PostgreSQL spends the same on both.
+ * Bytes as a parameter. postgres.js sends every parameter as text, and a bytea in hexadecimal, which is half again as
+ * long and takes twice the CPU time: 500 ms for 80 MiB, compared with 240 here. PostgreSQL spends the same time on
+ * both.
  */
 export function byteaParam(bytes: Uint8Array): SQL {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -66,8 +67,9 @@ export function byteaParam(bytes: Uint8Array): SQL {
 }
 
 /**
- * The text and parameters of a hand-made statement, as Drizzle makes them but at a fraction of the cost, which shows where
- * a request is little more than its statements. Undefined if it holds more than text, parameters and other statements.
+ * The text and parameters of a handwritten statement, as Drizzle builds them but at a fraction of the cost, which
+ * matters when a request is little more than its statements. Undefined if it contains more than text, parameters and
+ * other statements.
  */
 export function compile(statement: SQL): { sql: string; params: unknown[] } | undefined {
   const params: unknown[] = []
@@ -83,5 +85,5 @@ export function compile(statement: SQL): { sql: string; params: unknown[] } | un
   return add(statement.queryChunks) ? { sql: text, params } : undefined
 }
 
-/** NOTIFY on it, with a workspace's id, when something changed that its open pages show. */
+/** A NOTIFY channel for a workspace id, when something shown on its open pages changed. */
 export const LIVE_CHANNEL = 'sluice_live'

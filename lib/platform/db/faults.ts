@@ -1,6 +1,6 @@
 /**
- * What the codes of failed statements mean: of the system, of postgres.js, and of PostgreSQL (its appendix A). Drizzle and
- * others wrap errors, so each question is asked of the causes as well.
+ * What the error codes of failed statements mean: from the system, postgres.js, and PostgreSQL (its appendix A).
+ * Drizzle and others wrap errors, so each function also checks the causes.
  */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
@@ -9,7 +9,7 @@ const UNREACHABLE = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  // Its name does not resolve: so does the name of a container that restarts.
+  // Its name does not resolve, such as the name of a restarting container.
   'ENOTFOUND',
   'EAI_AGAIN',
   'CONNECT_TIMEOUT',
@@ -25,31 +25,31 @@ const REFUSING = new Set([
   '57P05',
   // read_only_sql_transaction: a standby that is not promoted yet.
   '25006',
-  // serialization_failure: on a standby, the statement was in the way of what it replays.
+  // serialization_failure: on a standby, the statement conflicted with replay.
   '40001',
   // too_many_connections, out_of_memory, configuration_limit_exceeded.
   '53300',
   '53200',
   '53400',
 ])
-/** Class 08, connection_exception; a pooler says most of its own troubles with it. */
+/** Class 08, connection_exception; a pooler reports most of its own problems with it. */
 const isConnectionException = (code: string) => /^08...$/.test(code)
 const FULL = new Set(['ENOSPC', 'EDQUOT', '53100'])
 const LOCKED = new Set(['55P03', '40P01'])
 const ENDED_HERE = new Set(['CONNECTION_ENDED', 'CONNECTION_DESTROYED'])
 
-/** The database did not answer, is going down, or takes no writes: the same request may succeed in a moment. */
+/** The database did not respond, is shutting down, or accepts no writes: the same request may succeed in a moment. */
 export const isOutage = (error: unknown): boolean =>
   anyCode(error, (code) => UNREACHABLE.has(code) || REFUSING.has(code) || isConnectionException(code))
-/** A disk of ours, or disk_full of PostgreSQL: nothing can be written until somebody makes room. */
+/** One of our disks, or PostgreSQL's disk_full: nothing can be written until there is space. */
 export const isDiskFull = (error: unknown): boolean => anyCode(error, (code) => FULL.has(code))
-/** lock_not_available, and deadlock_detected, which PostgreSQL may see as soon as it is asked for the lock. */
+/** lock_not_available, and deadlock_detected, which PostgreSQL may report as soon as the lock is requested. */
 export const isLockFailure = (error: unknown): boolean => anyCode(error, (code) => LOCKED.has(code))
 export const isReadOnly = (error: unknown): boolean => anyCode(error, (code) => code === '25006')
-/** By this process, which closes its database. */
+/** By this process, which is closing its database. */
 export const isEndedHere = (error: unknown): boolean => anyCode(error, (code) => ENDED_HERE.has(code))
 
-/** Buckets and mail servers go away with the same codes. postgres.js and Drizzle put the query into what they throw. */
+/** Buckets and mail servers fail with the same codes. postgres.js and Drizzle include the query in their errors. */
 export const isOfDatabase = (error: unknown): boolean =>
   chainOf(error).some((at) => 'query' in at || codeOf(at).startsWith('CONNECT'))
 

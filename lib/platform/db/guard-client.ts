@@ -3,8 +3,8 @@ import { codeOf, isEndedHere, isOutage } from './faults.ts'
 import type { Outages } from './outages.ts'
 
 /**
- * A transaction whose session ends is over: the caller of `begin` hears of it, but postgres.js 3.4 lets the body go on, and
- * its next statement ends the process by writing to a socket that is gone, or runs outside of the transaction on the
+ * A transaction ends with its session: the caller of `begin` is told, but postgres.js 3.4 lets the body continue, and
+ * its next statement ends the process by writing to a closed socket, or runs outside the transaction on the
  * connection's next session. Here that statement fails instead, and no rollback is sent.
  */
 export function guardTransactions(client: Sql, outages?: Watch): void {
@@ -30,7 +30,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
             if (givenUp) reject(new Error(GIVEN_UP))
             else if (!over) resolve(result)
           },
-          // What ended the statement may have ended the session; a turn later it is known.
+          // The statement's failure may have ended the session; that is known one turn later.
           (error) => setImmediate(() => over || reject(error)),
         )
       })
@@ -46,7 +46,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
 
 const GIVEN_UP = 'This transaction was abandoned while the database was unavailable.'
 
-/** Given up, it is rolled back when the database is there again, unless it was being committed. */
+/** When abandoned, it is rolled back once the database is back, unless it was being committed. */
 function unlessAway<T>(begun: Promise<T>, outages: Watch, giveUp: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const settled = outages.begun((error) => {
@@ -71,7 +71,7 @@ type Unsafe = Sql['unsafe']
 type Kept = {
   resolve(result: unknown): void
   reject(error: unknown): void
-  /** Gives it to a connection. */
+  /** Assigns it to a connection. */
   handler(query: unknown): void
   args: unknown
   parameters: unknown
@@ -83,7 +83,10 @@ type Kept = {
 
 const IN_FAILED_TRANSACTION = '25P02'
 
-/** Later statements of a transaction fail for what the first one failed for; PostgreSQL says only that they are too late. */
+/**
+ * Later statements of a transaction fail with the first one's error; PostgreSQL would only report that the
+ * transaction is aborted.
+ */
 function tellingFirstFault(unsafe: Unsafe): Unsafe {
   let first: unknown
   return ((...args: Parameters<Unsafe>) => {
@@ -97,15 +100,15 @@ function tellingFirstFault(unsafe: Unsafe): Unsafe {
   }) as Unsafe
 }
 
-/** How long a statement may wait until a connection can be made for it. */
+/** How long a statement may wait for a connection. */
 const CONNECT_PATIENCE_MS = 1000
 const CONNECT_AGAIN_MS = 50
 
 /**
- * Statements whose parameters go once they are answered. postgres.js 3.4 keeps them in a query for as long as the query is
- * there, and V8 takes answered queries for living ones until it collects its whole heap: texts of tails filled it.
- * Whoever watches for outages sees them begin and end, and may give them up. One that was not sent, since the connection
- * that was opened for it failed, is tried again: others may be free by then, or a standby may have taken over.
+ * Statements whose parameters are dropped once they are answered. postgres.js 3.4 keeps them in a query as long as
+ * the query exists, and V8 keeps answered queries until it collects its entire heap: it filled up with the text of
+ * tails. The outage watch sees statements start and end, and may abandon them. If a statement was not sent because
+ * its new connection failed, it is tried again: others may be free by then, or a standby may have taken over.
  */
 export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
   return ((...args: Parameters<Unsafe>) => {
@@ -113,7 +116,7 @@ export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
     const { resolve, reject } = query
     const untilMs = performance.now() + CONNECT_PATIENCE_MS
     let isOver = false
-    // A transaction that begins takes a connection, and has to end to give it back.
+    // A transaction that starts takes a connection, and has to end to return it.
     const begins = args[2] !== undefined && 'onexecute' in args[2]
     const ended = begins
       ? undefined
@@ -144,7 +147,7 @@ export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
 const wasNotSent = ({ state }: Kept, error: unknown) =>
   state === null && isOutage(error) && !isEndedHere(error)
 
-/** What was not sent yet is not sent later. What a new connection was opened for is: without it that one would hang. */
+/** An abandoned statement is not sent later, except on a connection opened for it, which would hang without it. */
 function forget(query: PendingQuery<Row[]> & Kept): void {
   if (query.state) return
   if (!query.executed) query.executed = true

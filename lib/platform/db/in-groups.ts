@@ -7,14 +7,15 @@ type Waiting<Item, Result> = {
   reject(error: unknown): void
 }
 
-/** The group may have met a connection that is dead, which shows only after minutes: the next one goes by another. */
+/** The group may have used a dead connection, which only shows after minutes: the next group uses a different one. */
 const PATIENCE_MS = 2000
 
 /**
- * Groups what many requests ask of the database at the same time into one statement or transaction. If no group of its
- * key is running, a group starts with the next turn of the event loop; what comes while one is running is the next group.
- * So a lone request hardly waits, and under load many share one round trip, one lock and one commit. `run` returns results
- * in the order of its items. Written by hand, since no library that batches goes past a group that hangs.
+ * Combines simultaneous database requests into one statement or transaction. If no group with the same key is
+ * running, a group starts with the next turn of the event loop; requests that arrive while one is running form the
+ * next group. A single request therefore hardly waits, and under load many share one round trip, one lock and one
+ * commit. `run` returns results in the order of its items. Handwritten, since no batching library continues past a
+ * group that hangs.
  */
 export function inGroups<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
@@ -26,13 +27,13 @@ export function inGroups<Item, Result>(
       const results = await run(group.map(({ item }) => item))
       for (const [at, { resolve }] of group.entries()) resolve(results[at]!)
     } catch (error) {
-      // What the database refuses for the sake of one item must not touch the others.
+      // If the database rejects one item, the others must not be affected.
       if (group.length > 1 && !isOutage(error)) for (const one of group) await runGroup([one])
       else for (const { reject } of group) reject(error)
     }
   }
   const empty = async (key: string, queue: Waiting<Item, Result>[]): Promise<void> => {
-    // Requests that arrived together are read in one turn. Without this, the first of them would be a group of its own.
+    // Requests that arrived together are read in one turn. Without this, the first of them would form its own group.
     await new Promise((resolve) => setImmediate(resolve))
     while (queue.length > 0) await within(PATIENCE_MS, runGroup(queue.splice(0, most)))
     gathering.delete(key)

@@ -10,12 +10,12 @@ import { type Db, rows } from './database.ts'
 import { isLockFailure } from './faults.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../drizzle/migrations')
-/** The first one is the baseline: the oldest schema that is upgraded from. */
+/** The first one is the baseline: the oldest schema that can be upgraded. */
 export const MIGRATIONS = readMigrationFiles({ migrationsFolder: FOLDER })
 const NAMES = readNames()
-/** The hashes of the migrations that made the schema of the baseline before there was a baseline. */
+/** The hashes of the migrations that created the baseline's schema before the baseline existed. */
 export const REPLACED = hashesBefore(MIGRATIONS[0]!)
-/** Any fixed number does; it is the lock's name. */
+/** The lock's name: any fixed number. */
 const LOCK = 7_584_230_019
 const DUPLICATE_TABLE = '42P07'
 
@@ -24,7 +24,7 @@ function readNames(): Map<string, string> {
   return new Map(landed.map((line) => line.split(/\s+/) as [hash: string, name: string]))
 }
 
-/** As its file is called. */
+/** The name of its file. */
 export const nameOf = ({ hash }: MigrationMeta) => NAMES.get(hash) ?? hash
 
 function hashesBefore(baseline: MigrationMeta): string[] {
@@ -39,9 +39,9 @@ type Options = {
 }
 
 /**
- * Brings the schema up to date, while nodes of the version before serve uploads: each migration in order, once, in a
- * transaction of its own that holds a lock, so that any number of processes may start at the same time. A schema that a
- * newer Sluice has added to is left as it is: during a rolling deployment, and after going back, older nodes run on it.
+ * Upgrades the schema while nodes of the previous version serve uploads: each migration in order, once, in its own
+ * transaction that holds a lock, so that any number of processes may start at the same time. If a newer Sluice has
+ * added to the schema, it stays unchanged: older nodes run on it during a rolling deployment and after a downgrade.
  */
 export async function migrate(
   db: Db,
@@ -55,14 +55,14 @@ export async function migrate(
   }
 }
 
-/** What a look at the schema came to; `busy`: another process is at it. */
+/** The result of checking the schema; `busy`: another process is migrating it. */
 type State = 'applied' | 'done' | 'busy'
 
 const BUSY_PAUSE_MS = 100
 
 /**
- * All statements on a table wait while this waits for its lock, so it soon gives up, and before PostgreSQL would look for a
- * deadlock and might end an upload's transaction instead. Those who had to wait get on before it tries again.
+ * All statements on a table wait while this waits for its lock, so it soon gives up, before PostgreSQL would detect a
+ * deadlock and possibly end an upload's transaction instead. Waiting statements continue before it tries again.
  */
 const LOCK_WAIT_MS = 900
 const MIN_LOCK_WAIT_MS = 50
@@ -113,8 +113,8 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
 }
 
 /**
- * Nobody waits for the lock in the database: an index that is built concurrently waits for every statement that began before
- * it, and would wait for those who wait for its own lock.
+ * Nothing waits for the lock in the database: a concurrent index build waits for every statement that started before
+ * it, including those waiting for its own lock.
  */
 function applyNext(
   db: Db,
@@ -129,7 +129,7 @@ function applyNext(
     const found = await rows<{ hash: string }>(tx, sql`select hash from sluice_migrations`)
     const recorded = found.map(({ hash }) => hash)
     const done = schemaOrFail(recorded, wanted, replaced)
-    // Also of an empty database, so that nodes of the version before the baseline may start on it.
+    // Also for an empty database, so that nodes of the version before the baseline can start on it.
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
     for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
     const next = wanted[done.length]
@@ -142,12 +142,12 @@ function applyNext(
   })
 }
 
-/** Statements that PostgreSQL runs outside of transactions only; one that a crash cut short is run again. */
+/** Statements that PostgreSQL only runs outside of transactions; after a crash, they are run again. */
 const CONCURRENTLY = /\bconcurrently\b/i
 export const isConcurrent = ({ sql: statements }: MigrationMeta) =>
   statements.some((one) => CONCURRENTLY.test(one))
 
-/** What is left of an index that was cut short is there, but of no use. */
+/** An interrupted index build leaves an unusable index. */
 async function dropInvalid(db: Db, statement: string): Promise<void> {
   const name = statement.match(/\bindex\s+concurrently\s+(?:if\s+not\s+exists\s+)?"?(\w+)"?/i)?.[1]
   if (!name) return
@@ -165,8 +165,8 @@ const UNKNOWN =
   'Start the version that created it, or use an empty database: another DATABASE_URL or, without one, another DATA_DIR.'
 
 /**
- * Which of the wanted migrations, from the first, a database has that recorded these hashes; undefined if it cannot be
- * brought up to date from there. Only a schema that has all of them may have others, too.
+ * How many of the wanted migrations, in order, a database with these recorded hashes has; undefined if it cannot be
+ * upgraded from there. Only a schema with all of them may also have others.
  */
 export function schemaOf(
   recorded: readonly string[],
@@ -198,7 +198,7 @@ async function apply(tx: Db, migration: MigrationMeta, by: Db): Promise<void> {
     const startedAt = performance.now()
     for (const statement of migration.sql) {
       if (by !== tx) await dropInvalid(by, statement)
-      // What it has locked is held up while it waits for more.
+      // Its locked rows and tables block others while it waits for more.
       else await limitLockWait(tx, LOCK_WAIT_MS - (performance.now() - startedAt))
       await by.execute(sql.raw(statement))
     }
@@ -222,7 +222,7 @@ async function record(tx: Db, hash: string): Promise<void> {
   await tx.execute(sql`insert into sluice_migrations (hash) values (${hash})`)
 }
 
-/** Which of the migrations a database has, without a change to it; none of an empty one. */
+/** How many of the migrations a database has, without changing it; none for an empty one. */
 export async function migrationsOf(db: Db): Promise<MigrationMeta[]> {
   const [there] = await rows<{ name: string | null }>(
     db,
@@ -233,7 +233,7 @@ export async function migrationsOf(db: Db): Promise<MigrationMeta[]> {
   return schemaOrFail(found.map(({ hash }) => hash))
 }
 
-/** For the readiness probe: the database answers, and has every migration of this program. */
+/** For the readiness probe: the database responds, and has every migration of this program. */
 export async function migrationsApplied(db: Db): Promise<boolean> {
   const [row] = await rows<{ n: number }>(
     db,

@@ -5,19 +5,19 @@ import { type Db, rows } from './database.ts'
 import { isLockFailure } from './faults.ts'
 
 /**
- * Tables that are divided into months by the time in their ids. What is old goes by dropping its month, whatever is in it;
- * the next month is there before it begins. Rows of any other time, such as of a clock that is wrong, go to the default
- * table, so that an insert finds a place even where no worker runs.
+ * Tables partitioned into months by the time in their ids. Old rows are deleted by dropping their month; the next
+ * month is created before it starts. Rows with any other time, such as from a wrong clock, go to the default
+ * partition, so that inserts succeed even if no worker runs.
  */
 export type Kept = {
   /** Their months are dropped together. */
   tables: readonly string[]
   keptMs: number
-  /** What it finds in a month puts off its end. */
+  /** Rows found by this query postpone dropping their month. */
   inUse?: (month: Month) => SQL
 }
 
-/** Makes the months that are missing and drops those that are over; the answer is how many. One process at a time does so. */
+/** Creates missing months and drops expired ones; returns how many. Only one process at a time does this. */
 export async function keepMonths(db: Db, kept: Kept, nowMs: number): Promise<number> {
   let done = 0
   for (const table of kept.tables)
@@ -26,7 +26,7 @@ export async function keepMonths(db: Db, kept: Kept, nowMs: number): Promise<num
   return done + (await dropMonths(db, kept, nowMs))
 }
 
-/** The months that a table has, the first one first. */
+/** A table's months, oldest first. */
 export async function monthsOf(db: Db, table: string): Promise<Month[]> {
   const found = await rows<{ month: string }>(
     db,
@@ -36,16 +36,17 @@ export async function monthsOf(db: Db, table: string): Promise<Month[]> {
   return found.map(({ month }) => month).filter((month) => month !== 'default')
 }
 
-/** The lock's name: any fixed number does. */
+/** The lock's name: any fixed number. */
 const LOCK = 7_584_230_020
 
 const TRIES = 40
-/** Those who had to wait get on in between. */
+/** Waiting statements continue in between. */
 const PAUSE_MS = 250
 
 /**
- * All statements on the table wait while this waits for them, so it soon gives up; and before PostgreSQL would look for a
- * deadlock and might end an upload's transaction instead. It tries again: on a busy server a lock takes some luck.
+ * All statements on the table wait while this waits for them, so it soon gives up, before PostgreSQL would detect a
+ * deadlock and possibly end an upload's transaction instead. It tries again: on a busy server, getting the lock takes
+ * some luck.
  */
 async function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number> {
   const once = () =>
@@ -68,8 +69,8 @@ async function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number>
 }
 
 /**
- * The month is made beside the table and then attached, which hinders only those who look into the default table. That one
- * may have rows of this month already; no trigger sees them move.
+ * The month is created as a separate table and then attached, which only blocks statements that read the default
+ * partition. That partition may already have rows for this month; no trigger sees them move.
  */
 async function make(db: Db, table: string, month: Month): Promise<number> {
   const [whole, part, rest] = [table, `${table}_${month}`, `${table}_default`].map((name) =>
@@ -92,7 +93,7 @@ async function make(db: Db, table: string, month: Month): Promise<number> {
   })
 }
 
-/** One table after another, the first one last: as long as it has the month, the others may have to lose theirs. */
+/** One table at a time, the first one last: as long as it has the month, the others may still have to drop theirs. */
 async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number): Promise<number> {
   let dropped = 0
   const over = (await monthsOf(db, tables[0]!)).filter((month) => isOver(month, keptMs, nowMs))
@@ -115,14 +116,14 @@ async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number
 
 const STRAYS_AT_ONCE = 1000
 
-/** What no month has had a place for. */
+/** Rows that fit into no month. */
 async function deleteStrays(db: Db, table: string, beforeMs: number): Promise<number> {
   const rest = sql.identifier(`${table}_default`)
   const old = sql`select id from ${rest} where id < ${firstUuidAt(beforeMs)}::uuid order by id limit ${STRAYS_AT_ONCE}`
   return (await rows(db, sql`delete from ${rest} where id in (${old}) returning 1`)).length
 }
 
-/** A calendar month in UTC, as a suffix of the tables that hold its rows: `2026_11`. */
+/** A calendar month in UTC, as the suffix of its tables: `2026_11`. */
 export type Month = string
 
 export const monthOf = (ms: number): Month => new Date(ms).toISOString().slice(0, 7).replace('-', '_')
@@ -134,13 +135,13 @@ export function nextMonth(month: Month): Month {
 
 export const startOf = (month: Month): number => Date.parse(`${month.replace('_', '-')}-01T00:00:00Z`)
 
-/** The ids of that month: from the first, and before the second. */
+/** The month's ids: from the first, up to but excluding the second. */
 export const idsOf = (month: Month): [from: string, before: string] => [
   firstUuidAt(startOf(month)),
   firstUuidAt(startOf(nextMonth(month))),
 ]
 
-/** From the month after `last` on, or else from that of `nowMs`, the months up to the next one. */
+/** The months up to the next one, starting after `last` or otherwise at `nowMs`. */
 export function missingMonths(last: Month | undefined, nowMs: number): Month[] {
   const months: Month[] = []
   const end = nextMonth(monthOf(nowMs))
@@ -149,6 +150,6 @@ export function missingMonths(last: Month | undefined, nowMs: number): Month[] {
   return months
 }
 
-/** All of the month is older than is kept. */
+/** The entire month is past its retention. */
 export const isOver = (month: Month, keptMs: number, nowMs: number): boolean =>
   startOf(nextMonth(month)) <= nowMs - keptMs

@@ -16,7 +16,7 @@ export type DatabaseSettings = {
   databaseConnections?: number
 }
 
-/** The PostgreSQL of the address where one is given, else one of our own in the data folder. */
+/** The PostgreSQL at the configured address, otherwise our own in the data folder. */
 export async function openDatabase(
   { databaseUrl, databaseDirectUrl, dataDir, databaseConnections: maxConnections }: DatabaseSettings,
   options: { log: Logger; share?: boolean; outages?: Outages },
@@ -37,7 +37,7 @@ const SAY_EVERY_MS = 5000
 
 type Patience = { waitMs: number; log: Logger; now?: () => number; pause?: (ms: number) => Promise<unknown> }
 
-/** Machines start in any order: a database that is not there yet, or takes no writes yet, is waited for. */
+/** Machines start in any order, so this waits for a database that is not running or does not accept writes yet. */
 export async function untilReached(
   { reach }: Pick<DatabaseHandle, 'reach'>,
   { waitMs, log, now = () => performance.now(), pause = sleep }: Patience,

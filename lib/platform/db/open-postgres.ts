@@ -14,7 +14,7 @@ import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
 
 export type PostgresOptions = {
   address: Address
-  /** Without a pooler in between, for what a session has to keep: notifications, and the queue. */
+  /** Without a pooler, for features that need a session: notifications and the queue. */
   directAddress?: Address | undefined
   maxConnections?: number | undefined
   onNotice?: (message: string) => void
@@ -23,12 +23,12 @@ export type PostgresOptions = {
 
 const CONNECT_SECONDS = 2
 /**
- * Between two attempts to connect. By default it grows to 20 s: statements would wait for so long to fail while the
- * database is away, and to be answered when it is back.
+ * The pause between connection attempts. By default it grows to 20 s: statements would take that long to fail while
+ * the database is down, and to succeed once it is back.
  */
 const MAX_BACKOFF_SECONDS = 0.5
 
-/** PostgreSQL 13 or newer, by postgres.js. */
+/** PostgreSQL 13 or newer, through postgres.js. */
 export function openPostgres({
   address,
   directAddress = address,
@@ -45,12 +45,12 @@ export function openPostgres({
     connect_timeout: CONNECT_SECONDS,
     backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MAX_BACKOFF_SECONDS),
     onnotice: (notice: { message?: string }) => onNotice?.(String(notice.message)),
-    // Nobody waits for the query by which it learns of arrays: a session that ends during it would end the process.
+    // Nothing awaits the query that fetches array types: a session that ends during it would end the process.
     fetch_types: false,
     types: {
-      // Every bigint of the schema stays below 2^53.
+      // Every bigint in the schema stays below 2^53.
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
-      // text[] and uuid[], all that there are; Drizzle has written them already.
+      // text[] and uuid[], the only array types in use; Drizzle has already serialized them.
       array: { to: 1009, from: [1009, 2951], serialize: String, parse: parsePgArray },
     },
     connection: { application_name: 'sluice' },
@@ -86,7 +86,10 @@ export function openPostgres({
   }
 }
 
-/** A server that takes no writes is a standby by now: connections to it are of no use, even when there is a primary again. */
+/**
+ * A server that accepts no writes is a standby by now: connections to it are useless, even when there is a primary
+ * again.
+ */
 function endingReadOnly(outages: Outages, primary: Primary): Outages {
   const leave = (error: unknown) => isReadOnly(error) && primary.leave()
   return {
@@ -101,7 +104,7 @@ function endingReadOnly(outages: Outages, primary: Primary): Outages {
   }
 }
 
-/** By connections of its own: others wait until this is done. */
+/** Uses separate connections: others wait until this is done. */
 async function makeAgain(address: Address, recent: RecentCommits, { log }: { log: Logger }): Promise<void> {
   const { db, close } = openPostgres({ address, maxConnections: 4 })
   try {
@@ -124,9 +127,10 @@ function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Lo
 }
 
 /**
- * A pooler such as PgBouncer may give each transaction another session. Then notifications do not arrive, so they and the
- * queue need DATABASE_DIRECT_URL; and a prepared statement is there only if the pooler prepares it again where it is missing,
- * as PgBouncer does from 1.21 on with `max_prepared_statements`. What it does is found out once, at the start.
+ * A pooler such as PgBouncer may use a different session for each transaction. Notifications then do not arrive, so
+ * they and the queue need DATABASE_DIRECT_URL; and a prepared statement only exists if the pooler prepares missing
+ * statements again, as PgBouncer does from 1.21 with `max_prepared_statements`. Its behavior is detected once, at
+ * startup.
  */
 export async function usePooler(
   client: Sql,
@@ -145,7 +149,7 @@ export async function usePooler(
   return 'a pooler that does not keep prepared statements, so none are used; PgBouncer keeps them from 1.21 on with max_prepared_statements'
 }
 
-/** Its key for cancelling is then that of no server process. */
+/** Its cancel key then does not match any server process. */
 async function isPooled(client: Sql): Promise<boolean> {
   const answer = await client.unsafe('select pg_backend_pid() as pid')
   return answer.state.pid !== answer[0]!.pid
@@ -165,7 +169,7 @@ async function hearsNotifications(client: Sql): Promise<boolean> {
 
 const PREPARED = 'select name from pg_prepared_statements where statement like $1'
 
-/** Those that it keeps bear names of its own. */
+/** The statements it keeps have its own names. */
 async function keepsStatements(client: Sql): Promise<boolean> {
   const found = await client.unsafe(PREPARED, [`${PREPARED.slice(0, 30)}%`], { prepare: true })
   const own = found.statement.name

@@ -2,37 +2,37 @@ import { currentRequest } from '../kernel/request-context.ts'
 import { isDiskFull, isOfDatabase, isOutage, isReadOnly } from './faults.ts'
 
 /**
- * Knows whether the database answers. A statement that fails as one does without a database, or that has had no answer for
- * long, raises the question; then a new connection asks, until one is answered. The database is away only if nothing else
- * had an answer meanwhile, or if it takes no writes: a slow statement or a full server is no outage. What a request waits
- * for fails then, where that request must be answered soon.
+ * Knows whether the database responds. A statement that fails as if there were no database, or has had no response
+ * for long, triggers a check; new connections then probe until one is answered. The database only counts as down if
+ * nothing else got a response in the meantime, or if it accepts no writes: a slow statement or a full server is not
+ * an outage. Statements of requests that must be answered soon then fail.
  */
 export type Outages = {
   begun(giveUp: (error: Error) => void): Begun
-  /** A statement has failed so, and may be sent again. */
+  /** A statement has failed this way, and may be sent again. */
   noticed(error: unknown): void
-  /** True if the log tells of it already: an outage by its start and its end, other trouble by the first failure. */
+  /** True if the log already reports it: an outage by its start and end, other problems by the first failure. */
   explains(error: unknown): Promise<boolean> | undefined
-  /** Who asks, and who wants to know. */
+  /** The request behind a statement, and its callbacks. */
   watch(watcher: Watcher): void
   close(): void
 }
-/** Ends the watch over a statement. */
+/** Stops watching a statement. */
 export type Begun = (error?: unknown) => void
 export type Watcher = {
-  /** Connects, has an answer and ends. */
+  /** Connects, gets a response and closes. */
   ask(): Promise<unknown>
   onAway?(error: unknown): void
   onBack?(awayMs: number): void
-  /** Statements have failed while others did not, and for a while none has any more. */
+  /** Statements failed while others did not, and none has failed for a while. */
   onCalm?(failures: number): void
 }
 type Times = { suspectAfterMs: number; answerWithinMs: number; askEveryMs: number; calmAfterMs?: number }
 
-/** The first two together stay below the two seconds in which pages and the API answer. */
+/** The first two together stay below the two seconds within which pages and the API respond. */
 const TIMES: Times = { suspectAfterMs: 900, answerWithinMs: 900, askEveryMs: 250 }
 const CALM_AFTER_MS = 10_000
-/** What began during an outage may fail for so long after its end. */
+/** How long after an outage's end statements from during the outage may still fail. */
 const AFTERMATH_MS = 10_000
 
 export function createOutages(times: Times = TIMES): Outages {
@@ -56,7 +56,7 @@ export function createOutages(times: Times = TIMES): Outages {
     if (!closed) watcher?.onBack?.(backAtMs - away.sinceMs)
     away = undefined
   }
-  /** True if it is away. */
+  /** True if it is down. */
   const suspect = async (): Promise<boolean> => {
     if (away) return true
     if (!watcher || closed) return false
@@ -97,7 +97,7 @@ export function createOutages(times: Times = TIMES): Outages {
   }
 }
 
-/** Failures that come one after another: all but the first are counted, until there was none for a while. */
+/** Consecutive failures: all but the first are counted, until there are none for a while. */
 function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): () => boolean {
   let failures = 0
   let timer: NodeJS.Timeout | undefined
@@ -114,7 +114,7 @@ function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): (
 const noAnswer = (cause: unknown) =>
   Object.assign(new Error('The database is not responding.', { cause }), { code: 'CONNECT_TIMEOUT' })
 
-/** Undefined: it answers, or goes on answering somebody else. */
+/** Undefined: it responds, or keeps responding to others. */
 async function troubleOf(
   watcher: Watcher,
   withinMs: number,
@@ -128,20 +128,20 @@ async function troubleOf(
   }
 }
 
-/** Answers to what it was asked before it went away may still come in during the first. */
+/** Responses to statements from before the outage may still arrive during the first probe. */
 const LOOKS_BESIDE_ANSWERS = 2
 
 async function refusalOf(watcher: Watcher, withinMs: number): Promise<Trouble | undefined> {
   const sinceMs = performance.now()
   const first = await answerOf(watcher, withinMs)
-  // One connection that breaks is no outage.
+  // One broken connection is not an outage.
   const isBroken = first !== undefined && performance.now() - sinceMs < withinMs / 2
   return isBroken ? answerOf(watcher, withinMs) : first
 }
 
 type Trouble = { cause: unknown }
 
-/** Undefined: it answers a new connection in time. */
+/** Undefined: it accepts a new connection in time. */
 async function answerOf(watcher: Watcher, withinMs: number): Promise<Trouble | undefined> {
   const asked = watcher.ask().then(
     () => undefined,
@@ -153,7 +153,9 @@ async function answerOf(watcher: Watcher, withinMs: number): Promise<Trouble | u
 
 const LOOKS = 20
 
-/** In short pauses: while this process is busy it hears no answer, and that is no silence of the database. */
+/**
+ * In short steps: while this process is busy it hears no responses, which does not mean that the database is silent.
+ */
 async function patience(ms: number): Promise<'late'> {
   for (let look = 0; look < LOOKS; look++) await pause(ms / LOOKS)
   return 'late'

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { invalidRequest } from '../kernel/errors.ts'
 
-/** Lists page by keyset: the cursor is where the last page ended, so a page costs the same however deep it is. */
+/**
+ * Lists use keyset pagination: the cursor is the end of the previous page, so every page costs the same, however
+ * deep.
+ */
 export const pageQuery = z.strictObject({
   limit: z.coerce
     .number()
@@ -22,7 +25,7 @@ export function pageAnswer<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), nextCursor: z.string().nullable() })
 }
 
-/** Ask for one row more than the page holds: it says whether there is another page. */
+/** Request one more row than the page holds: it shows whether there is another page. */
 export function toPage<Row, Item>(
   rows: Row[],
   limit: number,
@@ -34,7 +37,7 @@ export function toPage<Row, Item>(
   return { data: shown.map(toItem), nextCursor: more ? writeCursor(keyOf(shown.at(-1)!)) : null }
 }
 
-/** All that fit a query, page by page. Each is read only when it is asked for. */
+/** All rows of a query, page by page. Each page is only read on demand. */
 export async function* eachPage<Item>(
   read: (cursor: string | undefined) => Promise<Page<Item>>,
 ): AsyncGenerator<Item[]> {
@@ -46,10 +49,10 @@ export async function* eachPage<Item>(
   } while (cursor)
 }
 
-/** A cursor that begins so leads to the page before what it names. */
+/** The prefix of a cursor that leads to the previous page. */
 const BACK = '-'
 
-/** Where a page that can be turned both ways begins, and in which direction it is read. */
+/** Where a page of a list that can be paged in both directions starts, and the direction in which it is read. */
 export type From = { back: boolean; key: string | undefined }
 
 export function readTurn(cursor: string | undefined, isKey: (key: string) => boolean): From {
@@ -59,8 +62,8 @@ export function readTurn(cursor: string | undefined, isKey: (key: string) => boo
 }
 
 /**
- * The keys of a page as they are shown, with the cursors to both sides. `found` are those read, in the direction of
- * reading, one more than fit if there are more; `windowEnd` is where the search ended without having seen all.
+ * A page's keys in display order, with the cursors for both directions. `found` has the keys in reading order, one
+ * more than fits if there are more; `windowEnd` is where the search stopped before reaching the end.
  */
 export function turnPage(found: string[], limit: number, { back, key }: From, windowEnd?: string) {
   const shown = found.slice(0, limit)
@@ -79,7 +82,7 @@ export function writeCursor(key: string): string {
   return Buffer.from(key).toString('base64url')
 }
 
-/** The key in a cursor, if it has the form that the list's keys have. */
+/** The key in a cursor, if it has the format of the list's keys. */
 export function readCursor(cursor: string | undefined, isKey: (key: string) => boolean): string | undefined {
   if (cursor === undefined) return undefined
   const key = Buffer.from(cursor, 'base64url').toString()

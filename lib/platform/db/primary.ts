@@ -7,11 +7,11 @@ import { isReadOnly } from './faults.ts'
 
 type Host = { host: string; port: number }
 type Candidate = { at: Host; address: Address }
-/** `server` changes when it is started again or another one takes over. */
+/** `server` changes when it is restarted or a different one takes over. */
 type Found = Candidate & { server: string }
 
 export type PrimaryOptions = {
-  /** Another server answers than before. Connections to it wait for this, within limits. */
+  /** A different server is responding. Connections to it wait for this, within limits. */
   onChange?: (address: Address) => Promise<void>
 }
 
@@ -22,10 +22,10 @@ const CHANGE_MS = 3000
 const LOOK_EVERY_MS = 250
 
 /**
- * Where the database takes writes. An address may name several hosts, of which one is the primary and the others are its
- * standbys. All of them are asked at once, and connections go to the one that takes writes, until it no longer does. By
- * hand, since postgres.js 3.4 tries the hosts of a list again and again without a pause while none of them answers, and
- * keeps a connection to a server that has ceased to be the primary.
+ * Finds where the database accepts writes. An address may list several hosts: one primary and its standbys. All are
+ * asked at the same time, and connections go to the one that accepts writes, until it no longer does. Handwritten,
+ * since postgres.js 3.4 keeps trying a list of hosts without a pause while none responds, and keeps a connection to a
+ * server that is no longer the primary.
  */
 export class Primary {
   /** The address as if its first host were the only one. */
@@ -46,12 +46,12 @@ export class Primary {
     if (!this.#isWatched) this.#known = this.#candidates[0]!.at
   }
 
-  /** Resolves if a server takes writes; from then on connections go there, and those to others end. */
+  /** Resolves if a server accepts writes; connections then go there, and connections to others are closed. */
   async find(): Promise<void> {
     await this.#find()
   }
 
-  /** A connection to the primary, which fails as any connection does if there is none. */
+  /** A connection to the primary, which fails like any connection if there is none. */
   async open(): Promise<Socket> {
     const at = await this.#locate().catch((error: Error) => error)
     if (at instanceof Error) return failing(at)
@@ -61,7 +61,7 @@ export class Primary {
     return socket
   }
 
-  /** The same for pg, which makes a socket first and then says where to. */
+  /** The same for pg, which creates a socket first and then passes the address. */
   socket(): Socket {
     const socket = new Socket()
     const connect = socket.connect.bind(socket) as Dial
@@ -75,12 +75,12 @@ export class Primary {
     return socket
   }
 
-  /** Where connections go, for the log. */
+  /** The current server, for the log. */
   get place(): string | undefined {
     return this.#known && `${this.#known.host}:${this.#known.port}`
   }
 
-  /** Ends the connections to a server that takes no writes; they are made again. */
+  /** Closes connections to a server that accepts no writes; they are opened again. */
   leave(): void {
     if (this.#isWatched) this.#known = undefined
     this.#endAll(() => true)
@@ -123,7 +123,9 @@ export class Primary {
     return at
   }
 
-  /** Where a connection has ended, the next one asks whether the server is still the primary, and the same. */
+  /**
+   * After a connection has ended, the next one checks whether the server is still the primary, and the same server.
+   */
   #lookAround(): void {
     for (const one of this.#sockets) {
       if (!one.destroyed) continue
@@ -132,7 +134,7 @@ export class Primary {
     }
   }
 
-  /** A process that nobody asks anything of may remember what another server lacks. */
+  /** An idle process may remember commits that another server is missing. */
   async #untilFound(): Promise<void> {
     if (this.#isLooking || this.#isClosed || !this.#onChange) return
     this.#isLooking = true
@@ -142,10 +144,11 @@ export class Primary {
   }
 }
 
-/** postgres.js takes the name on the certificate from the socket. */
+/** postgres.js takes the certificate's expected name from the socket. */
 function dial(made: Socket, at: Host, connect = made.connect.bind(made) as Dial): Socket & Host {
   const socket = endingLater(Object.assign(made, at))
-  // A balancer without a server behind it takes connections and closes them; postgres.js would connect again at once, for ever.
+  // A balancer without a server behind it accepts connections and closes them; postgres.js would reconnect
+  // immediately, forever.
   socket.once('end', () => socket.bytesRead < SHORTEST_GREETING && socket.destroy(reset()))
   connect(at.host.includes('/') ? { path: `${at.host}/.s.PGSQL.${at.port}` } : at)
   return socket
@@ -153,21 +156,21 @@ function dial(made: Socket, at: Host, connect = made.connect.bind(made) as Dial)
 
 type Dial = (to: Host | { path: string }) => unknown
 
-/** The letter, the length and the code of PostgreSQL's first message. */
+/** The type, length and code of PostgreSQL's first message. */
 const SHORTEST_GREETING = 9
 
-/** postgres.js would not get over a failure to make the socket; it does get over one that fails. */
+/** postgres.js does not handle a failure to create the socket, but it does handle a socket that fails. */
 function failing(error: Error): Socket {
   const socket = endingLater(new Socket())
-  // The first message goes nowhere.
+  // The first message is discarded.
   socket.write = () => true
   setImmediate(() => socket.destroy(error))
   return socket
 }
 
 /**
- * postgres.js 3.4 writes at the end of a turn of the event loop. A socket that ends before that leaves it with a message
- * that it never sends, not even on the next connection, which then fails for two seconds. So sockets end a turn later.
+ * postgres.js 3.4 writes at the end of a turn of the event loop. If a socket ends before that, a message remains that
+ * it never sends, not even on the next connection, which then fails for two seconds. So sockets end one turn later.
  */
 function endingLater<Made extends Socket>(socket: Made): Made {
   const destroy = socket.destroy.bind(socket)
@@ -181,7 +184,7 @@ function endingLater<Made extends Socket>(socket: Made): Made {
 const reset = () =>
   Object.assign(new Error('The connection to the database has ended.'), { code: 'ECONNRESET' })
 
-/** The one that is known before others that take writes as well: nobody knows which of them is right. */
+/** The known server takes precedence over others that accept writes: nobody knows which of them is right. */
 async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Found> {
   const asked = candidates.map((one) => askServer(one.address).then((server): Found => ({ ...one, server })))
   const any = Promise.any(asked)
@@ -195,13 +198,13 @@ async function firstWritable(candidates: Candidate[], known: Host | undefined): 
     return await any
   } catch (error) {
     const { errors } = error as AggregateError
-    // That a standby takes no writes says nothing about a primary that was too slow to answer.
+    // A standby that accepts no writes says nothing about a primary that was too slow to respond.
     if (before >= 0 && isReadOnly(errors[before])) throw errors[before]
     throw errors.find((fault) => !isReadOnly(fault)) ?? errors[0]
   }
 }
 
-/** Answers with what tells it from others, if it takes writes. */
+/** Returns the server's identity, if it accepts writes. */
 async function askServer(address: Address): Promise<string> {
   const one = openClient(address, {
     max: 1,
@@ -228,7 +231,7 @@ const readOnly = () =>
 
 type Options = Exclude<Parameters<typeof postgres>[1], undefined>
 
-/** A client of the primary, wherever that is. */
+/** A client for the primary, wherever it is. */
 export function connect<Given extends Options>(
   address: Address,
   options: Given,
@@ -243,14 +246,14 @@ function openClient<Given extends Options>(address: Address, options: Given) {
 
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s
 
-/** A candidate for each host; undefined if the text is no address. */
+/** A candidate for each host; undefined if the text is not a valid address. */
 export function readUrl(text: string): Candidate[] | undefined {
   const [, before, hosts, after] = text.match(URL_PARTS) ?? []
   const urls = hosts?.split(',').map((host) => `${before}${host}${after}`)
   if (!urls?.every((url) => URL.canParse(url))) return undefined
   return urls.map((one) => {
     const url = new URL(one)
-    // Whatever is asked for: Sluice needs a server that takes writes.
+    // Regardless of the request: Sluice needs a server that accepts writes.
     url.searchParams.delete('target_session_attrs')
     const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost'
     return { at: { host, port: Number(url.port) || DEFAULT_PORT }, address: url.href }

@@ -5,28 +5,28 @@ import type { Logger } from '../log/log.ts'
 import { type Db, rows } from './database.ts'
 
 /**
- * What this process has committed lately and told somebody of. A standby that was promoted without the last commits of its
- * primary has lost them, and nobody else knows; so they are made again. Each knows how to find out whether it is missing.
- * Bounded by age and number: a standby that was further behind has lost more than anybody remembers.
+ * What this process has recently committed and acknowledged. A standby promoted without its primary's last commits
+ * has lost them, and nobody else knows them, so they are repeated. Each commit can check whether it is missing.
+ * Limited by age and number: a standby that was further behind has lost more than anyone remembers.
  */
 export type RecentCommits = ReturnType<typeof createRecentCommits>
 
-/** In which order they are made again: a file needs its token, its end needs the file. */
+/** The order in which they are repeated: a file needs its token, and its end needs the file. */
 const KINDS = ['access', 'creation', 'end'] as const
-/** `object`: asks a bucket, which may take long, so it waits for nobody and nobody waits for it. */
+/** `object`: involves a bucket and may take long, so it runs independently of the others. */
 export type CommitKind = (typeof KINDS)[number] | 'object'
-/** Makes the commit again if it is missing; throws if it cannot yet. */
+/** Repeats the commit if it is missing; throws if that is not possible yet. */
 export type Redo = (db: Db) => Promise<'made again' | 'is there'>
 type Commit = { kind: CommitKind; redo: Redo }
 type FirstStep = (db: Db) => Promise<void>
 
 const AT_ONCE = 4
-/** In which other processes do the same: what one of them knows, a client may ask of another. */
+/** How long other processes do the same: a client may ask one process for something that another one knows. */
 const GRACE_MS = 500
 const GRACE_STEPS = 5
-/** A process that learned of the other server late, or has much to make again, is done by then. */
+/** By then, a process that discovered the new server late, or has much to repeat, is done. */
 const SETTLED_AFTER_MS = 10_000
-/** A lease of a process that is gone, or what another process has to make first, may be in the way for a while. */
+/** The lease of a dead process, or a commit that another process must repeat first, may block it for a while. */
 const PAUSE_MS = 1000
 const GIVE_UP_MS = 60_000
 
@@ -41,19 +41,19 @@ export function createRecentCommits(now: () => number = () => performance.now())
     note(kind: CommitKind, redo: Redo): void {
       commits.add({ kind, redo })
     },
-    /** It was refused, perhaps because what comes before it is lost. */
+    /** It was refused, perhaps because an earlier commit is lost. */
     doubt(kind: CommitKind, redo: Redo): void {
       pending?.add({ kind, redo })
     },
-    /** What has to be done before anything is made again; it is tried again where it fails. */
+    /** What must be done before any commit is repeated; failures are retried. */
     first(step: FirstStep): void {
       firstSteps.add(step)
     },
-    /** What is not there may be made again in a moment by another process, the only one that knows of it. */
+    /** A missing row may be restored in a moment by another process, the only one that knows it. */
     isSettling: (): boolean => now() < settledAtMs,
     /**
-     * Makes again what another server does not have. Resolves when all was tried, so that whoever asks this process
-     * next finds it; `later` tries the rest again, and resolves at the end.
+     * Repeats the commits that a different server is missing. Resolves when all were tried, so that the next request
+     * to this process finds them; `later` retries the rest, and resolves at the end.
      */
     async redo(db: Db, log: Logger): Promise<{ later(): Promise<void> }> {
       const counts: Counts = { access: 0, creation: 0, end: 0, object: 0 }
@@ -92,7 +92,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
   }
 }
 
-/** Answers with those that failed, such as in a deadlock with another process that does the same. */
+/** Returns those that failed, such as in a deadlock with another process that does the same. */
 async function doFirst(db: Db, steps: FirstStep[]): Promise<FirstStep[]> {
   const failed: FirstStep[] = []
   for (const step of steps) await step(db).catch(() => failed.push(step))
@@ -101,7 +101,7 @@ async function doFirst(db: Db, steps: FirstStep[]): Promise<FirstStep[]> {
 
 type Counts = Record<CommitKind, number>
 
-/** Answers with those that could not be made again yet. */
+/** Returns those that could not be repeated yet. */
 async function redoAll(
   db: Db,
   wanted: Commit[],
@@ -140,7 +140,7 @@ function tell(log: Logger, { access, creation, end, object }: Counts, left: Comm
     log.warn({ ...restored, notYet: left.length }, 'the new server was missing commits, which are repeated')
 }
 
-/** A key that was shown as revoked must not open anything again. */
+/** A key that was shown as revoked must not grant access again. */
 export function revokeAgain(
   table: 'account_keys' | 'senders' | 'sessions' | 'tokens',
   id: string,

@@ -1,17 +1,17 @@
 import { isDiskFull, isLockFailure, isOutage } from '../db/faults.ts'
 import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 
-/** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */
+/** RFC 9457 responses. `code` is stable; `detail` says what was wrong and what to do. */
 export type Problem = {
   code: ErrorCode
   status: number
   headers: Record<string, string>
   body: string
-  /** Somebody has to mend something: for the log. */
+  /** Someone has to fix this, so it is logged. */
   isFault: boolean
 }
 
-/** Its type is the address of a page on that code. A server that is still starting may not know its own address. */
+/** Its type is the address of the code's page. A server that is still starting may not know its own address. */
 export function toProblem(error: unknown, baseUrl: string | undefined): Problem {
   const known = isSluiceError(error) ? error : unforeseen(error)
   const body = {

@@ -1,12 +1,12 @@
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 
-/** As much of a `Request` as its headers and its body take. */
+/** The parts of a `Request` that its headers and body need. */
 export type IncomingBody = {
   headers: { get(name: string): string | null }
   body: AsyncIterable<Uint8Array> | null
 }
 
-/** The body of a request, at most so many bytes of it. */
+/** A request's body, up to this many bytes. */
 export async function readBytes({ headers, body }: IncomingBody, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new SluiceError('body_too_large', `The body may have at most ${maxBytes} bytes.`)
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
@@ -30,13 +30,13 @@ export function bearerToken(header: string | null | undefined): string | undefin
   return header?.match(/^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i)?.[1]
 }
 
-/** An id, or a key of an inbox, which is a secret. */
+/** An id, or an inbox key, which is secret. */
 const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
 /** The name that a plain PUT gives its file. */
 const NAMED_FILE = /^(\/pipes\/[^/]+\/files\/)(?![0-9a-f]{8}-[0-9a-f-]{27}$).+/i
 const MAX_CHARACTERS = 200
 
-/** The path without what names one thing: that has fields of its own. */
+/** The path without segments that identify one item, which have their own fields. */
 export function routeOf(url: string): string {
   const path = url.split('?', 1)[0]!
   const [, before] = path.match(NAMED_FILE) ?? []

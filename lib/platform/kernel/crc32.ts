@@ -1,7 +1,7 @@
 /**
- * CRC32 arithmetic (the one of zlib, PNG and `x-amz-checksum-crc32`). `zlib.crc32` computes one over bytes;
- * here is what zlib does not export: the checksum of two stretches from the checksums of each, without their
- * bytes. Polynomials over GF(2) are kept bit-reflected, so that 1 << 31 is 1 and 1 << 30 is x.
+ * CRC32 arithmetic (the CRC32 of zlib, PNG and `x-amz-checksum-crc32`). `zlib.crc32` computes one over bytes; this
+ * computes what zlib does not export: the checksum of two consecutive ranges from each one's checksum, without their
+ * bytes. Polynomials over GF(2) are bit-reflected, so that 1 << 31 is 1 and 1 << 30 is x.
  */
 const POLYNOMIAL = 0xedb88320
 const ONE = 0x80000000
@@ -12,7 +12,7 @@ export function combineCrc32(a: number, b: number, lengthOfB: number): number {
   return (multiply(a, powerOfX(lengthOfB)) ^ b) >>> 0
 }
 
-/** As S3 writes it in headers and XML: base64 over four bytes, the highest first. */
+/** The S3 format for headers and XML: base64 of four bytes, most significant first. */
 export function crc32ToBase64(crc: number): string {
   const bytes = Buffer.allocUnsafe(4)
   bytes.writeUInt32BE(crc >>> 0)

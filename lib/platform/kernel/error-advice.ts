@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts'
 
-/** For the page of each code: when it is answered, and what its reader can do. */
+/** For each code's page: when it occurs, and what the reader can do. */
 export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> = {
   invalid_json: {
     means: 'The request body is empty or is not JSON in UTF-8.',

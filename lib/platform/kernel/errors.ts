@@ -1,7 +1,7 @@
 /**
- * The one error that Sluice throws on purpose. Its code is stable and public; the table says which status it
- * answers with, its public title, and whether the same request may succeed later. `detail` is for the person
- * who made the request and names what to do; `cause` is for our log only.
+ * The only error that Sluice throws on purpose. Its code is stable and public; the table defines its status, its
+ * public title, and whether the same request may succeed later. `detail` is for the person who made the request and
+ * says what to do; `cause` is only for our log.
  */
 export const errorCodes = {
   invalid_json: [400, 'The body is not valid JSON'],
@@ -61,11 +61,11 @@ type StandardProblem = { type: string; members?: Record<string, number> }
 type ErrorOptions = {
   status?: number
   fields?: FieldError[]
-  /** Headers that belong to the answer, as `Retry-After`. */
+  /** Headers for the response, such as `Retry-After`. */
   headers?: Record<string, string>
-  /** A problem type that a standard defines, and its members. */
+  /** A problem type defined by a standard, and its members. */
   problem?: StandardProblem
-  /** It is no fault, and passes by itself in a moment: not for the log. */
+  /** Not an error, and over in a moment, so it is not logged. */
   passes?: boolean
   cause?: unknown
 }
@@ -95,7 +95,7 @@ export class SluiceError extends Error {
   }
 }
 
-/** For what a client has to repeat in a moment through nobody's fault, as while a node stops. */
+/** For requests that a client must repeat in a moment through nobody's fault, such as while a node stops. */
 export function notNow(detail: string, headers: Record<string, string> = {}): SluiceError {
   return new SluiceError('unavailable', detail, { headers: { 'Retry-After': '1', ...headers }, passes: true })
 }
@@ -105,17 +105,17 @@ export function invalidRequest(fields: FieldError[]): SluiceError {
   return new SluiceError('invalid_request', `${detail}.`, { fields })
 }
 
-/** By name, not by class: the server and Next load this module once each. */
+/** By name, not by class: the server and Next each load this module. */
 export function isSluiceError(error: unknown): error is SluiceError {
   return error instanceof Error && error.name === 'SluiceError'
 }
 
-/** A reason not to start that the operator can mend: shown as it is, without a stack. */
+/** An error at startup that the operator can fix: shown as is, without a stack trace. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** Says what must be true here. A false one is a bug of ours, never a fault of a caller. */
+/** Asserts an invariant. If it fails, that is our bug, never the caller's fault. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`)
 }

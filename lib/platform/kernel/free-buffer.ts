@@ -1,8 +1,9 @@
 /**
- * Frees the memory of a buffer at once, which nobody may read any more. Left to V8, chunks of 64 KiB cause some twenty
- * full garbage collections per GiB, and small ones of many clients fill malloc's heap, which keeps what it has grown to.
+ * Immediately frees the memory of a buffer that nobody may read any more. Left to V8, chunks of 64 KiB cause some
+ * twenty full garbage collections per GiB, and the small chunks of many clients fill malloc's heap, which never
+ * shrinks.
  */
 export function freeBuffer({ buffer, byteLength }: Buffer): void {
-  // Others may be in the same memory, such as in the pool of Node's small buffers.
+  // Others may share the memory, such as in Node's pool of small buffers.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

@@ -1,7 +1,7 @@
 import { createHash, hash, randomBytes, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
 
 /**
- * Ids and secrets of the contract's section 1. Every secret has a prefix that says what it is, and enough
+ * Ids and secrets as defined in section 1 of the contract. Every secret has a prefix that shows its kind, and enough
  * random bytes that its SHA-256 can be stored without a salt.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -28,7 +28,7 @@ export function newSecret(prefix: SecretPrefix): string {
 
 const LINK_CODE_DIGITS = 22
 
-/** In the address of an upload link: 131 random bits, without a prefix, since people see it. */
+/** For the address of an upload link: 131 random bits, without a prefix, since people see it. */
 export function newLinkCode(): string {
   return Array.from({ length: LINK_CODE_DIGITS }, () => BASE62[randomInt(BASE62.length)]).join('')
 }
@@ -48,11 +48,11 @@ export function secretsEqual(a: string, b: string): boolean {
 }
 
 /**
- * UUID version 7 (RFC 9562, 5.7): ordered by time, so rows that grow without bound stay in index order. Within one
- * millisecond a counter keeps the order of this process (6.2, method 1); it starts low and at random.
+ * UUID version 7 (RFC 9562, 5.7): ordered by time, so rows in growing tables stay in index order. Within a
+ * millisecond, a counter keeps this process's order (6.2, method 1); it starts at a low random value.
  */
 export function uuidv7(nowMs: number = Date.now()): string {
-  // Node takes the bytes of many from the system at once. Of its version 4, the last two groups are those of version 7.
+  // Node fetches the random bytes for many ids at once. The last two groups of version 4 are valid for version 7.
   const random = randomUUID()
   counter =
     nowMs === counterMs
@@ -63,7 +63,7 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${random.slice(19)}`
 }
 
-/** When an id of this kind was made. */
+/** When an id of this kind was created. */
 export function uuidv7Ms(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
@@ -73,12 +73,12 @@ const COUNTER_START_MAX = 0x7ff
 let counterMs = 0
 let counter = 0
 
-/** Below every id of version 7 that was made from then on: rows can be found by age along their primary key. */
+/** Below every version 7 id created from then on: rows can be found by age along their primary key. */
 export function firstUuidAt(ms: number): string {
   return `${uuidv7(ms).slice(0, 14)}7000-8000-000000000000`
 }
 
-/** Below every id of what came after it, by clocks that differ by less than a day. */
+/** Below every later id, for clocks that differ by less than a day. */
 export function firstUuidAfter(id: string): string {
   return firstUuidAt(Math.max(0, Number.parseInt(id.replace('-', '').slice(0, 12), 16) - DAY_MS))
 }

@@ -1,4 +1,4 @@
-/** What happened in the last while, the newest last. Bounded by age and by number. */
+/** Recent entries, newest last. Limited by age and by number. */
 export class Lately<Item> {
   readonly #items: { item: Item; atMs: number }[] = []
   readonly #now: () => number
@@ -11,7 +11,7 @@ export class Lately<Item> {
   add(item: Item): void {
     if (this.#items.length >= MOST) this.#items.shift()
     this.#items.push({ item, atMs: this.#now() })
-    // Also where nothing else happens, or the last busy minute would stay in memory for good.
+    // Needed even if nothing else happens, or the last busy minute would stay in memory forever.
     this.#forgetting ??= setTimeout(this.#forget, KEPT_MS).unref()
   }
 

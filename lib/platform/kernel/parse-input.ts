@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type FieldError, invalidRequest } from './errors.ts'
 
-/** Input of a person or program, checked at the edge. A fault names its field; so does an unknown field. */
+/** Input from a person or program, validated at the boundary. An error names its field, as does an unknown field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const field = fieldOfNoText(value)
   if (field !== undefined) throw invalidRequest([{ field, message: 'must be Unicode text without NUL' }])
@@ -10,7 +10,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
   throw invalidRequest(result.error.issues.flatMap(fieldErrors))
 }
 
-/** Where a text stands that no database takes: one with NUL or with half a character (a lone surrogate) in it. */
+/** Finds text that a database does not accept: NUL, or half a character (a lone surrogate). */
 function fieldOfNoText(value: unknown): string | undefined {
   const left: { path: string; value: unknown }[] = [{ path: '', value }]
   for (let at = left.pop(); at; at = left.pop()) {
@@ -44,7 +44,7 @@ function words(issue: Issue): string {
   return issue.message.replace(/^(Invalid|Too)/, (word) => `is ${word.toLowerCase()}`)
 }
 
-/** A row as the answer of a schema: its fields and no others, with instants as text. */
+/** A row shaped by a response schema: only its fields, with instants as text. */
 export function toAnswer<Schema extends z.ZodObject>(
   schema: Schema,
   row: Answerable<z.output<Schema>>,
@@ -59,10 +59,10 @@ type Answerable<Answer> = {
   [Name in keyof Answer]: string extends Answer[Name] ? Answer[Name] | Date : Answer[Name]
 }
 
-/** Text that every database and header can hold: whole characters, none of them a control character. */
+/** Text that every database and header accepts: complete characters without control characters. */
 export const isPlainText = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text)
 
-/** A name that a customer chooses. */
+/** A name chosen by a customer. */
 export const nameField = z
   .string()
   .trim()
@@ -72,12 +72,12 @@ export const nameField = z
 
 const MAX_BYTES = 2 ** 46
 const wholeBytes = z.int('must be a whole number').max(MAX_BYTES, `must be at most ${MAX_BYTES}`)
-/** A limit, or what is left of one. */
+/** A limit, or the rest of one. */
 export const bytesField = wholeBytes.min(1, 'must be at least 1')
-/** Of a file, which may be empty. */
+/** For a file, which may be empty. */
 export const lengthField = wholeBytes.min(0, 'must be at least 0')
 
-/** Nothing is older than 1970, and neither an id nor PostgreSQL can name every year before it. */
+/** Nothing is older than 1970, and neither ids nor PostgreSQL can represent every earlier year. */
 export const timeField = z.iso
   .datetime({ offset: true, message: 'must be a time such as 2026-11-05T10:00:00Z' })
   .transform((text) => new Date(Math.max(0, Date.parse(text))))

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The request that the running code answers: what names it in logs, timelines and webhooks, and what is known of it. */
+/** The request that the running code serves: its ids for logs, timelines and webhooks, and what is known about it. */
 export type RequestContext = {
   id: string
-  /** W3C Trace Context, where a trusted proxy or our own tracing set it. */
+  /** W3C Trace Context, if set by a trusted proxy or our own tracing. */
   traceparent: string | undefined
-  /** The client's address, once the proxies in between have been judged. */
+  /** The client's address, after validating the proxies in between. */
   client?: string
-  /** Somebody waits for a page or an answer of the API: without a database it is told so at once. */
+  /** Someone is waiting for a page or an API response, so without a database it fails immediately. */
   failsSoon?: boolean
   notes: RequestNotes
 }
 
-/** For the access log; each room adds what it finds out. */
+/** For the access log; each layer adds its findings. */
 type RequestNotes = {
   workspaceId?: string
   pipeId?: string
@@ -24,7 +24,7 @@ type RequestNotes = {
 
 const KEY = Symbol.for('sluice.request-context')
 const global = globalThis as { [KEY]?: AsyncLocalStorage<RequestContext> }
-/** Next loads its own copy of every module, so it cannot live in one. */
+/** Next loads its own copy of every module, so this cannot be module state. */
 global[KEY] ??= new AsyncLocalStorage()
 const storage = global[KEY]
 
@@ -32,12 +32,12 @@ export function runRequest<Result>(context: RequestContext, run: () => Result): 
   return storage.run(context, run)
 }
 
-/** Undefined in work that no request waits for, as sweeps. */
+/** Undefined in work that no request waits for, such as sweeps. */
 export function currentRequest(): RequestContext | undefined {
   return storage.getStore()
 }
 
-/** The same function, for callers outside: what it does belongs to the request that is answered now. */
+/** Binds a function to the current request, for callers outside of it. */
 export function inThisRequest<Args extends unknown[], Result>(
   work: (...args: Args) => Result,
 ): (...args: Args) => Result {
@@ -55,7 +55,7 @@ export function failSoon(): void {
   if (context) context.failsSoon = true
 }
 
-/** For a line of a file's timeline. */
+/** For a line in a file's timeline. */
 export function requestDetail(): { requestId?: string } {
   const context = storage.getStore()
   return context ? { requestId: context.id } : {}

@@ -1,6 +1,6 @@
 import { hours, minutes, seconds } from './clock.ts'
 
-/** How long to wait before each retry. The first attempt is made at once. */
+/** How long to wait before each retry. The first attempt is immediate. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   seconds(5),
   seconds(30),
@@ -17,7 +17,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** Spreads retries, so that they do not all arrive in the same second after an outage. */
 const JITTER = 0.1
 
-/** The wait after an attempt, whose number is counted from 1; undefined after the last. `random` is in [0, 1). */
+/** The wait after the given attempt, counting from 1; undefined after the last. `random` is in [0, 1). */
 export function retryDelayMs(attempt: number, random: number): number | undefined {
   const delay = RETRY_DELAYS_MS[attempt - 1]
   return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)))

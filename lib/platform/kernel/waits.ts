@@ -1,4 +1,4 @@
-/** Waits so long and no longer; the work itself goes on. */
+/** Waits at most this long; the work itself continues. */
 export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | 'late'> {
   work.catch(() => {})
   const { promise: late, resolve } = Promise.withResolvers<'late'>()
@@ -7,8 +7,8 @@ export async function within<Result>(ms: number, work: Promise<Result>): Promise
 }
 
 /**
- * Runs so many at once; the others wait for their turn, in the order in which they came. What takes longer than
- * `patienceMs` goes on, but gives its place away: it may never end.
+ * Runs a limited number of tasks at once; the others wait in order of arrival. A task that takes longer than
+ * `patienceMs` continues but frees its slot: it may never end.
  */
 export function atMost(
   most: number,
@@ -30,7 +30,7 @@ export function atMost(
   }
 }
 
-/** Waits for a ring, the time or the end, whichever comes first; a ring that nobody waits for is kept. */
+/** Waits for a ring, the timeout or the end, whichever comes first; a ring without a waiter is remembered. */
 export function createBell(signal: AbortSignal) {
   let rung = false
   let wake = () => {}
@@ -54,7 +54,7 @@ export function createBell(signal: AbortSignal) {
   }
 }
 
-/** Waits so long, or until the signal. */
+/** Waits this long, or until the signal. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {

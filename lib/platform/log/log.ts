@@ -2,8 +2,8 @@ import pino from 'pino'
 import { requestDetail } from '../kernel/request-context.ts'
 
 /**
- * Structured logs, one JSON object a line. Secrets do not belong in a log call; the paths below are the second
- * line of defence, for objects that carry headers or credentials along.
+ * Structured logs, one JSON object per line. Secrets do not belong in a log call; the paths below are the second line
+ * of defense, for objects that contain headers or credentials.
  */
 export type Logger = pino.Logger
 
@@ -29,17 +29,17 @@ const SECRET_FIELDS = [
 const at = (prefix: string) =>
   SECRET_FIELDS.map((field) => (field.startsWith('[') ? prefix + field : `${prefix}.${field}`))
 
-/** A secret of ours that slipped into a message, a stack or an address. */
+/** One of our secrets that slipped into a message, a stack trace or an address. */
 const SECRET_TEXT =
   /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
 
 /**
- * Names that strangers chose are in logs too, and logs are read on terminals. JSON escapes what is below a space; some terminals
- * obey those of C1 as well, and all turn the direction of text.
+ * Logs contain names chosen by strangers, and people read logs on terminals. JSON escapes characters below the space;
+ * some terminals also obey those in C1, and all of them change the text direction.
  */
 const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Also for what the scripts print. */
+/** Also used for the output of scripts. */
 export function shownJson(json: string): string {
   return json.replace(STEERING, escapeOf)
 }
@@ -59,7 +59,7 @@ export function createLogger(
     base: { service: 'sluice', ...(process && { process }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: [...SECRET_FIELDS, ...at('*'), ...at('*.*')], censor: '[redacted]' },
-    // Every line that is written for a request bears its id.
+    // Every line written for a request contains its id.
     mixin: requestDetail,
     serializers: { err: serializeError, error: serializeError },
     hooks: {
@@ -70,11 +70,11 @@ export function createLogger(
   return write ? pino(options, { write }) : pino(options)
 }
 
-/** True if what failed with that error has a cause that is told in a line of its own. */
+/** True if an operation that failed with this error has a cause that is logged separately. */
 type Explains = (error: unknown) => Promise<boolean> | undefined
 type LogMethod = NonNullable<NonNullable<pino.LoggerOptions['hooks']>['logMethod']>
 
-/** An outage fails hundreds of requests and sweeps: where it is told already, they are not. */
+/** An outage fails hundreds of requests and sweeps: if it is already logged, they are not. */
 function leaveOut(explains: Explains): LogMethod {
   return function (args, method) {
     const [said] = args as unknown[]
@@ -93,8 +93,8 @@ function serializeError(error: unknown): unknown {
 }
 
 /**
- * Drizzle puts a failed query into the message, and every parameter: secrets sealed and hashed, bytes of files. What went wrong
- * is in the error's cause, and where in its stack.
+ * Drizzle includes a failed query and all its parameters in the message: sealed and hashed secrets, and file bytes.
+ * The error's cause says what went wrong, and its stack trace where.
  */
 export function withoutQuery(text: string): string {
   return text.replace(/Failed query: [\s\S]*?(?=\n {4}at |$(?![\s\S]))/, 'Failed query [left out]')

@@ -14,7 +14,9 @@ type Fault = Error & {
   stderr?: string
 }
 
-/** Why a program ends: one sentence with the remedy for what its user can mend, and the stack for a mistake of ours. */
+/**
+ * Why a program ends: one sentence with the remedy if the user can fix it, or the stack trace for our own mistakes.
+ */
 export function sayFault(error: unknown): string {
   const chain: Error[] = []
   for (let at = error; at instanceof Error && chain.length < MAX_DEPTH; at = at.cause) chain.push(at)
@@ -25,7 +27,7 @@ export function sayFault(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** The same about a folder that Sluice, or a program that it runs, cannot use. */
+/** The same for a folder that Sluice, or a program it runs, cannot use. */
 export function explainFolder(folder: string, error: unknown): StartError {
   if (error instanceof StartError) return error
   const text = `${textOf(error)} ${textOf(refusalAbove(folder))}`.trim()
@@ -34,7 +36,7 @@ export function explainFolder(folder: string, error: unknown): StartError {
   return new StartError(`The embedded database in ${folder} does not start: ${text}`, { cause: error })
 }
 
-/** By Node's code, or by the words of SQLite or PostgreSQL. */
+/** By Node's code, or by SQLite's or PostgreSQL's message. */
 const REASONS: [pattern: RegExp, reason: string][] = [
   [
     /ENOSPC|EDQUOT|No space left on device|database or disk is full/i,
@@ -51,7 +53,7 @@ const REASONS: [pattern: RegExp, reason: string][] = [
 const reasonOf = (text: string) => REASONS.find(([pattern]) => pattern.test(text))?.[1]
 const ofPath = (path: string, reason: string) => `Sluice cannot use ${path}: ${reason}.`
 
-/** Node says ENOENT of a folder that it cannot make, whatever forbids it. */
+/** Node reports ENOENT for a folder that it cannot create, whatever the reason. */
 function refusalAbove(folder: string): unknown {
   let above = folder
   while (!existsSync(above) && above !== dirname(above)) above = dirname(above)

@@ -2,18 +2,21 @@ import type { Db } from '../db/database.ts'
 import type { Runtime } from '../runtime.ts'
 
 /**
- * Mails leave by the queue: put in by the transaction that makes them necessary, sent by a worker. A job lies
- * sealed in the database, since a mail may hold a link that lets its reader in.
+ * Emails are sent through the queue: added by the transaction that makes them necessary, sent by a worker. Jobs are
+ * sealed in the database, since an email may contain a sign-in link.
  */
 export type Mail = {
   to: string
   subject: string
   text: string
-  /** On whose behalf it is sent, where that is not its reader alone. */
+  /** The sender on whose behalf it is sent, if that is not the reader. */
   workspaceId?: string
 }
 
-/** `password-reset` looks for the account only in the worker: asking takes as long whether there is one or not. */
+/**
+ * `password-reset` only looks for the account in the worker: the request takes the same time whether it exists or
+ * not.
+ */
 type MailJob = { kind: 'mail'; mail: Mail } | { kind: 'password-reset'; email: string }
 
 const CONTEXT = 'mail'

@@ -4,16 +4,16 @@ import type { GuardedAgents } from './guarded-agents.ts'
 import { NetworkError, readFault } from './network-error.ts'
 
 export type GetLimits = {
-  /** From the start of a request until its response's status and headers are there. */
+  /** From the start of a request until its response's status and headers arrive. */
   respondMs: number
   headerBytes: number
 }
 
 type GetRequest = {
   url: string
-  /** Those that the customer gave. They go to the origin of `url` alone. */
+  /** Headers given by the customer. They are only sent to the origin of `url`. */
   headers: Record<string, string>
-  /** Those of Sluice itself, such as Range. */
+  /** Sluice's own headers, such as Range. */
   own: Record<string, string>
 }
 
@@ -21,8 +21,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 5
 
 /**
- * One GET, with the redirects that follow from it: each is judged again when its connection is made. Returns the response with
- * its body unread, which is the caller's to read or destroy. Throws a `NetworkError` that says in which class it failed.
+ * One GET, including redirects: each is checked again when its connection is made. Returns the response with its body
+ * unread; the caller must read or destroy it. Throws a `NetworkError` with the class of failure.
  */
 export async function get(
   agents: GuardedAgents,
@@ -40,7 +40,7 @@ export async function get(
     if (redirects === MAX_REDIRECTS)
       throw new NetworkError('blocked', `It redirects more than ${MAX_REDIRECTS} times.`)
     const next = redirectTo(at, location)
-    // Never again once another origin was in between: it chose the address.
+    // Never restored after a different origin was in between: it chose the address.
     if (next.origin !== at.origin) sent = {}
     at = next
   }
@@ -75,7 +75,7 @@ async function respond(
     limits.respondMs,
   )
   asked.once('response', resolve).on('error', reject)
-  // Node may report the end of a socket before a request was given one in no other way.
+  // Node may have no other way to report a socket that ended before a request was assigned to it.
   asked.once('close', () =>
     reject(new NetworkError('connect', 'The connection was closed without a response.')),
   )

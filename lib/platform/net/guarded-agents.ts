@@ -16,9 +16,9 @@ import {
 } from './judge-connection.ts'
 
 /**
- * The only way out to an address that a customer gave. Every connection is judged by the
- * addresses that it is about to use, at the moment it is made, so a name that changes its mind between a check and
- * the connection gains nothing. Nothing here follows a redirect.
+ * The only way to connect to an address given by a customer. Every connection is checked by the addresses it is about
+ * to use, when it is made, so a name that changes between a check and the connection gains nothing. Redirects are not
+ * followed here.
  */
 export type GuardedAgents = {
   http: HttpAgent
@@ -29,7 +29,7 @@ export type GuardedAgentOptions = { agent?: AgentOptions; resolve?: ResolveHost 
 
 type Connected = (error: Error | null, socket: Duplex) => void
 
-/** A second address of a host gets its turn after this long without a response from the first. */
+/** A host's second address is tried after this long without a response from the first. */
 const NEXT_ADDRESS_MS = 1000
 
 export function createGuardedAgents(entries: string[], options: GuardedAgentOptions = {}): GuardedAgents {
@@ -66,7 +66,7 @@ function createGuard(allowed: AllowedHosts, resolve: ResolveHost) {
       if (args.socketPath) throw refused('A socket on this machine is never allowed.')
       const hostname = bareHost(args.host ?? args.hostname ?? '')
       const target: Target = { hostname, port: Number(args.port ?? (secure ? 443 : 80)), secure }
-      // Node does not ask `lookup` about a literal address.
+      // Node does not call `lookup` for a literal address.
       if (isIP(hostname)) judgeConnection(target, hostname, allowed)
       return connect({ ...args, lookup: guardedLookup(target, allowed, resolve) })
     } catch (error) {
@@ -81,7 +81,7 @@ function guardedLookup(target: Target, allowed: AllowedHosts, resolve: ResolveHo
     const { hostname } = target
     const trusted = allowed.all || isNamed(target, allowed)
     const judged = resolve(hostname, trusted).then((addresses) => {
-      // One that is refused condemns the name: nobody has a good reason to mix them.
+      // One refused address condemns the name: nobody has a good reason to mix them.
       for (const { address } of addresses) judgeConnection(target, address, allowed)
       if (addresses.length > 0) return addresses
       throw Object.assign(new Error(`${hostname} does not resolve`), { code: 'ENOTFOUND' })
@@ -101,9 +101,9 @@ const DNS_TRIES = 2
 const MAX_ADDRESSES = 8
 
 /**
- * Names that the operator vouches for go the system's way, hosts file and search domains included. A customer's
- * name goes to the name servers directly: the system's way holds one of four threads that files and
- * passwords share, so a few dead name servers would stop the whole process.
+ * Names trusted by the operator are resolved by the system, including the hosts file and search domains. A customer's
+ * name goes to the name servers directly: the system resolver occupies one of four threads that files and passwords
+ * share, so a few dead name servers would stop the entire process.
  */
 export const resolveHost: ResolveHost = async (hostname, trusted) => {
   const name = LOOPBACK_NAME.test(hostname) ? 'localhost' : hostname

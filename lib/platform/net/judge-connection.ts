@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { SluiceError } from '../kernel/errors.ts'
 
-/** ALLOWED_PRIVATE_HOSTS, read: `host:port` names, and whether `*` opens all loopback and private addresses. */
+/** ALLOWED_PRIVATE_HOSTS, parsed: `host:port` names, and whether `*` allows all loopback and private addresses. */
 export type AllowedHosts = { all: boolean; named: ReadonlySet<string> }
 
 export function readAllowedHosts(entries: string[]): AllowedHosts {
@@ -16,7 +16,7 @@ export const LOOPBACK_NAME = /^(.+\.)?localhost$/
 
 export type Target = { hostname: string; port: number; secure: boolean }
 
-/** The host without the brackets and the final dot that an address may carry. */
+/** The host without the brackets and the final dot that an address may contain. */
 export function bareHost(hostname: string): string {
   return hostname
     .toLowerCase()
@@ -30,8 +30,8 @@ export function isNamed({ hostname, port }: Target, allowed: AllowedHosts): bool
 }
 
 /**
- * Throws unless Sluice may talk to `address` for this target. What a name resolves to is for our log: to a customer it
- * would tell of the network that Sluice runs in.
+ * Throws unless Sluice may connect to `address` for this target. The resolved address is only for our log: it would
+ * tell a customer about Sluice's network.
  */
 export function judgeConnection(target: Target, address: string, allowed: AllowedHosts): void {
   const kind = addressKind(address)
@@ -52,8 +52,8 @@ export function refused(detail: string, cause?: string): SluiceError {
 }
 
 /**
- * Throws `address_not_allowed` where the address alone shows that it would be refused. It is for forms, so that people
- * hear of it at once; what keeps Sluice safe is the judgement of each connection.
+ * Throws `address_not_allowed` if the address alone shows that it would be refused. For forms, as early feedback; the
+ * check of each connection is what keeps Sluice safe.
  */
 export function assertAllowedUrl(text: string, entries: string[]): void {
   const allowed = readAllowedHosts(entries)
@@ -71,10 +71,10 @@ export function assertAllowedUrl(text: string, entries: string[]): void {
 }
 
 /**
- * What an IP address is to the guard. `local` may be opened by name or by `*`; `shared` (carrier-grade NAT) by
- * name only; `never` by nothing: metadata services and all of link-local, where clouds put them, multicast, unspecified,
- * reserved and documentation ranges, and every IPv6 form that carries an IPv4 address (mapped, compatible,
- * NAT64, 6to4, Teredo), since it would be a second spelling of one judged elsewhere.
+ * How the guard classifies an IP address. `local` can be allowed by name or by `*`; `shared` (carrier-grade NAT) only
+ * by name; `never` by nothing: metadata services and all of link-local, where clouds put them, multicast,
+ * unspecified, reserved and documentation ranges, and every IPv6 form that contains an IPv4 address (mapped,
+ * compatible, NAT64, 6to4, Teredo), since it would be a second notation for an address checked elsewhere.
  */
 export type AddressKind = 'public' | 'local' | 'shared' | 'never'
 
@@ -87,7 +87,7 @@ const metadata = list([
 ])
 const local = list(['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7'])
 const shared = list(['100.64.0.0/10'])
-/** RFC 6890 and its successors: everything that is neither above nor unicast to the whole world. */
+/** RFC 6890 and its successors: everything that is neither above nor globally reachable unicast. */
 const reservedIPv4 = list([
   '0.0.0.0/8',
   '169.254.0.0/16',
@@ -99,7 +99,7 @@ const reservedIPv4 = list([
   '203.0.113.0/24',
   '224.0.0.0/3',
 ])
-/** RFC 4291: of IPv6 only 2000::/3 is given out for use, less the ranges after it. */
+/** RFC 4291: in IPv6, only 2000::/3 is assigned for use, except the ranges after it. */
 const globalIPv6 = list(['2000::/3'])
 const reservedIPv6 = list(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 

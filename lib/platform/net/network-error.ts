@@ -22,7 +22,7 @@ const NETWORK: Record<string, string> = {
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network cannot be reached.',
 }
-/** What `getaddrinfo` and the name servers answer. */
+/** Error codes from `getaddrinfo` and the name servers. */
 const DNS = /^(ENOTFOUND|EAI_.+|ENODATA|ESERVFAIL|EREFUSED|EBADRESP|EFORMERR|ENONAME|EBADNAME|ENOTIMP)$/
 
 export function readFault(error: unknown, limits: { headerBytes: number }): NetworkError {
@@ -31,7 +31,7 @@ export function readFault(error: unknown, limits: { headerBytes: number }): Netw
   const { code = '', syscall, message } = error as NodeJS.ErrnoException
   const because = (fault: NetworkFault, words: string) => new NetworkError(fault, words, error)
   if (DNS.test(code)) return because('dns', `The host name does not resolve (${code}).`)
-  // A name server that does not answer says ETIMEOUT; a host that does not says ETIMEDOUT.
+  // An unresponsive name server causes ETIMEOUT; an unresponsive host, ETIMEDOUT.
   if (code === 'ETIMEOUT' || syscall?.startsWith('query'))
     return because('dns', `The name servers are not responding (${code}).`)
   if (code === 'ETIMEDOUT') return because('timeout', 'The host is not responding.')

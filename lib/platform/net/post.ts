@@ -3,13 +3,13 @@ import { request as httpsRequest } from 'node:https'
 import type { GuardedAgents } from './guarded-agents.ts'
 import { NetworkError, readFault } from './network-error.ts'
 
-/** Every one of them cuts a hostile or broken receiver short. */
+/** Each of these stops a hostile or broken receiver. */
 export type PostLimits = {
-  /** From the start until the connection can carry the request, name look-up and TLS included. */
+  /** From the start until the connection can carry the request, including DNS and TLS. */
   connectMs: number
-  /** From the start until the response's status and headers are there, and the most for all of it. */
+  /** From the start until the response's status and headers arrive, and the maximum for everything. */
   totalMs: number
-  /** After the headers, for what is kept of the body. */
+  /** After the headers, for the stored part of the body. */
   bodyMs: number
   bodyBytes: number
   headerBytes: number
@@ -20,15 +20,15 @@ export type PostRequest = { url: string; headers: Record<string, string>; body: 
 type PostResponse = {
   status: number
   headers: Record<string, string>
-  /** The first `bodyBytes` of it. */
+  /** Its first `bodyBytes`. */
   body: string
-  /** Why the body ends before its end, if it does. */
+  /** Why the body ends early, if it does. */
   cut?: string
 }
 
-/** Informational responses (RFC 9110, 15.2) that are sat through; a receiver could send them for ever. */
+/** How many informational responses (RFC 9110, 15.2) are accepted; a receiver could keep sending them. */
 const MAX_INFORMATIONAL = 8
-/** One POST, never a redirect. Throws a `NetworkError` that says in which class it failed. */
+/** One POST, without following redirects. Throws a `NetworkError` with the class of failure. */
 export async function post(
   agents: GuardedAgents,
   request: PostRequest,
@@ -59,7 +59,7 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
 
   const responded = new Promise<IncomingMessage>((resolve, reject) => {
     attempt.on('error', reject)
-    // Node may report the end of a socket before a request was given one in no other way.
+    // Node may have no other way to report a socket that ended before a request was assigned to it.
     attempt.once('close', () =>
       reject(new NetworkError('connect', 'The connection was closed without a response.')),
     )
@@ -83,7 +83,7 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
     })
 }
 
-/** Takes what is to be kept of a response, and lets go of the connection if there is more. */
+/** Reads the part of a response to store, and closes the connection if there is more. */
 async function readResponse(
   response: IncomingMessage,
   { bodyMs, bodyBytes }: PostLimits,
@@ -128,7 +128,7 @@ function storable(headers: IncomingMessage['headers']): Record<string, string> {
   return Object.fromEntries(entries)
 }
 
-/** PostgreSQL keeps no NUL in a text. */
+/** PostgreSQL does not store NUL in text. */
 function withoutNul(text: string): string {
   return text.replaceAll('\u0000', '\ufffd')
 }

@@ -9,8 +9,8 @@ import { isForThisMachineAlone, isLoopback } from './reach.ts'
 import { decodeKey, ROLES, type Role, settings } from './settings.ts'
 
 /**
- * The only place that reads the environment. All faults are reported together, each with the setting's name
- * and what is right.
+ * The only place that reads the environment. All errors are reported together, each with the setting's name and the
+ * valid values.
  */
 type Parsed = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]['schema']> }
 type Provider = { clientId: string; clientSecret: string }
@@ -28,20 +28,20 @@ export type Config = {
   sftpPort: number | undefined
   baseUrl: string
   uploadUrl: string
-  /** Where this server speaks TLS itself, without a balancer before it. */
+  /** Set if this server serves TLS itself, without a balancer. */
   tls: CertificateFiles | undefined
   roles: ReadonlySet<Role>
-  /** Those that carry uploads; more than one have a supervisor. */
+  /** Upload processes; more than one have a supervisor. */
   processes: number
   uploadMemoryBytes: number
-  /** How many processes have as much of UPLOAD_MEMORY_BYTES. */
+  /** How many processes have this much of UPLOAD_MEMORY_BYTES. */
   uploadMemoryShares: number
-  /** Of all workspaces together, in the database. */
+  /** For all workspaces together, in the database. */
   uploadTailBytes: number
   databaseConnections: number
   databaseWaitMs: number
   trustedProxies: string[]
-  /** The way to the clients is known to carry answers of 1xx. */
+  /** The path to the clients is known to carry 1xx responses. */
   interimResponses: boolean
   smtpUrl: string | undefined
   mailFrom: string
@@ -55,12 +55,12 @@ export type Config = {
   freeTierBytes: number
   /** How many are fetched at once, on all nodes together. */
   importsPerWorkspace: number
-  /** Of a workspace. 0: unlimited. */
+  /** Per workspace. 0: unlimited. */
   importBytesPerSecond: number
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   accessLog: 'off' | 'errors' | 'all'
-  /** Where OTEL_EXPORTER_OTLP_ENDPOINT is set; OpenTelemetry itself reads that and the others of OTEL_. */
+  /** Set with OTEL_EXPORTER_OTLP_ENDPOINT; OpenTelemetry itself reads it and the other OTEL_ settings. */
   tracing: { keptShare: number } | undefined
   github: Provider | undefined
   google: Provider | undefined
@@ -69,7 +69,7 @@ export type Config = {
 
 type Environment = Record<string, string | undefined>
 
-/** Reads the environment, and the secrets that the embedded default generates once into DATA_DIR. */
+/** Reads the environment, and the secrets that the embedded default generates once in DATA_DIR. */
 export function loadConfig(env: Environment = process.env): Config {
   const { parsed, faults } = parse(env)
   const all = [...faults, ...contradictions(env, parsed, faults.length > 0)]
@@ -90,7 +90,7 @@ function localSecrets(dataDir: string): LocalSecrets {
   }
 }
 
-/** Set to nothing is not set. */
+/** An empty setting counts as unset. */
 const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
 
@@ -140,7 +140,7 @@ function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[]
   return [`UPLOAD_MEMORY_BYTES must be at least ${minBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
 }
 
-/** Of what was set, which may be wrong in itself as well. */
+/** Of the settings, which may also be invalid themselves. */
 function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): string[] {
   if (!TLS_CERT_FILE && !TLS_KEY_FILE) return []
   if (!TLS_CERT_FILE || !TLS_KEY_FILE)
@@ -209,7 +209,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
   }
 }
 
-/** Where it is reached, and by whom. */
+/** The server's addresses, and who can reach it. */
 function reachOf(parsed: Parsed, embedded: boolean) {
   const port = parsed.PORT ?? 3000
   const tls = certificateFiles(parsed)
@@ -238,7 +238,7 @@ function openIdConnect(parsed: Parsed): OpenIdConnect | undefined {
   return { ...client, issuer: parsed.OIDC_ISSUER, name: parsed.OIDC_NAME ?? 'Single sign-on' }
 }
 
-/** As small as UPLOAD_MEMORY_BYTES may be for one. */
+/** The minimum UPLOAD_MEMORY_BYTES for one process. */
 const MIN_SHARE_BYTES = 64 * 1024 * 1024
 const MAX_BY_THEMSELVES = 8
 
@@ -262,8 +262,8 @@ function machine(): Machine {
 const MIN_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 /**
- * A quarter of what a container may use, as nothing else runs there. On a machine a process uses one processor, and there may
- * be as many, so each has its share of a quarter, as far as that is enough for large files.
+ * A quarter of a container's memory, since nothing else runs there. On a machine, a process uses one processor and
+ * there may be one per processor, so each gets its share of a quarter, as far as that is enough for large files.
  */
 export function uploadMemory({ totalBytes, limitBytes, processors }: Machine, processes = 1): number {
   if (limitBytes > 0 && limitBytes < totalBytes) return Math.floor(limitBytes / 4)
@@ -272,12 +272,12 @@ export function uploadMemory({ totalBytes, limitBytes, processors }: Machine, pr
   return Math.floor(Math.min(quarter, Math.max(shares, MIN_UPLOAD_MEMORY_BYTES)))
 }
 
-/** next-auth takes its own address from the environment alone. */
+/** next-auth only reads its own address from the environment. */
 export function setAuthUrl(baseUrl: string): void {
   process.env.NEXTAUTH_URL = baseUrl
 }
 
-/** By which a supervisor tells a process what it is. */
+/** How a supervisor tells a process its role. */
 export const MEMBERSHIP_VARIABLE = 'SLUICE_MEMBERSHIP'
 
 export function membershipGiven(env: Environment = process.env): string | undefined {

@@ -1,12 +1,13 @@
 import type { Config } from './config.ts'
 
 /**
- * Who can reach this server. Where only this machine can, private addresses are open by themselves. Anywhere else its
- * customers are strangers, and what they name must not lead into the operator's network unless the operator says so.
+ * Who can reach this server. If only this machine can, private addresses are allowed automatically. Otherwise its
+ * customers are strangers, and their addresses must not lead into the operator's network unless the operator allows
+ * it.
  */
 type Reach = Pick<Config, 'host' | 'baseUrl' | 'uploadUrl' | 'trustedProxies'>
 
-/** HOST alone does not tell: with a proxy on the same machine it stays loopback. */
+/** HOST alone is not enough: with a proxy on the same machine, it stays loopback. */
 export function isForThisMachineAlone({ host, baseUrl, uploadUrl, trustedProxies }: Reach): boolean {
   const hosts = [host, hostOf(baseUrl), hostOf(uploadUrl)]
   return trustedProxies.length === 0 && hosts.every(isLoopback)
@@ -21,7 +22,7 @@ const hostOf = (address: string) => new URL(address).hostname
 
 type Risk = { applies(config: Config): boolean; warning: string }
 
-/** Settings that are sound by themselves and seldom meant together: each is said once at the start. */
+/** Settings that are valid separately but seldom intended together: each combination is reported once at startup. */
 export const RISKS: Record<string, Risk> = {
   privateHosts: {
     applies: ({ allowedPrivateHosts }) => allowedPrivateHosts.includes('*'),
@@ -51,7 +52,7 @@ export const RISKS: Record<string, Risk> = {
   },
 }
 
-/** Nothing where nobody else can reach this server. */
+/** Empty if nobody else can reach this server. */
 export function risksOf(config: Config): string[] {
   if (isForThisMachineAlone(config)) return []
   return Object.values(RISKS)

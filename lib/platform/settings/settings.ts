@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readUrl } from '../db/primary.ts'
 
-/** Every setting: what it means, an example, and what is right. `.env.example` is written from this table. */
+/** Every setting: its meaning, an example, and its valid values. `.env.example` is generated from this table. */
 export const ROLES = ['web', 'upload', 'worker'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -21,7 +21,7 @@ const origin = url(['http:', 'https:'], 'an http or https address').transform((t
   text.replace(/\/+$/, ''),
 )
 
-/** Pages, the API and uploads are at fixed paths below it. */
+/** Pages, the API and uploads have fixed paths below it. */
 const rootAddress = origin.refine((text) => new URL(text).pathname === '/' && !/[?#]/.test(text), {
   message: 'must be an address without a path, such as https://sluice.example.com: Sluice needs its own host',
 })

@@ -18,7 +18,9 @@ import manifest from '../../../package.json' with { type: 'json' }
 import type { Logger } from '../log/log.ts'
 import type { SpanOptions, Tracer } from './span.ts'
 
-/** The only code that knows OpenTelemetry. Nothing is registered globally: Next would trace every page by it. */
+/**
+ * The only code that knows OpenTelemetry. Nothing is registered globally, or Next would use it to trace every page.
+ */
 export function openTelemetry(
   { keptShare, roles }: { keptShare: number; roles: string[] },
   log: Logger,
@@ -26,7 +28,7 @@ export function openTelemetry(
   const provider = new TracerProvider({
     resource: describeProcess(roles),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(keptShare) }),
-    // Its queue is bounded: what a collector that is away does not take is dropped.
+    // Its queue is bounded: if the collector is down, traces are dropped.
     spanProcessors: [new BatchSpanProcessor({ exporter: tellOutages(new OTLPTraceExporter(), log) })],
   })
   const spans = provider.getTracer('sluice', manifest.version)
@@ -60,7 +62,7 @@ const KINDS: Record<NonNullable<SpanOptions['kind']>, SpanKind> = {
   consumer: SpanKind.CONSUMER,
 }
 
-/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to it, and win. */
+/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to it and take precedence. */
 function describeProcess(roles: string[]) {
   const own = resourceFromAttributes({
     'service.name': 'sluice',
@@ -84,13 +86,13 @@ function contextOf(traceparent: string | null | undefined) {
   })
 }
 
-/** Its code where it has one: a message may hold what is nobody else's business. */
+/** Its code, if any: a message may contain private data. */
 function typeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown }
   return String(code ?? name ?? 'error')
 }
 
-/** One line when the collector stops taking traces, and one when it takes them again. */
+/** One line when the collector stops accepting traces, and one when it accepts them again. */
 function tellOutages(exporter: SpanExporter, log: Logger): SpanExporter {
   let away = false
   return {

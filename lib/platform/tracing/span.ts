@@ -1,18 +1,21 @@
 import { currentRequest } from '../kernel/request-context.ts'
 
 /**
- * Says where a part of the work begins and ends, for traces. Without tracing the work is done and nothing else. The parent
- * is named rather than followed through async contexts: it is the request that the running code answers, or `parent`.
+ * Marks the start and end of an operation, for traces. Without tracing, it only runs the work. The parent is passed
+ * explicitly instead of through async contexts: it is the current request, or `parent`.
  */
 export type SpanOptions = {
-  /** A W3C traceparent; by default that of the request. */
+  /** A W3C traceparent; defaults to the request's. */
   parent?: string | null | undefined
   kind?: 'server' | 'client' | 'consumer'
   startedAtMs?: number
-  /** Asked for at the end, when all is known. `error.type` makes it a failed span. Never a secret, nor a message. */
+  /**
+   * Requested at the end, when everything is known. `error.type` makes it a failed span. Never include a secret or a
+   * message.
+   */
   attributes?: () => Record<string, string | number | undefined>
 }
-/** `traceparent` is that of the new span, for what the work causes elsewhere. */
+/** `traceparent` is the new span's, for work that it causes elsewhere. */
 export type Tracer = <Result>(
   name: string,
   work: (traceparent?: string) => Promise<Result>,
@@ -22,7 +25,7 @@ export type Tracer = <Result>(
 const KEY = Symbol.for('sluice.tracer')
 const global = globalThis as { [KEY]?: Tracer | undefined }
 
-/** Next loads its own copy of every module, so it cannot live in one. */
+/** Next loads its own copy of every module, so this cannot be module state. */
 export function setTracer(tracer: Tracer | undefined): void {
   global[KEY] = tracer
 }

@@ -42,10 +42,10 @@ export async function authenticateToContinue(
   return right
 }
 
-/** The others read, or end what is there: a client that cannot ask for its offset would begin again. */
+/** The others read, or end existing uploads: a client that cannot request its offset would start over. */
 const WRITES = new Set(['PATCH', 'POST', 'PUT'])
 
-/** Accepts only `tmp_` tokens. A Sender token here means that it is in a browser, so its owner is warned. */
+/** Only accepts `tmp_` tokens. A Sender token here means that it is in a browser, so its owner is warned. */
 async function temporaryToken({ db, clock }: UploadContext, request: UploadRequest): Promise<string> {
   const token = requiredToken(request)
   if (!token.startsWith('sk_')) return token
@@ -69,7 +69,7 @@ const NAMES = {
   sftp: 'SFTP',
 }
 
-/** An upload cannot change its protocol: only in TUS, for example, is it complete when its length is reached. */
+/** An upload cannot change its protocol: for example, only in TUS is it complete when its length is reached. */
 function assertProtocol(
   { protocol: created }: UploadRow,
   { method, protocol, ofResult }: UploadRequest,

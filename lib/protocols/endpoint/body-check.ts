@@ -5,10 +5,10 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { UploadRequest } from './upload-request.ts'
 
-/** Compares a body with the digests that its client sent. */
+/** Compares a body with the digests its client sent. */
 export type BodyCheck = {
   update(chunk: Buffer): void
-  /** Call this once the whole body has arrived. */
+  /** Call this once the entire body has arrived. */
   verify(): void
 }
 
@@ -16,7 +16,7 @@ type Algorithm = 'md5' | 'sha1' | 'sha256' | 'sha512' | 'crc32'
 export type Digest = { algorithm: Algorithm; base64: string }
 type RunningDigest = { update(chunk: Buffer): void; base64(): string }
 
-/** `wanted` is called after the body has ended: a trailer may only then say which of the algorithms is meant. */
+/** `wanted` is called after the body has ended: a trailer may specify the algorithm only then. */
 export function checkBody(
   algorithms: Iterable<Algorithm>,
   wanted: () => readonly Digest[],
@@ -28,7 +28,7 @@ export function checkBody(
       for (const digest of running.values()) digest.update(chunk)
     },
     verify() {
-      // A hash can be read only once, but two fields may name the same algorithm.
+      // A hash can only be read once, but two fields may name the same algorithm.
       const digests = new Map([...running].map(([algorithm, digest]) => [algorithm, digest.base64()]))
       for (const { algorithm, base64 } of wanted())
         if (digests.get(algorithm) !== base64)
@@ -55,10 +55,10 @@ function openDigest(algorithm: Algorithm): RunningDigest {
   }
 }
 
-/** The algorithms of RFC 9530 that are not deprecated. */
+/** The RFC 9530 algorithms that are not deprecated. */
 const ALGORITHMS = { 'sha-256': 'sha256', 'sha-512': 'sha512' } as const
 
-/** For a body that is a whole file: checks Content-Digest and Repr-Digest (RFC 9530) and Content-MD5. */
+/** For a body that is an entire file: checks Content-Digest and Repr-Digest (RFC 9530) and Content-MD5. */
 export function wholeFileCheck(request: Pick<UploadRequest, 'headers'>): BodyCheck | undefined {
   const { headers } = request
   const digests = [...digestsOf(headers['content-digest']), ...digestsOf(headers['repr-digest'])]
@@ -79,7 +79,7 @@ function checkOf(digests: Digest[]): BodyCheck | undefined {
   )
 }
 
-/** Ignores unknown algorithms and, as RFC 9651, 4.2 demands, a field that cannot be parsed. */
+/** Ignores unknown algorithms and, as RFC 9651, 4.2 requires, a field that cannot be parsed. */
 function digestsOf(header: string | string[] | undefined): Digest[] {
   const digests = dictionaryOf(header)
   return Object.entries(ALGORITHMS).flatMap(([name, algorithm]) => {
@@ -96,7 +96,9 @@ function dictionaryOf(header: string | string[] | undefined): ReturnType<typeof 
   }
 }
 
-/** The CRC32 of the whole file, from Repr-Digest: `crc32=:<base64 of its four bytes>:`. No RFC lists it, and S3 has it. */
+/**
+ * The entire file's CRC32, from Repr-Digest: `crc32=:<base64 of its four bytes>:`. No RFC lists it, but S3 uses it.
+ */
 export function declaredCrc32({ headers }: Pick<UploadRequest, 'headers'>): number | undefined {
   const value = dictionaryOf(headers['repr-digest']).get('crc32')?.[0]
   if (value === undefined) return undefined

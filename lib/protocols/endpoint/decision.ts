@@ -10,7 +10,10 @@ import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /** How each protocol reports the decision on a file. */
 
-/** After the last byte: waits for the decision, and throws the reason of a rejection. A client that is gone waits for nothing. */
+/**
+ * After the last byte: waits for the decision, and throws the reason for a rejection. Does not wait for a client that
+ * is gone.
+ */
 export async function afterDecision(
   context: UploadContext,
   { isGated, fileId, progress }: Pick<Upload, 'isGated' | 'fileId' | 'progress'>,
@@ -25,20 +28,20 @@ export async function afterDecision(
 
 type Decided = Pick<Appended, 'state' | 'offsetBytes' | 'result'>
 
-/** The same for a request that comes again. */
+/** The same for a repeated request. */
 export async function decided(
   context: UploadContext,
   { fileId, lengthBytes }: { fileId: string; lengthBytes: number | null },
 ): Promise<Decided> {
   const standing = await waitForDecision(context, fileId)
   const offsetBytes = lengthBytes ?? 0
-  // The file has no hook, or no record any more.
+  // The file has no hook, or no longer has a record.
   if (!standing) return { state: 'transferring', offsetBytes }
   const { status, state, reason, result } = standing
   if (state === 'rejected') throw rejected(reason)
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
   if (state === 'allowed') return { state: hasObject(status) ? status : 'transferring', offsetBytes, result }
-  // Of an empty file no byte can seem to be missing, nor of one whose bytes came with other uploads.
+  // An empty file has no last byte to withhold, nor does one whose bytes arrived with other uploads.
   if (offsetBytes === 0) throw stillUndecided()
   return { state: 'undecided', offsetBytes: offsetBytes - 1 }
 }
@@ -50,14 +53,14 @@ function stillUndecided(): SluiceError {
 }
 
 /**
- * True for an append at the offset that its client was told while the file was undecided. Its byte is there already.
+ * True for an append at the offset reported to its client while the file was undecided. Its byte has already arrived.
  */
 export function repeatsLastByte(upload: UploadRow, chunk: { offsetBytes: number }): boolean {
   const { decision, lengthBytes, offsetBytes } = upload
   return decision !== null && offsetBytes === lengthBytes && chunk.offsetBytes === lengthBytes - 1
 }
 
-/** What the customer's backend hands to the uploader. */
+/** The customer backend's result for the uploader. */
 export function resultHeader(result: unknown): Record<string, string> {
   if (result === null || result === undefined) return {}
   return { 'Sluice-Result': Buffer.from(JSON.stringify(result)).toString('base64url') }

@@ -6,7 +6,10 @@ import { resultHeader } from './decision.ts'
 import { hasObject } from './look-up.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
-/** The response once all bytes are durable: 201 if the object is in the bucket, 202 if the bucket or a decision takes longer. */
+/**
+ * The response once all bytes are durable: 201 if the object is in the bucket, 202 if the bucket or a decision takes
+ * longer.
+ */
 export function describeFile(
   { fileId, progress }: { fileId: string; progress: Pick<Progress, 'crc32' | 'lengthBytes'> },
   { offsetBytes, state, result }: Pick<Appended, 'offsetBytes' | 'state' | 'result'>,
@@ -30,18 +33,18 @@ export function describeFile(
   return { status: isThere ? 201 : 202, headers, body: JSON.stringify(file) }
 }
 
-/** For an upload that cannot be resumed and was cut because its node is stopping. */
+/** For an upload that cannot be resumed and was interrupted because its node is stopping. */
 export function stoppedForGood(): SluiceError {
   return notNow('This node is stopping. Send the file again.')
 }
 
-/** The name of a new file: the last segment of its address, or else the one in Content-Disposition (RFC 6266). */
+/** A new file's name: the last segment of its address, otherwise the one in Content-Disposition (RFC 6266). */
 export function readName({ name, headers }: Pick<UploadRequest, 'name' | 'headers'>): string {
   const disposition = headers['content-disposition']
   return lastSegment(readPath({ name }) ?? '') || (disposition && ofDisposition(disposition)) || 'file'
 }
 
-/** The whole address of a new file, after that of the Pipe: its folder and its name. */
+/** A new file's path below the Pipe's address: its folder and its name. */
 export function readPath({ name }: Pick<UploadRequest, 'name'>): string | null {
   if (name === undefined) return null
   try {
@@ -61,7 +64,7 @@ function ofDisposition(header: string): string | undefined {
   return filename && lastSegment(filename)
 }
 
-/** A name is not a path: whatever precedes the last segment is dropped. PostgreSQL cannot store NUL in text. */
+/** A name is not a path: everything before the last segment is dropped. PostgreSQL cannot store NUL in text. */
 function lastSegment(path: string): string | undefined {
   const segments = path.replaceAll('\0', '').split(/[/\\]/)
   return segments.findLast((segment) => !['', '.', '..'].includes(segment))

@@ -15,8 +15,8 @@ const PATIENCE_MS = 9500
 const RETRY_MS = 250
 
 /**
- * Reads the upload for a request for its offset. A writer is asked to stop first, so that the offset is exact.
- * Transient errors are retried.
+ * Reads the upload for an offset request. A writer is asked to stop first, so that the offset is exact. Transient
+ * errors are retried.
  */
 export async function lookUp(context: UploadContext, request: UploadRequest): Promise<UploadRight> {
   const untilMs = performance.now() + PATIENCE_MS
@@ -45,7 +45,7 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   if (request.fileId) await context.leases.incoming.passed(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
-  // The request that follows gets the reason: a client that finds no upload here would start over.
+  // The next request gets the reason: a client that finds no upload here would start over.
   if (!isRejected(right.upload)) assertStillThere(right.upload, context.clock.now())
   await noteOffsetRequest(context, right.upload)
   return right
@@ -63,7 +63,10 @@ async function afterWriter(
   return authenticateToContinue(context, request)
 }
 
-/** Throws 410 if the upload has ended without a file, or is finished and its address was retired; of a rejected one, the reason. */
+/**
+ * Throws 410 if the upload has ended without a file, or is finished and its address was retired; for a rejected one,
+ * the reason.
+ */
 export function assertStillThere(upload: UploadRow, nowMs: number): void {
   const { status, retired, expiresAtMs, decision } = upload
   if (isRejected(upload)) throw rejected(decision!.reason)

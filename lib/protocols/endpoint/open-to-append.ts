@@ -19,17 +19,17 @@ export type Chunk = Body & {
   offsetBytes: number
   lengthBytes: number | undefined
   bytes: number | undefined
-  /** Of the whole file. */
+  /** Of the entire file. */
   crc32: number | undefined
 }
 
-/** Without `upload` the file takes no more bytes; with it, `limitBytes` more at most. */
+/** Without `upload`, the file accepts no more bytes; with it, up to `limitBytes` more. */
 type Opened = { right: UploadRight; upload: Upload | undefined; limitBytes: number }
 type AppendRequest = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
-/** Turns an error into the one that is sent to the client. */
+/** Converts an error for the client. */
 type Refuse = (error: unknown, upload: UploadRight['upload']) => unknown
 
-/** Opens the upload for this request, with all checks that can be made before the body is read. */
+/** Opens the upload for this request, with all checks that do not need the body. */
 export async function openToAppend(
   context: UploadContext,
   request: UploadRequest,
@@ -63,7 +63,7 @@ async function take(context: UploadContext, right: UploadRight, asked: AppendReq
     return { right, upload: undefined, limitBytes: 0 }
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk, toldOffset(right.upload))
   const upload = await openUpload(context, right, chunk)
-  // It has ended while this request waited for its lease.
+  // It ended while this request waited for its lease.
   if (!upload) return open(context, asked)
   try {
     return { right, upload, limitBytes: await prepare(context, right, upload, chunk) }
@@ -73,7 +73,7 @@ async function take(context: UploadContext, right: UploadRight, asked: AppendReq
   }
 }
 
-/** `toldBytes` is what the client is told instead, if it must not take the file for finished. */
+/** `toldBytes` is reported to the client instead, if it must not consider the file finished. */
 export function assertOffset(
   confirmedBytes: number,
   { offsetBytes }: Pick<Chunk, 'offsetBytes'>,
@@ -85,7 +85,7 @@ export function assertOffset(
   })
 }
 
-/** Returns how many more bytes the upload takes. */
+/** Returns how many more bytes the upload accepts. */
 async function prepare(
   context: UploadContext,
   right: UploadRight,

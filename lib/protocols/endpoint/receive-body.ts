@@ -11,10 +11,10 @@ import type { CreationRight, UploadContext } from '../../uploads/upload-context.
 import type { BodyCheck } from './body-check.ts'
 import { afterDecision } from './decision.ts'
 
-/** The bytes of a request, and the check of them, if the client sent digests. */
+/** A request's bytes, and how to verify them if the client sent digests. */
 export type Body = { source: ByteSource; check: BodyCheck | undefined }
 
-/** Receives the bytes of a request. If they are the last ones and a hook decides about the file, waits for the decision. */
+/** Receives a request's bytes. If they are the last ones and a hook decides on the file, waits for the decision. */
 export async function receiveBody(
   context: UploadContext,
   upload: Upload,
@@ -43,8 +43,8 @@ async function receive(
 }
 
 /**
- * Receives the first bytes of an upload. If they fail, the creation is undone, unless the client knows the address and
- * may go on.
+ * Receives an upload's first bytes. If they fail, the creation is undone, unless the client knows the address and may
+ * continue.
  */
 export async function receiveFirstBody(
   context: UploadContext,

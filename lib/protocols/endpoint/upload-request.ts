@@ -33,7 +33,9 @@ export function requiredFileId({ fileId }: UploadRequest): string {
   return fileId
 }
 
-/** A number too large for JavaScript is capped. It is still larger than any provider's limit, and refused for that. */
+/**
+ * A number too large for JavaScript is capped. It is still larger than any provider's limit, and refused for that.
+ */
 export function countHeader(request: UploadRequest, name: string): number | undefined {
   const text = request.headers[name]
   if (text === undefined) return undefined
@@ -45,7 +47,7 @@ export function countHeader(request: UploadRequest, name: string): number | unde
 /** The length of the body; undefined if the body is chunked. */
 export function bodyBytes(request: UploadRequest): number | undefined {
   const coding = request.headers['transfer-encoding']
-  // A body in any other coding would be stored as it came.
+  // A body in any other coding would be stored as received.
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
     throw new SluiceError('invalid_header', 'Transfer-Encoding may only be chunked.')
   if (coding !== undefined) return undefined
@@ -56,14 +58,17 @@ function title(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
 }
 
-/** `/pipes/<pipe_id>/files/`, followed by an upload's id, or the name of a new file, and perhaps `/result` or a trailing slash. */
+/**
+ * `/pipes/<pipe_id>/files/`, followed by an upload's id or the name of a new file, and optionally `/result` or a
+ * trailing slash.
+ */
 type UploadPath = {
   pipeId: string
   fileId: string | undefined
   name: string | undefined
-  /** The address of its result, below that of the upload. */
+  /** The address of its result, below the upload's. */
   ofResult: boolean
-  /** `/pipes/<pipe_id>/batches/seal`, where uploaders say that a batch gets no more files. */
+  /** `/pipes/<pipe_id>/batches/seal`, where uploaders declare that a batch gets no more files. */
   sealsBatch?: true
 }
 
@@ -85,7 +90,7 @@ export function uploadAddress(uploadUrl: string, pipeId: string, fileId: string)
   return `${uploadUrl}/pipes/${pipeId}/files/${fileId}`
 }
 
-/** What the endpoint needs of each of its protocols. */
+/** What the endpoint needs from each protocol. */
 export type Protocol = {
   /** For every response, including errors. */
   headers: Record<string, string>
@@ -97,6 +102,6 @@ export type Protocol = {
     uploadUrl: string,
     request: UploadRequest,
   ): Promise<UploadResponse | undefined>
-  /** Turns an error into one that clients of this protocol understand. */
+  /** Converts an error for clients of this protocol. */
   refusal?(error: unknown, request: Pick<UploadRequest, 'method' | 'headers'>): unknown
 }

@@ -116,13 +116,13 @@ type Creation = {
   declared: Declared & { concat: null }
   /** The file ends with this body. */
   complete: boolean
-  /** The client wants to be able to resume. Without Upload-Complete it is an ordinary upload. */
+  /** The client wants to be able to resume. Without Upload-Complete, it is an ordinary upload. */
   resumable: boolean
   bytes: number | undefined
   hasBody: boolean
   body: Body
   /**
-   * With Content-Digest a body counts entirely or not at all. Repr-Digest is the digest of the file, checked at its
+   * With Content-Digest, a body counts entirely or not at all. Repr-Digest is the digest of the file, checked at its
    * end.
    */
   atomic: boolean
@@ -143,7 +143,7 @@ function readCreation(request: UploadRequest): Creation {
       filename: readName(request),
       relativePath: readPath(request),
       crc32: declaredCrc32(request),
-      // Here tus-js-client sends the type of the body, which is not that of the file.
+      // Here tus-js-client sends the body's type, which is not the file's.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
       lengthBytes,
       uploadMetadata: {},

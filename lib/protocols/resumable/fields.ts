@@ -3,8 +3,8 @@ import { type BareItem, parseItem, serializeDictionary } from 'structured-header
 import type { BodyRules } from '../../uploads/append.ts'
 
 /**
- * Resumable Uploads for HTTP is a draft, and its clients say which version they speak. What a server has to do
- * differently for each version is listed here only. Where a difference is optional, all clients are treated the same.
+ * Resumable Uploads for HTTP is a draft, and its clients state their version. Required differences between versions
+ * are only listed here. If a difference is optional, all clients are treated the same.
  */
 export type Version = {
   /** The value of Upload-Draft-Interop-Version. Null stands for the RFC, which has no such field. */
@@ -21,7 +21,7 @@ export type Version = {
   progress: boolean
 }
 
-/** The newest version. It is also used for clients that name none, or one that Sluice does not know. */
+/** The newest version. It is also used for clients that send no version, or an unknown one. */
 const NEWEST: Version = {
   interop: 10,
   completeness: 'Upload-Complete',
@@ -48,10 +48,12 @@ const VERSIONS: readonly Version[] = [
   { ...NEWEST, interop: null },
 ]
 
-/** Set this once the RFC is published: its clients name no version. Until then, clients that name none get no 104. */
+/**
+ * Set this once the RFC is published: its clients send no version. Until then, clients without a version get no 104.
+ */
 const IS_PUBLISHED = false
 
-/** The version that the client speaks. Only if it is `known` may a 104 be sent. */
+/** The client's version. A 104 may only be sent if it is `known`. */
 export type Spoken = Version & { known: boolean }
 
 export function spokenVersion(headers: IncomingHttpHeaders, isPublished = IS_PUBLISHED): Spoken {
@@ -65,12 +67,12 @@ type Field = string | string[] | undefined
 
 export const PARTIAL_UPLOAD = 'application/partial-upload'
 
-/** Every client of a draft sends this field, and no client of TUS. */
+/** Every client of a draft sends this field, and no TUS client does. */
 export function namesVersion(headers: IncomingHttpHeaders): boolean {
   return countField(headers['upload-draft-interop-version']) !== undefined
 }
 
-/** Whether a field shows that this is Resumable Uploads for HTTP. A malformed field counts as absent. */
+/** Whether a field indicates Resumable Uploads for HTTP. A malformed field counts as absent. */
 export function isOfDraft(headers: IncomingHttpHeaders): boolean {
   return completeness(headers) !== undefined || isPartialUpload(headers)
 }
@@ -111,7 +113,10 @@ function itemOf(field: Field): BareItem | undefined {
   }
 }
 
-/** An upload is complete when its client says so. `mayContinue`: the client knows where to send the rest of a cut body. */
+/**
+ * An upload is complete when its client says so. `mayContinue`: the client knows where to send the rest of an
+ * interrupted body.
+ */
 export function resumableRules(of: { complete: boolean; atomic: boolean; mayContinue: boolean }): BodyRules {
   const cut = of.mayContinue ? 'keep' : 'keep parts'
   return { completedBy: of.complete ? 'body' : 'later', whenCut: of.atomic ? 'discard' : cut }

@@ -18,7 +18,7 @@ export function alreadyComplete(): SluiceError {
   })
 }
 
-/** Gives an error the problem type of the draft, and a status after which clients go on or give up as they should. */
+/** Gives an error the draft's problem type, and a status after which clients continue or give up as intended. */
 export function refusal(error: unknown, request: Refused): unknown {
   if (!isSluiceError(error)) return error
   const { code, message, headers } = error

@@ -80,7 +80,7 @@ function sendInterim(request: UploadRequest, version: Spoken, headers: Record<st
   return request.sendInterim(SUPPORTED, { ...draft, ...headers })
 }
 
-/** Sends the client the address of the upload while it is still sending the body. False if that is not possible. */
+/** Sends the client the upload's address while it is still sending the body. False if that is not possible. */
 export function sendAddress(
   request: UploadRequest,
   version: Spoken,

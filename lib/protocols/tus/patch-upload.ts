@@ -50,8 +50,8 @@ function addExpiresHeader(error: unknown, { status, expiresAtMs }: UploadRight['
 }
 
 /**
- * An empty PATCH at the end of a finished upload changes nothing; nor does one that brings the last byte of an upload again that
- * a hook decides about.
+ * An empty PATCH at the end of a finished upload changes nothing; neither does one that sends the last byte again
+ * while a hook decides on the upload.
  */
 async function finishedResponse(
   context: UploadContext,

@@ -28,7 +28,7 @@ import {
   tusRules,
 } from './tus-headers.ts'
 
-/** Creation, with or without the first bytes. An empty file is finished at once. */
+/** Creation, with or without the first bytes. An empty file is finished immediately. */
 export async function postUpload(
   context: UploadContext,
   uploadUrl: string,
@@ -65,7 +65,7 @@ export async function postUpload(
     rules: tusRules({ check }),
   })
   if (why === 'cut') {
-    // Its address has not been sent to anybody, so nobody can continue it.
+    // Its address has not been sent to anyone, so nobody can continue it.
     if (state === 'uploading') await failInterrupted(context, made.fileId, { cutByClientOf: right.token })
     return undefined
   }

@@ -50,7 +50,7 @@ export function parseUploadMetadata(header: string | string[] | undefined): Uplo
 }
 
 /**
- * Replaces `Metadata.parse`, which takes a key named like a property of every object, such as `constructor`, for a
+ * Replaces `Metadata.parse`, which treats a key named like a built-in object property, such as `constructor`, as a
  * duplicate.
  */
 function pairsOf(text: string): Record<string, string> {

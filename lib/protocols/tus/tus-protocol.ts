@@ -12,7 +12,7 @@ import { patchUpload } from './patch-upload.ts'
 import { postUpload } from './post-upload.ts'
 import { ALGORITHMS, expiresHeader } from './tus-headers.ts'
 
-/** TUS 1.0.0 (https://tus.io/protocols/resumable-upload). Each method has a file of its own. */
+/** TUS 1.0.0 (https://tus.io/protocols/resumable-upload). Each method has its own file. */
 export const tusProtocol: Protocol = {
   headers: { 'Tus-Resumable': TUS_RESUMABLE },
   nameOf: () => `tus ${TUS_RESUMABLE}`,

@@ -19,14 +19,14 @@ import type { Place } from '../database.ts'
 import { PASSWORD_FILE, USER } from './make-cluster.ts'
 import type { RunAs } from './run-as.ts'
 
-/** As long as a socket's path may be: sockaddr_un.sun_path, with its end. */
+/** The maximum length of a socket path: sockaddr_un.sun_path, including its terminator. */
 const LONGEST_SOCKET = process.platform === 'darwin' ? 103 : 107
 const SOCKET_PORT = 5432
 const DATABASE = 'postgres'
 
 /**
- * Where PostgreSQL listens: at a socket in its own folder, which nobody but its owner can enter, else on this machine's
- * loopback, where everybody can knock and needs the password.
+ * Where PostgreSQL listens: on a socket in its own folder, which only its owner can enter, or otherwise on this
+ * machine's loopback, where everyone can connect and needs the password.
  */
 export async function choosePlace(folder: string): Promise<Place> {
   if (socketFits(folder)) return socketIn(folder)
@@ -37,7 +37,7 @@ export async function choosePlace(folder: string): Promise<Place> {
   return loopback(folder, port)
 }
 
-/** Where the one that another process started listens. */
+/** Where a PostgreSQL started by another process listens. */
 export function readPlace(folder: string): Place {
   if (socketFits(folder)) return socketIn(folder)
   const port = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[3])
@@ -62,12 +62,12 @@ function loopback(folder: string, port: number): Place {
   return { host: '127.0.0.1', port, user: USER, password, database: DATABASE }
 }
 
-/** Whether PostgreSQL's folder is there; an error if it is there but not for us. */
+/** Whether PostgreSQL's folder exists; throws if it exists but is unusable. */
 export function clusterIsThere(folder: string, major: number, as: RunAs | undefined): boolean {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (!found) return false
   const uid = as?.uid ?? process.getuid?.()
-  // PostgreSQL never runs as root, so this is a copy that root has made.
+  // PostgreSQL never runs as root, so this is a copy made by root.
   const isCopy = as !== undefined && found.uid === 0
   if (uid !== undefined && found.uid !== uid && !isCopy) {
     const who = `user ${found.uid}, and PostgreSQL has to run as its owner, but would run as user ${uid}`
@@ -97,7 +97,7 @@ function handOver(folder: string, { uid, gid }: RunAs): void {
   chmodSync(folder, 0o700)
 }
 
-/** How long each way of asking may take. */
+/** How long each way of stopping it may take. */
 const STEPS: [NodeJS.Signals, ms: number][] = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5000],
@@ -106,9 +106,9 @@ const STEPS: [NodeJS.Signals, ms: number][] = [
 const LOOK_EVERY_MS = 20
 
 /**
- * Ends the PostgreSQL of a Sluice that was killed; whoever holds the folder's lock knows that it is nobody's any more. A
- * number in postmaster.pid that now belongs to somebody else, as after a container's restart, would keep PostgreSQL
- * from starting.
+ * Ends the PostgreSQL of a killed Sluice; the holder of the folder's lock knows that it is orphaned. If the number in
+ * postmaster.pid now belongs to a different process, such as after a container restart, it would keep PostgreSQL from
+ * starting.
  */
 export async function endOrphan(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid')

@@ -18,12 +18,14 @@ import { environment, HERE, type RunAs } from './run-as.ts'
 import { SERVER_SETTINGS } from './start-postmaster.ts'
 
 export const USER = 'sluice'
-/** Tells our folders from others, and has the password for where a socket is not enough. */
+/** Identifies our folders, and contains the password for systems without sockets. */
 export const PASSWORD_FILE = 'sluice.password'
 
 type Options = { programs: Programs; folder: string; as: RunAs | undefined; durable?: boolean }
 
-/** Makes PostgreSQL's folder. It appears whole or not at all: a crash leaves only what the next start removes. */
+/**
+ * Creates PostgreSQL's folder. It appears completely or not at all: after a crash, the next start removes the rest.
+ */
 export async function makeCluster({ programs, folder, as, durable = true }: Options): Promise<void> {
   const fresh = `${folder}.new`
   rmSync(fresh, { recursive: true, force: true })
@@ -39,10 +41,10 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
       join(programs.folder, 'bin', 'initdb'),
       [
         ...['-D', HERE ?? fresh, '-U', USER, '-E', 'UTF8', `--pwfile=${passwordFile}`],
-        // The same order and the same letters on every system, whatever locales it has.
+        // The same sort order and character set on every system, whatever locales it has.
         ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
         ...['--auth-local=trust', '--auth-host=scram-sha-256', '--data-checksums', '--no-instructions'],
-        // As the server itself has it: /dev/shm may be small.
+        // As the server has it: /dev/shm may be small.
         ...['-c', `dynamic_shared_memory_type=${SERVER_SETTINGS.dynamic_shared_memory_type}`],
         ...(durable ? [] : ['--no-sync']),
       ],
@@ -58,8 +60,8 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
 }
 
 /**
- * A folder for the password, which `initdb` reads as its own user. Where the root is read-only, no other but DATA_DIR may be
- * writable, and another user may not enter that.
+ * A folder for the password, which `initdb` reads as its own user. If the root file system is read-only, only
+ * DATA_DIR may be writable, and another user may not be able to enter it.
  */
 function makeAside(fresh: string, as: RunAs | undefined): string {
   const aside = `${fresh}.password`

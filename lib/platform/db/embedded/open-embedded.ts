@@ -16,15 +16,15 @@ import { startPostmaster } from './start-postmaster.ts'
 
 export type EmbeddedOptions = {
   log: Logger
-  /** Use the one that another process runs, if it does; else that is a reason not to start. */
+  /** Use the one run by another process, if any; otherwise that is a reason not to start. */
   share?: boolean
   outages?: Outages | undefined
   maxConnections?: number | undefined
 }
 
 /**
- * A PostgreSQL of Sluice's own, from the packages of npm, with its data in `folder`. It begins and ends with this process,
- * and is started again if it dies. The lock beside the folder says whose it is; no second process ever starts one there.
+ * Sluice's own PostgreSQL, from npm packages, with its data in `folder`. It starts and ends with this process, and is
+ * restarted if it dies. The lock next to the folder names its owner; no second process ever starts one there.
  */
 export async function openEmbedded(
   folder: string,

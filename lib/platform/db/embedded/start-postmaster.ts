@@ -10,9 +10,9 @@ import { environment, HERE, type RunAs } from './run-as.ts'
 
 export type Postmaster = {
   pid: number
-  /** Resolves when it has ended, with its last words. */
+  /** Resolves with its last output when it has ended. */
   ended: Promise<string>
-  /** Waits a moment for the sessions, cuts off what is left of them, writes everything and ends. */
+  /** Waits a moment for the sessions, terminates the rest, writes everything and ends. */
   stop(): Promise<void>
 }
 
@@ -26,18 +26,18 @@ export type PostmasterOptions = {
 }
 
 /**
- * Becomes PostgreSQL, and leaves one behind that tells it to stop when Sluice is gone, however it went: the line to Sluice
- * then ends without a word. It is nobody's child, because PostgreSQL watches its own.
+ * Becomes PostgreSQL, and leaves a watcher behind that stops it when Sluice is gone, whatever the cause: the pipe to
+ * Sluice then ends. The watcher is an orphan, because PostgreSQL watches its own children.
  */
 const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev/null &) ; exec "$@" 3<&-'
 
-/** How long the sessions of one that was killed may take to see it. */
+/** How long the sessions of a killed server may take to notice. */
 const REMAINS_MS = 5000
 
-/** How long sessions may take to see that their clients have left: one that is cut off instead logs an error. */
+/** How long sessions may take to notice that their clients have left: a terminated one logs an error instead. */
 const SESSIONS_MS = 2000
 
-/** Resolves when it takes connections; fails with its last words if it ends before. */
+/** Resolves when it accepts connections; fails with its last output if it ends before that. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const child = launch(options)
   const failed = once(child, 'error').then(([error]) => String(error))
@@ -65,7 +65,7 @@ function launch({ programs, folder, place, as, settings }: PostmasterOptions): C
   }
   const program = join(programs.folder, 'bin', 'postgres')
   const args = ['-D', here, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-  // Of its own session, so that Ctrl-C reaches Sluice alone, which stops it in its turn.
+  // In its own session, so that Ctrl-C only reaches Sluice, which then stops it.
   const run = { ...as, cwd: folder, env: environment(), detached: true }
   return process.platform === 'win32'
     ? spawn(program, args, { ...run, detached: false, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -92,7 +92,7 @@ async function stop(child: ChildProcess, { programs, folder }: PostmasterOptions
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   if (process.platform === 'win32') {
-    // It has no signal that asks; this program has a way of its own.
+    // Windows has no such signal; this program works differently.
     execFile(join(programs.folder, 'bin', 'pg_ctl'), ['stop', '-m', 'fast', '-D', folder], () => {})
     await exited
     return
@@ -109,12 +109,12 @@ function note(log: Logger, line: string): void {
 }
 
 /**
- * PostgreSQL's settings for one small machine, given on its command line at each start, so that a new version of Sluice
- * brings its own. As durable as its defaults; what is turned off is what one Sluice alone has no use for.
+ * PostgreSQL's settings for a small machine, passed on its command line at each start, so that a new version of
+ * Sluice brings its own. As durable as its defaults; features that a single Sluice does not need are turned off.
  */
 export const SERVER_SETTINGS: Record<string, string | number> = {
   shared_buffers: '24MB',
-  // Enough for sixteen upload processes; those that are not used cost next to nothing.
+  // Enough for sixteen upload processes; unused connections cost next to nothing.
   max_connections: 200,
   work_mem: '4MB',
   maintenance_work_mem: '32MB',
@@ -135,7 +135,7 @@ export const SERVER_SETTINGS: Record<string, string | number> = {
   huge_pages: 'off',
   // /dev/shm has 64 MiB in a container.
   dynamic_shared_memory_type: 'mmap',
-  // Its starts, ends and crashes. A failed statement is the business of whoever sent it, and may hold secrets.
+  // Starts, stops and crashes. Failed statements concern their sender, and may contain secrets.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',

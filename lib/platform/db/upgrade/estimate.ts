@@ -2,24 +2,24 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../database.ts'
 import type { Effect } from './rehearse.ts'
 
-/** How long a migration takes on this database, by what the same work takes on a sample of the table. */
+/** How long a migration takes on this database, extrapolated from the same work on a sample of the table. */
 export type Costs = {
   rows: number
   bytes: number
   indexes: number
-  /** Of the whole table. */
+  /** Of the entire table. */
   readMs: number
   copyMs: number
   indexMs: number
 }
 
-/** As much of a table is read, copied into a temporary one and indexed there. */
+/** The amount of a table that is read, copied into a temporary one and indexed there. */
 const SAMPLE_BYTES = 16 * 1024 * 1024
 const LIMIT_MS = 15_000
 
 class Measured extends Error {}
 
-/** Changes nothing: the sample goes with its transaction, which is undone. */
+/** Changes nothing: the sample is discarded when its transaction is rolled back. */
 export async function measure(db: Db, table: string): Promise<Costs> {
   const size = await sizeOf(db, table)
   const share = Math.min(1, SAMPLE_BYTES / Math.max(1, size.bytes))
@@ -48,7 +48,7 @@ export async function measure(db: Db, table: string): Promise<Costs> {
 
 type Size = { rows: number; bytes: number; indexes: number; column: string }
 
-/** With all its months, if it has some. */
+/** Includes all its months, if any. */
 async function sizeOf(db: Db, table: string): Promise<Size> {
   const [size] = await rows<Size>(
     db,
@@ -62,7 +62,7 @@ async function sizeOf(db: Db, table: string): Promise<Size> {
   return size!
 }
 
-/** Writing a row writes it into each index, too. */
+/** Writing a row also writes it to each index. */
 export function estimateMs(effect: Effect, costs: Costs): number {
   const built = effect.indexes * costs.indexMs
   if (effect.rows === 'untouched') return built

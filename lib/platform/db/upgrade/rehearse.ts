@@ -4,20 +4,20 @@ import { type Db, rows } from '../database.ts'
 import { isConcurrent, MIGRATIONS, migrate, nameOf } from '../migrate.ts'
 
 /**
- * What migrations do to the tables that are there, as PostgreSQL itself tells it: they are carried out in an empty database,
- * after the ones that the real one has, and each is asked for its locks, scans and new files before it commits.
+ * What migrations do to existing tables, according to PostgreSQL itself: they run in an empty database, after the
+ * ones that the real database has, and their locks, scans and new files are read before each commits.
  */
 export type Effect = {
   table: string
-  /** The strongest that it holds at the end, as pg_locks names it. */
+  /** The strongest lock it holds at the end, with its pg_locks name. */
   lock: string
-  /** Reads all rows, writes them, or makes the whole table again. */
+  /** Whether it reads all rows, writes them, or rewrites the table. */
   rows: 'untouched' | 'read' | 'written' | 'rewritten'
   indexes: number
 }
 export type Rehearsed = { name: string; effects: Effect[] }
 
-/** From the weakest; what is missing holds nobody up. */
+/** From weakest to strongest; missing locks block nobody. */
 const LOCKS = [
   'AccessShareLock',
   'RowShareLock',
@@ -36,7 +36,7 @@ export function waitingFor(lock: string): Waiting {
   return LOCKS.indexOf(lock) > LOCKS.indexOf('ShareUpdateExclusiveLock') ? 'writers' : 'nobody'
 }
 
-/** `scratch` is empty, and is left with the schema of all of `wanted`. */
+/** `scratch` is empty, and ends with the schema of all of `wanted`. */
 export async function rehearse(
   scratch: Db,
   done: MigrationMeta[],
@@ -57,7 +57,7 @@ export async function rehearse(
 
 type Table = { name: string; file: string; indexes: number }
 
-/** The months of a table are part of it. */
+/** A table's months are part of it. */
 async function tablesOf(db: Db): Promise<Map<string, Table>> {
   const found = await rows<Table & { oid: string }>(
     db,
@@ -71,7 +71,7 @@ async function tablesOf(db: Db): Promise<Map<string, Table>> {
 
 class Observed extends Error {}
 
-/** In a transaction that is undone. */
+/** In a transaction that is rolled back. */
 async function observe(db: Db, migration: MigrationMeta, before: Map<string, Table>): Promise<Effect[]> {
   let effects: Effect[] = []
   const undone = db.transaction(async (tx) => {
@@ -86,7 +86,9 @@ async function observe(db: Db, migration: MigrationMeta, before: Map<string, Tab
   return effects
 }
 
-/** PostgreSQL adds those of earlier transactions of the session that it has not reported yet, so only the difference counts. */
+/**
+ * PostgreSQL includes unreported statistics from the session's earlier transactions, so only the difference counts.
+ */
 async function scansIn(tx: Db): Promise<Map<string, number>> {
   const found = await rows<{ oid: string; scans: number }>(
     tx,
@@ -125,7 +127,7 @@ async function effectsIn(
   })
 }
 
-/** Many are only looked at, as those that a new table refers to. */
+/** Many are only read, such as those referenced by a new table. */
 const isNothing = ({ lock, rows: touched }: Effect) =>
   waitingFor(lock) === 'nobody' && touched === 'untouched'
 
