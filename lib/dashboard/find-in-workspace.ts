@@ -15,10 +15,10 @@ export type SearchHit = {
 }
 
 const PER_KIND = 5
-/** A file is looked for by its id among all, by its name among this many of the newest. */
+/** A file is searched by id among all files, and by name among this many of the newest. */
 const NEWEST_FILES = 2000
 
-/** What the words of a search box point to. Nothing typed: what is newest. */
+/** Resolves the text in a search box. Without text: the newest items. */
 export async function findInWorkspace(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
@@ -73,7 +73,7 @@ async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Searc
   return found.map(({ id, ...one }) => ({ ...one, kind: 'file', href: `/dashboard/files/${id}` }))
 }
 
-/** By the id of the event that it tells, or by its own. */
+/** By its event's id, or by its own. */
 async function findDeliveries({ db, workspaceId, text }: Sought): Promise<SearchHit[]> {
   if (!isUuid(text)) return []
   const byId = or(eq(deliveries.id, text), eq(deliveries.eventId, text))

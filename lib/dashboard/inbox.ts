@@ -12,7 +12,7 @@ import { openSecrets } from '../webhooks/outputs/signing-secrets.ts'
 import { verifyWebhook } from '../webhooks/signature/signature.ts'
 
 const KEPT = 100
-/** The others say nothing about the webhook and may hold what a proxy added. */
+/** Other headers say nothing about the webhook and may contain additions from a proxy. */
 const HEADERS = [
   'content-type',
   'user-agent',
@@ -60,7 +60,7 @@ async function receiveMessage(
   })
 }
 
-/** The body names its Pipe, if it is of one; whether that is true, the signature tells. */
+/** The body names its Pipe, if any; the signature shows whether that is true. */
 async function possibleSenders(db: Db, workspaceId: string, body: string) {
   const scopes = [pipeIdIn(body), workspaceId].filter((scope) => scope !== undefined)
   const outputs = await db
@@ -95,8 +95,8 @@ async function dropOldest(tx: Db, workspaceId: string): Promise<void> {
 const MAX_BODY_BYTES = 256 * 1024
 
 /**
- * The inbox is a webhook receiver inside Sluice, for people whose own is not up yet, and for the demo. It does what a good
- * receiver does: it takes only what is signed by the workspace's own outputs, and refuses the rest.
+ * The inbox is a webhook receiver inside Sluice, for people whose own receiver is not running yet, and for the demo.
+ * It behaves like a good receiver: it only accepts webhooks signed by the workspace's own outputs.
  */
 export async function handleInboxRequest(
   runtime: Runtime,
@@ -116,7 +116,7 @@ export async function handleInboxRequest(
 
 type Inbox = { url: string; messages: InboxMessage[] }
 
-/** The workspace's inbox: its address, and all that it keeps, newest first. */
+/** The workspace's inbox: its address and its contents, newest first. */
 export async function showInbox(
   { db, config }: Pick<Runtime, 'db' | 'config'>,
   actor: Actor,
@@ -133,7 +133,7 @@ export async function showInbox(
   return { url: inboxUrl(config, workspace!.inboxKey), messages: kept.map(toInboxMessage) }
 }
 
-/** Whoever knows the key can send; only what the workspace itself signed is kept. */
+/** Anyone with the key can send; only webhooks signed by the workspace itself are kept. */
 export function inboxUrl({ baseUrl }: Pick<Config, 'baseUrl'>, inboxKey: string): string {
   return `${baseUrl}/api/inbox/${inboxKey}`
 }

@@ -7,13 +7,14 @@ type KeptMail = { at: string; to: string; subject: string; text: string; workspa
 type Viewer = { email: string; workspace: { id: string; demo: boolean }; actor: { role: string } }
 
 const MOST = 50
-/** So many of the newest are looked at. */
+/** How many of the newest are searched. */
 const LOOKED_AT = 500
 
 /**
- * What the owner of the demo workspace would have been sent if there were an SMTP_URL, and what was sent on behalf of that
- * workspace, as invitations; newest first. Other mails hold links into other people's accounts: those stay in DATA_DIR, for
- * the operator. Any other account gets nothing here, since a link to set a password must prove more than a session does.
+ * Emails that the demo workspace's owner would have been sent with an SMTP_URL, and those sent on behalf of that
+ * workspace, such as invitations; newest first. Other emails contain links into other people's accounts: those stay
+ * in DATA_DIR, for the operator. Other accounts get nothing here, since a link to set a password must prove more than
+ * a session does.
  */
 export async function listKeptMails(
   { config }: Pick<Runtime, 'config'>,

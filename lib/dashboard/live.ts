@@ -17,7 +17,7 @@ import { firstUuidAfter, isUuid } from '../platform/kernel/ids.ts'
 import { createBell } from '../platform/kernel/waits.ts'
 import type { Runtime } from '../platform/runtime.ts'
 
-/** What a page can follow. Each is read by an index, so that a look costs the same at any size. */
+/** Topics that a page can follow. Each is read through an index, so that a query costs the same at any size. */
 const TOPICS = ['uploads', 'files', 'deliveries', 'inbox'] as const
 export type Topic = (typeof TOPICS)[number] | `file:${string}` | `delivery:${string}`
 
@@ -27,7 +27,7 @@ export type LiveUpload = {
   offsetBytes: number
   lengthBytes: number | null
   status: string
-  /** No byte came for five minutes. */
+  /** No bytes arrived for five minutes. */
   waiting: boolean
 }
 
@@ -37,7 +37,7 @@ type Snapshot = { uploads?: LiveUpload[]; mark: string }
 const LOOKED_AT = 50
 const isWaiting = sql<boolean>`${files.status} = 'uploading'
   and coalesce(${files.lastByteAt}, ${files.createdAt}) < now() - interval '5 minutes'`
-/** Marks go into pages. */
+/** Marks are included in pages. */
 const MARK_LENGTH = 16
 
 export function isTopic(text: string): text is Topic {
@@ -107,7 +107,7 @@ async function newestDeliveries(db: Db, where: ReturnType<typeof and>): Promise<
       state: deliveries.state,
       attemptCount: deliveries.attemptCount,
       nextAttemptAt: deliveries.nextAttemptAt,
-      // A resent one can look as it did before. By its whole name, or it would be the id of the attempt.
+      // A resent delivery can look as before. The full name is required, or it would be the attempt's id.
       lastAttempt: sql<string | null>`(select a.id from ${attempts} a where a.delivery_id = "deliveries"."id"
         order by a.id desc limit 1)`,
     })
@@ -150,7 +150,7 @@ async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Sna
   return { mark: JSON.stringify([file, last, sent.mark, repairs]) }
 }
 
-/** How far the copies are to destinations that lack the object. */
+/** The progress of copies to destinations that are missing the object. */
 function repairsOf(db: Db, fileId: string) {
   return db
     .select({
@@ -165,14 +165,17 @@ function repairsOf(db: Db, fileId: string) {
     .orderBy(fileDestinations.position)
 }
 
-/** How often a stream looks by itself. A NOTIFY makes it look at once. */
+/** How often a stream polls. A NOTIFY makes it query immediately. */
 const POLL_MS = seconds(1)
-/** A stream ends by itself and the browser opens the next, so that none outlives its session for long. */
+/** A stream ends after a while and the browser opens the next one, so that none outlives its session for long. */
 const LIFE_MS = minutes(5)
 
 type LiveRuntime = Pick<Runtime, 'db' | 'database' | 'clock' | 'config'>
 
-/** The snapshots of a topic, each only when it differs from the one before. It ends with the session that asked, and with its membership. */
+/**
+ * A topic's snapshots, each only when it differs from the previous one. It ends with the session that opened it, and
+ * with its membership.
+ */
 export async function* follow(
   { db, database, clock, config }: LiveRuntime,
   { workspaceId, sessionId }: { workspaceId: string; sessionId: string },

@@ -2,8 +2,8 @@ import { MEMBER_ROLES } from '#drizzle/schema/index.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 
 /**
- * Who may do what in a workspace: one table, and one function that reads it. Every operation of the API, server action,
- * page, stream and export names the right that it needs where it is declared, and asks before it does anything else.
+ * Who may do what in a workspace: one table, and one function that reads it. Every API operation, server action,
+ * page, stream and export names the right it needs where it is declared, and checks it before doing anything else.
  */
 export const ROLES = MEMBER_ROLES
 export type Role = (typeof ROLES)[number]
@@ -13,11 +13,14 @@ const RIGHTS = {
   see: { viewer: true, developer: true, admin: true, owner: true },
   /** Use Try it; resend and test webhooks; cancel a file. */
   operate: { viewer: false, developer: true, admin: true, owner: true },
-  /** Create and change Pipes, outputs and Senders; reveal secrets; make account keys. */
+  /** Create and change Pipes, outputs and Senders; reveal secrets; create account keys. */
   build: { viewer: false, developer: true, admin: true, owner: true },
-  /** Manage Data Stores, members up to admins, and limits; erase records; rename the workspace; require a second factor. */
+  /**
+   * Manage Data Stores, members up to admins, and limits; erase records; rename the workspace; require a second
+   * factor.
+   */
   administer: { viewer: false, developer: false, admin: true, owner: true },
-  /** Manage owners; delete the workspace; no longer require a second factor. */
+  /** Manage owners; delete the workspace; stop requiring a second factor. */
   own: { viewer: false, developer: false, admin: false, owner: true },
 } satisfies Record<string, Record<Role, boolean>>
 export type Right = keyof typeof RIGHTS
@@ -34,7 +37,7 @@ export function assertMay(actor: { role: Role; kind?: string }, right: Right): v
   throw new SluiceError('forbidden', `${who} ${withArticle(actor.role)}; this needs ${withArticle(least!)}.`)
 }
 
-/** The one of fewer rights. */
+/** The role with fewer rights. */
 export function lesserRole(one: Role, other: Role): Role {
   return ROLES[Math.min(ROLES.indexOf(one), ROLES.indexOf(other))]!
 }

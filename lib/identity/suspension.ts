@@ -3,7 +3,7 @@ import { type Db, rows } from '../platform/db/database.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 
 /**
- * A workspace that its operator suspended, or that its owner deleted and may still bring back: it issues no tokens and
+ * A workspace that its operator suspended, or that its owner deleted and may still restore: it issues no tokens and
  * accepts no bytes, and everything in it stays and can be read.
  */
 export function isSuspended(workspaceId: SQL): SQL {
@@ -27,7 +27,7 @@ export async function assertNotSuspended(db: Db, workspaceId: string): Promise<v
   if (found!.suspended) throw workspaceSuspended()
 }
 
-/** With DEMO off nobody gets into the demo workspace that an earlier start made, by whatever way. */
+/** With DEMO off, nobody can enter a demo workspace created by an earlier start, in any way. */
 export function notOfDemo({ demo }: { demo: boolean }, workspaceId: SQL): SQL {
   if (demo) return sql`true`
   return sql`not exists (select from workspaces demo where demo.id = ${workspaceId} and demo.demo)`

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/kernel/clock.ts'
 import { networkOf } from '../platform/rate-limits.ts'
 import type { SftpTerms } from './terms.ts'
 
-/** A connection that was let in. */
+/** A connection that was admitted. */
 export type Admitted = {
   signedIn(): void
   left(): void
@@ -15,8 +15,8 @@ type Counts = { all: number; signingIn: number }
 const MAX_NETWORKS = 10_000
 
 /**
- * Decides, before anything is computed for it, whether a connection is let in. All of it is in memory, since a flood must not
- * reach the database. A network of trusted proxies has no limits of its own: everybody comes from there.
+ * Decides whether to admit a connection, before anything is computed for it. Everything is in memory, since a flood
+ * must not reach the database. Trusted proxy networks have no limit of their own: everyone connects through them.
  */
 export class Admission {
   readonly #clock: Clock
@@ -71,7 +71,7 @@ export class Admission {
 
   #takeOfNetwork(network: string): boolean {
     const bucket = this.#exchangesByNetwork.get(network) ?? { tokens: Infinity, atMs: 0 }
-    // In the order of their last use, so that the first is the one that has most likely filled up again.
+    // In order of last use, so that the first one has most likely filled up again.
     this.#exchangesByNetwork.delete(network)
     this.#exchangesByNetwork.set(network, bucket)
     if (this.#exchangesByNetwork.size > MAX_NETWORKS)

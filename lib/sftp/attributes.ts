@@ -1,7 +1,7 @@
 import type { Attributes, FileEntry } from 'ssh2'
 import type { Entry } from './entries.ts'
 
-/** How files and folders look to clients: SFTP has the attributes of Unix, of which only size and time mean anything. */
+/** How files and folders look to clients: SFTP uses Unix attributes, of which only size and time are meaningful. */
 
 const FILE_MODE = 0o100640
 const FOLDER_MODE = 0o040750
@@ -21,7 +21,7 @@ export function attributesOfFolder(nowMs: number): Attributes {
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
-/** A line as `ls -l` has it, which some clients show and others read. */
+/** A line as printed by `ls -l`, which some clients show and others parse. */
 export function listed(filename: string, attrs: Attributes): FileEntry {
   const at = new Date(attrs.mtime * 1000)
   const two = (value: number) => String(value).padStart(2)

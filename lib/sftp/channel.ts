@@ -19,16 +19,16 @@ type Deps = {
 }
 
 type FileHandle = { kind: 'file'; path: string; file: OpenFile }
-/** Where the next page of a listing begins; null at its end. */
+/** Where the next page of a listing starts; null at its end. */
 type FolderHandle = { kind: 'folder'; folder: string; after: string | null; hasBegun: boolean }
 type Handle = FileHandle | FolderHandle
 
-/** So many names fit into a packet that every client takes, however long they are. */
+/** The number of names that fit into a packet that every client accepts, however long they are. */
 const LISTED_AT_ONCE = 50
-/** What a client may leave unread, in answers, before it is taken for broken or hostile. */
+/** How many response bytes a client may leave unread before it is considered broken or hostile. */
 const UNREAD_ANSWERS = 1024
 
-/** The requests of SFTP, version 3, of one channel. Whatever is not here is not supported, as reading and links are. */
+/** One channel's SFTP requests, version 3. Anything not listed here is unsupported, such as reading and links. */
 export class Channel {
   readonly #sftp: SFTPWrapper
   readonly #deps: Deps
@@ -44,7 +44,7 @@ export class Channel {
       deps.log.debug({ err }, 'sftp: a malformed request')
       deps.connection.end()
     })
-    // A client that has no more to ask waits for its channel to be closed.
+    // A client with no more requests waits for its channel to be closed.
     sftp.on('end', () => void this.cut().then(() => sftp.end()))
     sftp.on('close', () => void this.cut())
     this.#serveFiles()
@@ -52,12 +52,12 @@ export class Channel {
     this.#serveFolders()
   }
 
-  /** Resolves when its client can ask nothing more, and what it sent is kept. */
+  /** Resolves when its client can send no more requests, and its bytes are stored. */
   get closed(): Promise<void> {
     return this.#closed.promise
   }
 
-  /** What its open files have received is kept. They are not complete. */
+  /** The bytes received by its open files are stored. The files are not complete. */
   async cut(error?: unknown): Promise<void> {
     const open = [...this.#handles.keys()].map((id) => this.#forget(id))
     await Promise.all(open.map((handle) => handle.kind === 'file' && handle.file.cut(error)))
@@ -189,7 +189,7 @@ export class Channel {
     return attributesOfFile({ sizeBytes: endOffset, modifiedMs: this.#deps.context.clock.now() })
   }
 
-  /** Clients set times and permissions of what they have uploaded. The time is kept; a size cannot be set. */
+  /** Clients set times and permissions on their uploads. The time is stored; a size cannot be set. */
   async #change(fileId: string, sizeBytes: number, { size, mtime }: Partial<Attributes>): Promise<void> {
     if (size !== undefined && size !== sizeBytes)
       throw new SluiceError('forbidden', "A file's size is determined by its bytes and cannot be set.")
@@ -237,7 +237,7 @@ export class Channel {
     return handle.file
   }
 
-  /** For a request whose answer says no more than that it was done. */
+  /** For a request whose response only says that it succeeded. */
   #do(id: number, work: () => Promise<void>): void {
     this.#answer(id, async () => {
       await work()
@@ -246,7 +246,7 @@ export class Channel {
     })
   }
 
-  /** Requests begin in the order in which they came. */
+  /** Requests start in order of arrival. */
   #answer(id: number, work: () => Promise<void>): void {
     const { connection } = this.#deps
     connection.answering(async () => {
@@ -274,7 +274,7 @@ function statusOf({ code, status }: SluiceError): number {
   return status === 401 || status === 403 ? STATUS_CODE.PERMISSION_DENIED : STATUS_CODE.FAILURE
 }
 
-/** They pile up where a client opens no window for them. ssh2 has no other way to tell. */
+/** They accumulate if a client opens no window for them. ssh2 has no other way to report that. */
 const unreadAnswers = (sftp: SFTPWrapper): number =>
   (sftp as unknown as { _buffer: readonly unknown[] })._buffer.length
 

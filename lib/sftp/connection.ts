@@ -22,15 +22,15 @@ export type ConnectionDeps = FileDeps & { log: Logger }
 type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: boolean }
 
 const METHODS = ['publickey', 'password'] as const
-/** A client that does not read what it is answered is read no further. */
+/** If a client does not read its responses, its requests are no longer read. */
 const UNREAD_BYTES = 256 * 1024
-/** A client exchanges keys again after about a GiB; one that does it all the time only costs processor time. */
+/** Clients exchange keys again after about a GiB; one that keeps doing so just costs CPU time. */
 const EXCHANGES = 5
 const EXCHANGE_PER_BYTES = 64 * 1024 * 1024
 
 /**
- * One connection: who signed in by it, when it is read, and when it ends. It is read only while what it has sent is taken
- * over; until then its bytes wait in the sockets and in the client, not in memory.
+ * One connection: who signed in on it, when it is read, and when it ends. It is only read while its data is taken
+ * over; until then, its bytes wait in the sockets and in the client, not in memory.
  */
 export class Connection {
   readonly #deps: ConnectionDeps
@@ -65,7 +65,7 @@ export class Connection {
     accepted.socket.setKeepAlive(true, seconds(30))
     accepted.socket.setNoDelay(true)
     accepted.socket.once('close', () => this.#over())
-    // Whoever is cut off says so at every layer.
+    // A terminated connection reports errors at every layer.
     accepted.socket.on('error', () => {})
   }
 
@@ -73,7 +73,7 @@ export class Connection {
     return this.#accepted.socket.destroyed
   }
 
-  /** Its client has introduced itself as one of SSH. */
+  /** Its client has identified itself as an SSH client. */
   begin(client: Client): void {
     this.#client = client
     const { socket } = this.#accepted
@@ -91,7 +91,7 @@ export class Connection {
     socket.on('drain', () => this.release(socket))
   }
 
-  /** Closes it if nothing has come of it for too long. */
+  /** Closes it if it has not progressed for too long. */
   look(nowMs: number): void {
     const { signInMs, idleMs } = this.#deps.terms
     const isLate = !this.#signedIn && nowMs - this.#sinceMs >= signInMs
@@ -99,7 +99,7 @@ export class Connection {
     if (isLate || isIdle) this.#accepted.socket.destroy()
   }
 
-  /** Waits for what has arrived to be durable. */
+  /** Waits for the bytes received to be durable. */
   async stop(): Promise<void> {
     await Promise.all([...this.#channels].map((channel) => channel.cut()))
     this.end()
@@ -114,7 +114,7 @@ export class Connection {
     this.#accepted.socket.destroy()
   }
 
-  /** Runs one request of a channel; undefined while there are too many handles. */
+  /** Runs one request on a channel; undefined while there are too many handles. */
   answering(work: () => Promise<void>): void {
     this.#activeMs = this.#deps.context.clock.now()
     this.#unanswered += 1
@@ -136,7 +136,10 @@ export class Connection {
     if (this.#holds.delete(reason) && this.#holds.size === 0 && !this.isOver) this.#accepted.socket.resume()
   }
 
-  /** Answers of one turn of the event loop leave in one system call: a client that sends much asks for thousands a second. */
+  /**
+   * Responses from one turn of the event loop are sent in one system call: a client that sends much needs thousands
+   * per second.
+   */
   gatherAnswers(): void {
     const { socket } = this.#accepted
     if (socket.writableCorked > 0) return
@@ -144,7 +147,7 @@ export class Connection {
     setImmediate(() => socket.uncork())
   }
 
-  /** False if it has as many open files and directories as it may. */
+  /** False if it has reached its limit of open files and directories. */
   takeHandle(): boolean {
     if (this.#handles >= this.#deps.terms.handles) return false
     this.#handles += 1
@@ -155,7 +158,7 @@ export class Connection {
     this.#handles -= 1
   }
 
-  /** Undefined if it was found to be allowed just now. Rejects once it no longer is. */
+  /** Undefined if it was just found to be allowed. Rejects once it no longer is. */
   stillAllowed(): Promise<void> | undefined {
     const { context, terms } = this.#deps
     if (!this.#check && context.clock.now() - this.#checkedMs < terms.recheckMs) return undefined
@@ -165,7 +168,7 @@ export class Connection {
         this.#check = undefined
       },
       (error: unknown) => {
-        // Whoever waits for an answer gets this one, and then the connection ends.
+        // Requests waiting for a response get this one, and then the connection ends.
         setImmediate(() => void this.#revoke(error))
         throw error
       },
@@ -194,7 +197,7 @@ export class Connection {
     }
   }
 
-  /** Undefined if the client has only asked whether its key would do. */
+  /** Undefined if the client has only asked whether its key would be accepted. */
   async #signIn(attempt: PasswordAuthContext | PublicKeyAuthContext): Promise<SignedIn | undefined> {
     const { address, isProxy } = this.#accepted
     const where = { user: attempt.username, address: isProxy ? undefined : address }
@@ -234,7 +237,7 @@ export class Connection {
     if (this.#exchanges > allowed) this.destroy()
   }
 
-  /** Called whenever something was answered. */
+  /** Called whenever a response was sent. */
   #regulate(): void {
     const { socket } = this.#accepted
     if (this.#unanswered >= this.#deps.terms.unanswered) this.hold(this)

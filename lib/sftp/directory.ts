@@ -24,14 +24,14 @@ import { typeOfName } from './type-of-name.ts'
 /** How a client opens a file. */
 export type OpenMode = { creates: boolean; exclusive: boolean; truncates: boolean; appends: boolean }
 
-/** Somebody who may never come back: the upload expires this soon unless some bytes become durable. */
+/** For a client that may never return: the upload expires this soon unless some bytes become durable. */
 const GRACE_MS = 3_600_000
 const FOLDERS_MADE = 1000
 const FOLDERS_LISTED = 1000
 
 /**
- * What a Sender and subject uploaded in the last day, as a directory that is written and listed, and never read. Folders are
- * where there are files; an empty one is known to the connection alone that made it.
+ * The files uploaded by a Sender and subject in the last day, as a directory that can be written and listed, but not
+ * read. Folders exist where there are files; an empty one is only known to the connection that created it.
  */
 export class Directory {
   readonly #deps: FileDeps
@@ -56,7 +56,7 @@ export class Directory {
     return entry
   }
 
-  /** With its exact offset: whoever writes it is asked to stop. */
+  /** With its exact offset: its writer is asked to stop. */
   async look(place: Place): Promise<Entry> {
     const entry = await this.get(place)
     if (entry.status !== 'uploading') return entry
@@ -80,7 +80,7 @@ export class Directory {
     await removeEntries(this.#deps.context.db, this.#signedIn, place)
   }
 
-  /** A key cannot change, but it was made for the name that a temporary one stands for. */
+  /** A key cannot change, but it was built from the name that a temporary one stands for. */
   async rename(from: Place, to: Place): Promise<void> {
     const { fileId } = await this.get(from)
     if (!hasSameKey(from, to))
@@ -180,7 +180,7 @@ export class Directory {
     return right
   }
 
-  /** Of one that is complete, the object and the record stay, since they were delivered. */
+  /** For a complete file, the object and the record stay, since they were delivered. */
   async #cancel({ fileId, workspaceId, status }: Entry): Promise<void> {
     if (status === 'uploading') await cancelUpload(this.#deps.context, { fileId, workspaceId })
   }

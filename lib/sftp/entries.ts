@@ -6,7 +6,7 @@ import { insertNote } from '../uploads/ledger/timeline.ts'
 import type { Place } from './paths.ts'
 import type { SignedIn } from './sign-in.ts'
 
-/** The statements about the directory of a Sender and a subject: what they uploaded by SFTP in the last day. */
+/** The statements on a Sender and subject's directory: the files they uploaded by SFTP in the last day. */
 
 export type Owner = Pick<SignedIn, 'pipeId' | 'senderId' | 'subject'>
 
@@ -18,7 +18,7 @@ export type Entry = Place & {
   modifiedMs: number
 }
 
-/** How long a finished file is listed. An unfinished one is until it expires. */
+/** How long a finished file is listed. An unfinished one is listed until it expires. */
 const LISTED_MS = days(1)
 
 const isOf = ({ pipeId, senderId, subject }: Owner): SQL =>
@@ -34,7 +34,7 @@ function isListed(nowMs: number): SQL {
 const COLUMNS = sql`e.file_id as "fileId", e.folder, e.name, f.workspace_id as "workspaceId", f.status, f.offset_bytes as "sizeBytes",
   floor(extract(epoch from coalesce(e.modified_at, f.created_at)) * 1000)::bigint as "modifiedMs"`
 
-/** The newest at this place. */
+/** The newest file at this path. */
 export async function findEntry(
   db: Db,
   owner: Owner,
@@ -50,7 +50,7 @@ export async function findEntry(
   return found
 }
 
-/** The files of a folder after a name, in the order of their names. */
+/** The files in a folder after a given name, in name order. */
 export function listEntries(
   db: Db,
   owner: Owner,
@@ -65,7 +65,7 @@ export function listEntries(
   )
 }
 
-/** Below a folder, at any depth, or in it. Names have no control characters, so that nothing comes between. */
+/** In a folder, or at any depth below it. Names have no control characters, so nothing sorts in between. */
 const isWithin = (folder: SQL): SQL =>
   sql`(e.folder = ${folder} or e.folder > ${folder} || '/' and e.folder < ${folder} || '0')`
 
@@ -79,8 +79,8 @@ export async function isFolder(db: Db, owner: Owner, folder: string, nowMs: numb
 }
 
 /**
- * The names of the folders in a folder, as far as there are files in them. It goes from one to the next by the index, however
- * many files each has: `/` is followed by `0`, so all that is below `a` comes before `a0`.
+ * The names of a folder's subfolders that contain files. It uses the index to go from one to the next, however many
+ * files each has: `/` is followed by `0`, so everything below `a` sorts before `a0`.
  */
 export async function listFolders(
   db: Db,
@@ -108,7 +108,7 @@ export async function listFolders(
 
 export type Opening = { address: string; fingerprint: string | null }
 
-/** Puts a new file into the directory, and on its timeline where its client is. */
+/** Adds a new file to the directory, and the client's address to its timeline. */
 export async function addEntry(
   db: Db,
   owner: Owner,
@@ -125,7 +125,7 @@ export async function addEntry(
   )
 }
 
-/** A file that goes on may come from another address, or by another key. */
+/** A continued file may come from another address, or use another key. */
 export async function noteOpening(db: Db, fileId: string, opening: Opening, nowMs: number): Promise<void> {
   await db.execute(sql`with added as (select ${fileId}::uuid as id) ${noteOf(opening, nowMs)}`)
 }
@@ -133,7 +133,7 @@ export async function noteOpening(db: Db, fileId: string, opening: Opening, nowM
 const noteOf = (opening: Opening, nowMs: number): SQL =>
   insertNote({ kind: 'sftp_opened', detail: opening }, sql`added`, nowMs)
 
-/** What was at the new place is no longer listed. */
+/** The previous file at the new path is no longer listed. */
 export async function moveEntry(
   db: Db,
   owner: Owner,
@@ -146,7 +146,7 @@ export async function moveEntry(
   )
 }
 
-/** Of all files at this place. */
+/** For all files at this path. */
 export async function removeEntries(db: Db, owner: Owner, { folder, name }: Place): Promise<void> {
   await db.execute(
     sql`delete from sftp_entries e where ${isOf(owner)} and e.folder = ${folder} and e.name = ${name}`,

@@ -4,7 +4,7 @@ import type { Db } from '../platform/db/database.ts'
 import type { Vault } from '../platform/vault.ts'
 import { CURRENT_HOST_KEY, hostKeyPlace, readSealedHostKey } from './read-host-key.ts'
 
-/** The host key of this installation, in the format of OpenSSH. The first node that needs it makes it. */
+/** This server's host key, in OpenSSH format. The first node that needs it creates it. */
 export async function openHostKey({ db, vault }: { db: Db; vault: Vault }): Promise<string> {
   const sealed = (await readSealedHostKey(db)) ?? (await makeHostKey(db, vault))
   return vault.open(sealed, hostKeyPlace(CURRENT_HOST_KEY))

@@ -13,17 +13,18 @@ import { type AheadBudget, WriteQueue } from './write-queue.ts'
 
 export type FileDeps = { context: UploadContext; terms: SftpTerms; allAhead: AheadBudget }
 type Target = { fileId: string; offsetBytes: number; signedIn: SignedIn; appends: boolean }
-/** An upload with its lease, and how many more bytes it takes. */
+/** An upload with its lease, and how many more bytes it accepts. */
 type Opened = { upload: Upload; limitBytes: number }
 
 const RULES = { whenCut: 'keep', completedBy: 'body' } as const
-/** How often a file that is being closed may be taken over by others in between. */
+/** How often others may take over a file while it is being closed. */
 const CLOSING_ATTEMPTS = 5
 
 /**
- * A file that a client has open for writing. The lease of its upload is taken with the first bytes, and released when none come,
- * when others ask for it, and at the end; it is taken again with the next bytes, as long as nobody else has written meanwhile.
- * The file is complete when it is closed. After a write that failed it cannot be, and stays to be resumed.
+ * A file that a client has open for writing. Its upload's lease is taken with the first bytes, and released when none
+ * arrive, when others request it, and at the end; it is taken again with the next bytes, unless someone else has
+ * written in the meantime. The file is complete when it is closed. After a failed write it cannot be completed, and
+ * can be resumed later.
  */
 export class OpenFile {
   readonly fileId: string
@@ -48,12 +49,12 @@ export class OpenFile {
     if (opened) this.#start(opened)
   }
 
-  /** As far as the client has written it. */
+  /** How far the client has written it. */
   get endOffset(): number {
     return this.#queue.endOffset
   }
 
-  /** Whether its connection is to be read no further for now. */
+  /** Whether to stop reading its connection for now. */
   get isBehind(): boolean {
     return this.#queue.hasUntaken
   }
@@ -72,7 +73,7 @@ export class OpenFile {
     return promise
   }
 
-  /** Resolves when every byte is durable, the file is complete, and a hook that decides about it has allowed it. */
+  /** Resolves when every byte is durable, the file is complete, and its decision hook, if any, has allowed it. */
   async close(): Promise<void> {
     const { gap } = this.#queue
     if (gap)
@@ -92,7 +93,7 @@ export class OpenFile {
     if (this.#isGated) await this.#decided()
   }
 
-  /** After a success the client would not come back for the rejection. */
+  /** After a success, the client would not return for the rejection. */
   async #decided(): Promise<void> {
     const decision = await waitForDecision(this.#deps.context, this.fileId)
     if (decision?.state === 'rejected') throw rejected(decision.reason)
@@ -100,7 +101,7 @@ export class OpenFile {
       throw notNow('Every byte has arrived, but the file has not been decided on yet. Do not send it again.')
   }
 
-  /** What has arrived is kept, and the file stays to be resumed. */
+  /** The bytes received are kept, and the file can be resumed. */
   async cut(error: unknown = notNow('The connection was lost.')): Promise<void> {
     this.#isGone = true
     this.#queue.finish('cut')
@@ -164,7 +165,7 @@ export class OpenFile {
   }
 }
 
-/** Of an upload that was just created. */
+/** Of a newly created upload. */
 export function limitOfNew({ token, pipe }: Pick<CreationRight, 'token' | 'pipe'>, upload: Upload): number {
   return maxUploadBytes(upload.limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
 }

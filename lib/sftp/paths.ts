@@ -1,13 +1,13 @@
 import { invalidRequest } from '../platform/kernel/errors.ts'
 import { folderOf, MAX_FILENAME_BYTES } from '../workspace/pipes/placeholders.ts'
 
-/** Where a file is in the directory of its Sender: both are empty for the root. */
+/** A file's path in its Sender's directory: both are empty for the root. */
 export type Place = { folder: string; name: string }
 
 const MAX_PATH_BYTES = 1024
 
 /**
- * The directory exists only in the ledger, so a path leads nowhere else. `..` at the root stays there, as everywhere.
+ * The directory only exists in the ledger, so a path cannot lead elsewhere. `..` at the root stays there, as usual.
  */
 export function readPath(sent: string): Place {
   if (Buffer.byteLength(sent) > MAX_PATH_BYTES) throw refused(`has more than ${MAX_PATH_BYTES} bytes`)
@@ -25,24 +25,24 @@ export function readPath(sent: string): Place {
 
 export const isRoot = ({ name }: Place): boolean => name === ''
 
-/** Without a slash before it, as folders are stored. */
+/** Without a leading slash, like stored folders. */
 export const pathOf = ({ folder, name }: Place): string => (folder === '' ? name : `${folder}/${name}`)
 
 const refused = (message: string) => invalidRequest([{ field: 'The path', message }])
 
-/** WinSCP and others; of rclone, eight hexadecimal digits stand before its suffix. */
+/** WinSCP and others; rclone puts eight hexadecimal digits before its suffix. */
 const TEMPORARY = /(?<=.)(?:(?:\.[0-9a-f]{8})?\.partial|\.filepart|\.part)$/
 
-/** The name that a file will have once its client is done. Its key is made of this one. */
+/** A file's name once its client is done. Its key is built from this one. */
 export const finalNameOf = (name: string): string => name.replace(TEMPORARY, '')
 
-/** What the key of a file is made of. */
+/** What a file's key is built from. */
 export function describePlace({ folder, name }: Place): { filename: string; relativePath: string } {
   const filename = finalNameOf(name)
   return { filename, relativePath: pathOf({ folder, name: filename }) }
 }
 
-/** Whether the key that a file got at one place is the one that it would have got at the other. */
+/** Whether the key a file got at one path is the one it would have got at the other. */
 export function hasSameKey(from: Place, to: Place): boolean {
   const [one, other] = [describePlace(from), describePlace(to)]
   return one.filename === other.filename && folderOf(one.relativePath) === folderOf(other.relativePath)

@@ -10,7 +10,7 @@ import { findSender } from '../workspace/senders/read-senders.ts'
 import { tokenInput } from '../workspace/tokens/token.ts'
 import { readPublicKey } from './public-key.ts'
 
-/** Of one Sender. */
+/** For one Sender. */
 const MOST_KEYS = 50
 
 const publicKeyField = z
@@ -27,7 +27,7 @@ export const senderKeyInput = z.strictObject({
   name: nameField,
   /** A line as in `id_ed25519.pub`: ed25519, ecdsa, or rsa of at least 2048 bits. */
   publicKey: publicKeyField,
-  /** The person or partner whose uploads these are, as in a token. */
+  /** The person or partner these uploads belong to, as in a token. */
   subject: tokenInput.shape.subject,
 })
 export type SenderKeyInput = z.output<typeof senderKeyInput>
@@ -47,7 +47,7 @@ export type SenderKey = z.output<typeof senderKeyAnswer>
 
 const toSenderKey = (row: typeof senderKeys.$inferSelect): SenderKey => toAnswer(senderKeyAnswer, row)
 
-/** Whoever has the private key may upload by SFTP, to every Pipe of the workspace whose SFTP source is on. */
+/** The private key's holder may upload by SFTP to every Pipe in the workspace whose SFTP source is on. */
 export async function addSenderKey(
   { db, clock }: CoreRuntime,
   actor: Actor,

@@ -9,7 +9,7 @@ import { Connection, type ConnectionDeps } from './connection.ts'
 import { openHostKey } from './host-key.ts'
 import { SFTP_TERMS, type SftpTerms } from './terms.ts'
 
-/** No SHA-1, no CBC, no finite fields, whose key exchange costs a hundred times as much, and no compression. */
+/** No SHA-1, no CBC, no finite-field key exchange, which costs a hundred times as much, and no compression. */
 const ALGORITHMS: ServerConfig['algorithms'] = {
   kex: [
     'curve25519-sha256',
@@ -23,20 +23,20 @@ const ALGORITHMS: ServerConfig['algorithms'] = {
   compress: ['none'],
 }
 const LOOK_EVERY_MS = 1000
-/** Our own limits end a connection that is idle. A client whose connection is held does not get to answer. */
+/** Our own limits end an idle connection. A client whose connection is paused cannot respond. */
 const KEEPALIVE = { keepaliveInterval: seconds(30), keepaliveCountMax: 40 }
 
 type Options = {
   port: number
   host: string
-  /** Who may speak for other addresses. */
+  /** The proxies that may pass on other addresses. */
   trusts: (address: string) => boolean
   terms?: Partial<SftpTerms>
 }
 
 /**
- * Uploads by SFTP, on a port of its own. It accepts the connections itself and hands them to ssh2, so that their number and
- * what is read of each is decided here.
+ * SFTP uploads, on a separate port. It accepts connections itself and passes them to ssh2, so that it controls their
+ * number and how much is read from each.
  */
 export async function startSftpServer(
   { db, vault, log }: Pick<Runtime, 'db' | 'vault' | 'log'>,
@@ -64,7 +64,7 @@ export async function startSftpServer(
   }
   ssh.on('connection', (client) => bySocket.get(socketOf(client))?.begin(client))
   const server = createServer(accept)
-  // The operating system keeps those that are waiting: more than these are not even accepted.
+  // The operating system queues waiting connections: beyond this number, they are not even accepted.
   server.maxConnections = terms.connections
   server.listen(port, host)
   await once(server, 'listening')
@@ -85,5 +85,5 @@ export async function startSftpServer(
 const plainAddress = ({ remoteAddress }: Socket): string =>
   (remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
 
-/** ssh2 does not say which of the sockets it was given a client belongs to. */
+/** ssh2 does not report which socket a client belongs to. */
 const socketOf = (client: unknown): Socket => (client as { _sock: Socket })._sock

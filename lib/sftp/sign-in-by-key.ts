@@ -13,12 +13,12 @@ type Context = Pick<UploadContext, 'db' | 'clock'>
 type Offer = Pick<PublicKeyAuthContext, 'key' | 'signature' | 'blob' | 'hashAlgo'>
 type Where = {
   user: string
-  /** Undefined if it is that of a proxy, from which everybody comes. */
+  /** Undefined if it is a proxy's address, which everyone shares. */
   address: string | undefined
   /** What the records show. */
   from: string
   offer: Offer
-  /** Agents offer every key that they have: a connection counts as one failure for it, not as many. */
+  /** Agents offer every key they have: a connection counts as a single failure, not as many. */
   isFirst: boolean
 }
 
@@ -32,12 +32,12 @@ type Found = {
   lastAddress: string | null
 }
 
-/** What the session uploads by, which is told to nobody. */
+/** The session's upload token, which is never disclosed. */
 const TOKEN_MS = days(1)
 
 /**
- * Signs in with the id of a Pipe and a key of a Sender. Returns undefined for a key that would do and that the client has not
- * signed with. Nothing is computed for a key that is not known.
+ * Signs in with a Pipe id and a Sender's key. Returns undefined for an acceptable key that the client has not signed
+ * with yet. Nothing is computed for an unknown key.
  */
 export async function signInByKey(context: Context, { user, address, from, offer, isFirst }: Where) {
   if (!isPipeId(user)) throw refused()
@@ -69,7 +69,7 @@ async function findKey(
   return found
 }
 
-/** For a signature by RSA with SHA-1, ssh2 names no hash, whatever the client calls the algorithm. */
+/** For an RSA signature with SHA-1, ssh2 reports no hash, whatever the client calls the algorithm. */
 const isOfAlgorithm = ({ key, hashAlgo }: Offer, { algorithm }: Found): boolean =>
   key.algo === algorithm && (algorithm !== 'ssh-rsa' || hashAlgo !== undefined)
 
@@ -95,7 +95,7 @@ async function enter(
     await tx.execute(sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, expires_at, created_at)
       values (${uuidv7(clock.now())}::uuid, ${workspaceId}::uuid, ${pipeId}, ${senderId}::uuid, ${hashSecret(token)}, ${subject},
         ${expiresAt}, ${now})`)
-    // A partner may connect every minute; what is worth knowing is from where else.
+    // A partner may connect every minute; only a different address is worth recording.
     if (from === lastAddress) return
     const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'SFTP', role: 'viewer' }
     const detail = { address: from, fingerprint, pipeId }

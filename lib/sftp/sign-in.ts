@@ -5,22 +5,22 @@ import { isPipeId } from '../platform/kernel/ids.ts'
 import { isSpent, networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 
-/** Who a session belongs to. Whatever it does, it does by an upload token, as any client. */
+/** Who a session belongs to. Like any client, it does everything with an upload token. */
 export type SignedIn = {
   workspaceId: string
   pipeId: string
   senderId: string
   subject: string | null
   token: string
-  /** The key by which it signed in. */
+  /** The key it signed in with. */
   key: { id: string; fingerprint: string } | null
 }
 
-/** `address` is undefined if it is that of a proxy, from which everybody comes. */
+/** `address` is undefined if it is a proxy's, which everyone shares. */
 type Where = { address: string | undefined; pipeId: string | undefined }
 type Context = Pick<UploadContext, 'db' | 'clock' | 'rights'>
 
-/** Failures, over all nodes together. A Pipe gets more, so that one network cannot keep the others of the Pipe out. */
+/** Failures, across all nodes. A Pipe gets more, so that one network cannot lock out the Pipe's other users. */
 const PER_ADDRESS = { burst: 30, refillMs: 10_000 }
 const PER_PIPE = { burst: 600, refillMs: 500 }
 const FOR_ADDRESS = 'sftp'
@@ -28,7 +28,7 @@ const keyOfPipe = (pipeId: string) => `sftp:pipe:${pipeId}`
 
 const TOKEN = /^tmp_[0-9A-Za-z]{43}$/
 
-/** Signs in with the id of a Pipe and a temporary token. Every refusal is the same. */
+/** Signs in with a Pipe id and a temporary token. Every refusal is the same. */
 export async function signInByToken(
   context: Context,
   { user, password, address }: { user: string; password: string; address: string | undefined },
@@ -40,14 +40,14 @@ export async function signInByToken(
   return countingFailures(context, { address, pipeId: user }, async () => {
     const { token, pipe } = await context.rights.toCreate(password, user)
     if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
-    // Whoever has a link may upload, and an SFTP session lists files.
+    // Visitors of a link may upload, but an SFTP session lists files.
     if (token.linkId !== null) throw refused()
     const { workspaceId, senderId, subject } = token
     return { workspaceId, pipeId: user, senderId, subject, token: password, key: null }
   })
 }
 
-/** Refuses where too many attempts have failed, and counts this one if it does. */
+/** Refuses after too many failed attempts, and counts this one if it fails. */
 export async function countingFailures<Result>(
   context: Pick<UploadContext, 'db' | 'clock'>,
   where: Where & { pipeId: string; counts?: boolean },
@@ -82,11 +82,11 @@ async function countFailure(
   const taken: Promise<void>[] = []
   if (address) taken.push(takeForAddress(context, FOR_ADDRESS, address, PER_ADDRESS))
   if (pipeId) taken.push(takeFromLimit(context, keyOfPipe(pipeId), PER_PIPE))
-  // What cannot be counted any more is over the limit.
+  // Attempts that can no longer be counted are over the limit.
   await Promise.allSettled(taken)
 }
 
-/** Where a session that is open must end. One whose token has expired may finish what it began. */
+/** When an open session must end. If its token has expired, it may finish its current files. */
 export async function assertStillAllowed({ db, rights }: Context, signedIn: SignedIn): Promise<void> {
   const { token, pipeId, key } = signedIn
   if (key && !(await hasKey(db, key.id))) throw keyRemoved()

@@ -1,33 +1,33 @@
 import { minutes, seconds } from '../platform/kernel/clock.ts'
 
-/** The limits of SFTP in one place, so that tests can lower them. Connections and bytes are those of one process. */
+/** The SFTP limits in one place, so that tests can lower them. Connections and bytes are per process. */
 export type SftpTerms = {
   connections: number
   connectionsPerNetwork: number
-  /** Of these, how many may still have to sign in. */
+  /** How many of these may not have signed in yet. */
   signingIn: number
   signingInPerNetwork: number
-  /** Key exchanges cost processor time: so many at once, and then one for each interval. */
+  /** Key exchanges cost CPU time: this many at once, and then one per interval. */
   exchanges: { burst: number; refillMs: number }
   exchangesPerNetwork: { burst: number; refillMs: number }
-  /** How long a client may take to sign in, in how many attempts and bytes. */
+  /** How long a client may take to sign in, and in how many attempts and bytes. */
   signInMs: number
   signInAttempts: number
   signInBytes: number
-  /** A connection without a request is closed after this. */
+  /** A connection without requests is closed after this time. */
   idleMs: number
-  /** A file that gets no bytes for this long is stored, and its lease released. */
+  /** A file without new bytes for this long is stored, and its lease released. */
   writeIdleMs: number
   channels: number
-  /** Open files and directories of a connection. */
+  /** Open files and directories per connection. */
   handles: number
-  /** Requests that a connection may have unanswered before it is no longer read. */
+  /** How many unanswered requests a connection may have before it is no longer read. */
   unanswered: number
   /** How far ahead of the next missing byte a write may be. */
   aheadBytes: number
-  /** What writes ahead may hold in all files together. */
+  /** The total size of writes ahead in all files. */
   allAheadBytes: number
-  /** How often a session that writes is checked for being still allowed. */
+  /** How often a writing session's permission is checked. */
   recheckMs: number
 }
 

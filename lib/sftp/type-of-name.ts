@@ -1,4 +1,4 @@
-/** SFTP declares no types, so the extension says it, as the browser's own does for files that are dropped on a page. */
+/** SFTP declares no types, so the extension determines it, like the browser's own for files dropped on a page. */
 const TYPES = new Map(
   Object.entries({
     aac: 'audio/aac',

@@ -1,7 +1,7 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import type { ByteSource } from '../uploads/stream/body.ts'
 
-/** What writes ahead of the next byte hold in all files of this process. */
+/** Bytes written ahead of the next byte, in all of this process's files. */
 export type AheadBudget = { bytes: number; readonly mostBytes: number }
 
 type Options = {
@@ -12,15 +12,15 @@ type Options = {
   idleMs: number
 }
 
-/** `done` says that the bytes were taken over, or why not. */
+/** `done` reports that the bytes were taken over, or why not. */
 type Write = { data: Buffer; done: (error?: unknown) => void }
 type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
 type State = { kind: 'idle' } | { kind: 'flowing' | 'paused'; taker: Taker }
 
 /**
- * The writes to one open file as a stream of bytes. Clients keep several in progress, which may come out of order within a
- * window. Nothing else waits here: a write that is not taken keeps its connection from being read. It may be started again
- * and again, as the upload is given away and taken back.
+ * Writes to an open file as a stream of bytes. Clients keep several in flight, which may arrive out of order within a
+ * window. Nothing else waits here: a write that is not taken keeps its connection from being read. It may be started
+ * repeatedly, as the upload is released and taken again.
  */
 export class WriteQueue implements ByteSource {
   readonly #options: Options
@@ -28,7 +28,7 @@ export class WriteQueue implements ByteSource {
   readonly #ahead = new Map<number, Buffer>()
   #aheadBytes = 0
   #takenOffset: number
-  /** Where the next byte that is missing goes. */
+  /** The offset of the next missing byte. */
   #endOffset: number
   #state: State = { kind: 'idle' }
   #end: 'end' | 'cut' | undefined
@@ -41,7 +41,7 @@ export class WriteQueue implements ByteSource {
     this.#endOffset = options.offsetBytes
   }
 
-  /** All bytes before it were taken, or were confirmed before. */
+  /** All preceding bytes were taken or already confirmed. */
   get takenOffset(): number {
     return this.#takenOffset
   }
@@ -54,7 +54,7 @@ export class WriteQueue implements ByteSource {
     return this.#inOrder.length > 0
   }
 
-  /** Undefined if no byte is missing between those that have come. */
+  /** Undefined if no byte is missing between those that have arrived. */
   get gap(): { fromBytes: number; toBytes: number } | undefined {
     if (this.#ahead.size === 0) return undefined
     return { fromBytes: this.#endOffset, toBytes: Math.min(...this.#ahead.keys()) }
@@ -76,13 +76,13 @@ export class WriteQueue implements ByteSource {
     this.#deliver()
   }
 
-  /** No more writes come. */
+  /** No more writes will arrive. */
   finish(how: 'end' | 'cut'): void {
     this.#end = how
     this.#endIfOver()
   }
 
-  /** Nothing of what was not taken will be. */
+  /** Bytes that were not taken never will be. */
   drop(error: unknown): void {
     for (const { done } of this.#inOrder.splice(0)) done(error)
     for (const [offset, data] of this.#ahead) this.#forget(offset, data)
@@ -169,12 +169,15 @@ export class WriteQueue implements ByteSource {
   }
 }
 
-/** What ssh2 puts before the bytes of a write, in the buffer of the request: its type, its id, the handle and the offset. */
+/**
+ * The bytes that ssh2 puts in front of a write's data in the request buffer: its type, its id, the handle and the
+ * offset.
+ */
 const REQUEST_BYTES = 1 + 4 + (4 + 4) + 8 + 4
 
 /**
- * Frees the buffer of a request at once, where it has one of its own: left to V8, they cause more garbage collections than
- * everything else that is done with the bytes.
+ * Immediately frees a request's buffer, if it has its own: left to V8, these buffers cause more garbage collections
+ * than everything else done with the bytes.
  */
 function discard({ buffer, byteOffset, byteLength }: Buffer): void {
   const isOwn = byteOffset === REQUEST_BYTES && byteOffset + byteLength === buffer.byteLength

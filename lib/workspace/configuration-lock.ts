@@ -14,8 +14,9 @@ export const configurationLockInput = z.strictObject({
 export const configurationLockAnswer = z.strictObject({ holder: z.uuid(), lockedUntil: z.iso.datetime() })
 
 /**
- * Takes or renews the lock that keeps two runs of `sluice apply` in one workspace apart. It stops nobody else: single changes in
- * the dashboard and by the API go on. A holder that was killed loses it within a minute.
+ * Acquires or renews the lock that keeps two `sluice apply` runs in one workspace apart. It does not block anything
+ * else: single changes in the dashboard and through the API remain possible. A killed holder loses it within a
+ * minute.
  */
 export async function lockConfiguration(
   { db, clock }: CoreRuntime,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How a bucket keeps objects: for all of a Data Store, or for those of a Pipe. */
+/** How a bucket stores objects: for all of a Data Store, or for those of a Pipe. */
 
 export const storageClassField = z.string().regex(/^[A-Z0-9_-]{1,64}$/, 'must look like STANDARD_IA')
 

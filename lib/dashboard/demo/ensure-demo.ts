@@ -21,13 +21,13 @@ import { inboxUrl } from '../inbox.ts'
 
 type DemoRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 
-/** Any fixed number does; it is the lock's name. */
+/** The lock's name: any fixed number. */
 const LOCK = 7_584_230_020
 
 /**
- * The demo workspace: made once, then kept. Its addresses and its bucket's folder follow those of this start, since
- * the local bucket's port may change and DATA_DIR may have moved. What `demo.json` says is sealed in the database too, so that a second process, or one that
- * lost the file, writes the same.
+ * The demo workspace: created once, then kept. Its addresses and its bucket's folder are updated at each start, since
+ * the local bucket's port may change and DATA_DIR may have moved. The contents of `demo.json` are also sealed in the
+ * database, so that a second process, or one that lost the file, writes the same.
  */
 export async function ensureDemo(
   runtime: DemoRuntime,
@@ -56,8 +56,8 @@ async function keepDemo(
   const { db, config, vault } = runtime
   const context = demoVaultContext(workspaceId)
   const before = JSON.parse(vault.open(sealed, context)) as DemoDocument
-  // On a shared PostgreSQL the bucket of another DATA_DIR stays the demo's, since both may be running. Keys tell them
-  // apart and folders do not: a DATA_DIR may have been moved or copied since.
+  // On a shared PostgreSQL, another DATA_DIR's bucket stays the demo's, since both may be running. They are
+  // distinguished by their keys, not by their folders: a DATA_DIR may have been moved or copied since.
   const ours = !config.databaseUrl || before.bucket.accessKeyId === bucket.accessKeyId
   const document: DemoDocument = {
     ...before,
@@ -95,7 +95,7 @@ async function moveDataStore(
     .where(and(eq(dataStores.workspaceId, workspaceId), eq(dataStores.id, dataStoreId)))
 }
 
-/** The bucket is Sluice's own: nobody has to check it first. */
+/** Sluice owns this bucket, so nobody has to check it first. */
 async function makeReady(
   { db, clock }: DemoRuntime,
   dataStoreId: string,
@@ -112,7 +112,7 @@ async function makeReady(
     .where(ours)
 }
 
-/** Only what still points at the inbox: the owner may have given another address. */
+/** Only outputs that still point at the inbox: the owner may have set another address. */
 async function moveInbox({ db, config }: DemoRuntime, workspaceId: string, from: string): Promise<void> {
   const inbox = `${from}/api/inbox/`
   await db
@@ -203,7 +203,7 @@ export async function pointWebhookAtInbox(
   })
 }
 
-/** A bucket on this machine: the keys that the demo Data Store uses, and a pair that may read. */
+/** A bucket on this machine: the keys that the demo Data Store uses, and a pair that can read. */
 export type DemoBucket = {
   endpoint: string
   region: string

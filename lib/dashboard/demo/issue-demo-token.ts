@@ -9,7 +9,7 @@ import { issueTrialToken, type TrialToken } from '../../workspace/tokens/issue-t
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
 const LIMITS = { maxBytes: 50_000_000, maxFiles: 3 }
 
-/** The demo's Pipe that takes uploads; none where there is no demo, or its owner closed it. */
+/** The demo Pipe that accepts uploads; undefined if there is no demo, or its owner closed it. */
 export async function findDemoPipe({
   db,
   config,
@@ -25,7 +25,7 @@ export async function findDemoPipe({
   return found && { ...found, uploadUrl: uploadUrlOf(config, found.id) }
 }
 
-/** For a visitor of the landing page: a few small files into the demo's Pipe. */
+/** For a landing page visitor: a few small files to the demo Pipe. */
 export async function issueDemoToken(runtime: ConfiguredRuntime, address: string): Promise<TrialToken> {
   await takeForAddress(runtime, 'demo', address, PER_ADDRESS)
   const pipe = await findDemoPipe(runtime)

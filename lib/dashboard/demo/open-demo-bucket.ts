@@ -19,8 +19,8 @@ const START_TRY_EVERY_MS = 100
 type Kept = Pick<DemoBucket, 'accessKeyId' | 'secretAccessKey' | 'reader'> & { port: number }
 
 /**
- * The bucket of the demo workspace. One process at a time serves it; others on the same DATA_DIR use it, and one
- * of them takes over when that process ends. Its keys and its port are kept in `DATA_DIR/bucket.json`.
+ * The demo workspace's bucket. One process at a time serves it; others on the same DATA_DIR use it, and one of them
+ * takes over when that process ends. Its keys and its port are stored in `DATA_DIR/bucket.json`.
  */
 export async function openDemoBucket(
   { dataDir }: Config,
@@ -69,7 +69,7 @@ async function serveBucket(dataDir: string): Promise<Serving | undefined> {
   }
 }
 
-/** The port of last time, so that the Data Store's address stays; another one where it is taken. */
+/** The previous port, so that the Data Store's address stays the same; another one if it is in use. */
 async function startOnPort(directory: string, kept: Kept): Promise<LocalBucket> {
   const keys: BucketKey[] = [
     { ...pair(kept), actions: ['s3:PutObject', TAGGING] },

@@ -2,11 +2,11 @@ import { currentUppy } from './kit.ts'
 import type { EmbedTarget } from './snippets.ts'
 
 /**
- * The uploader for a page. Each takes its token from the page's own backend and renews it before it expires and after
- * a 401. It waits for whatever passes, for as long as the upload lives, and goes on after a reload. This is the text
- * of lib/client for people to own: one suite of tests runs both, and the browser tests run these very texts.
+ * The uploader for a page. Each gets its token from the page's own backend and renews it before it expires and after
+ * a 401. It waits out temporary failures for as long as the upload lives, and continues after a reload. This is the
+ * text of lib/client for people to copy: one test suite covers both, and the browser tests run these exact texts.
  */
-/** Types stand between « and », for the text in TypeScript; the others do without. */
+/** Types are enclosed in « and » for the TypeScript version; the others omit them. */
 const written = (text: string) => ({
   plain: text.replaceAll(/«[^»]*»/g, ''),
   typed: text.replaceAll(/[«»]/g, ''),
@@ -109,7 +109,10 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
   }
 }`)
 
-/** Uppy would keep files of up to 10 MiB, and let every larger one be picked again after a reload. Its types lack these options. */
+/**
+ * Uppy would keep files of up to 10 MiB, and have the user pick larger ones again after a reload. Its types lack
+ * these options.
+ */
 const retriever =
   written(`// After a reload a file of up to 1 GiB is still there. A larger one is picked again, and goes on where it was.
 const remembered«: object» = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }`)
@@ -122,8 +125,8 @@ const tusOptions = (uploadUrl: string) => `{
 }`
 
 /**
- * A whole page, with Uppy from its ready-made bundle. An import cannot name a hash; the script before it is the same
- * module, so the browser fetches it once and checks it there.
+ * An entire page, with Uppy from its prebuilt bundle. An import cannot specify a hash; the script before it is the
+ * same module, so the browser fetches it once and verifies it there.
  */
 export function plainUppySnippet({ baseUrl, uploadUrl }: EmbedTarget): string {
   const style = currentUppy(baseUrl, 'uppy.min.css')
@@ -148,7 +151,7 @@ uppy.use(Tus, ${tusOptions(uploadUrl)})
 `
 }
 
-/** What the texts below import. */
+/** Imported by the texts below. */
 export const REACT_INSTALL =
   'npm install @uppy/core @uppy/dashboard @uppy/golden-retriever @uppy/react @uppy/tus'
 export const TUS_JS_INSTALL = 'npm install tus-js-client'
@@ -211,7 +214,7 @@ export async function upload(file, onProgress, onWaiting = () => {}) {
 `
 }
 
-/** The heart of it, where there is room for no more; `keepGoing` stands on the Embed page. */
+/** The core, for places without more room; `keepGoing` is on the Embed page. */
 export function shortUppySnippet({ uploadUrl }: EmbedTarget): string {
   return `const uppy = new Uppy()
   .use(Dashboard, { inline: true, target: '#uploader' })

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { toProblem } from '../../platform/http/problem.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
-/** A package of the kit, packed by the build. Its name has a part of its digest, so that its bytes never change. */
+/** A kit package, packed by the build. Its name contains part of its digest, so that its bytes never change. */
 type KitFile = { name: string; version: string; file: string; integrity: string; bytes: number }
 
-/** Next bundles modules, so the place is by the working directory. */
+/** Next bundles modules, so the path starts at the working directory. */
 const FOLDER = '.kit'
 
 export const kitPath = (file: string): string => join(process.cwd(), FOLDER, file)
 
-/** A process serves one build for as long as it lives. */
+/** A process serves a single build for its lifetime. */
 let files: KitFile[] | undefined
 
 function kitFiles(): KitFile[] {
@@ -22,7 +22,7 @@ function kitFiles(): KitFile[] {
 
 const kitUrl = (baseUrl: string, { file }: KitFile): string => `${baseUrl}/kit/${file}`
 
-/** What installs these packages, by address, since the names on npm are not ours. */
+/** Installs these packages by address, since we do not own the names on npm. */
 export function installKit(baseUrl: string, ...names: string[]): string {
   const urls = names.map((name) => kitUrl(baseUrl, kitFiles().find((file) => file.name === name)!))
   return ['npm install', ...urls].join(' \\\n  ')
@@ -30,7 +30,7 @@ export function installKit(baseUrl: string, ...names: string[]): string {
 
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' }
 
-/** What there is, each with the digest that npm writes into a lock file. */
+/** The available packages, each with the digest that npm writes into a lock file. */
 export function listKit(baseUrl: string): Response {
   const packages = kitFiles().map(({ file, ...rest }) => ({
     ...rest,
@@ -39,7 +39,7 @@ export function listKit(baseUrl: string): Response {
   return Response.json({ packages }, { headers: { ...ANY_ORIGIN, 'Cache-Control': 'no-cache' } })
 }
 
-/** Its address says which bytes it has, so browsers keep it for good. */
+/** Its address determines its bytes, so browsers can cache it forever. */
 const forGood = (content: Buffer<ArrayBuffer>, type: string) =>
   new Response(content, {
     headers: { ...ANY_ORIGIN, 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': type },
@@ -58,8 +58,8 @@ export async function serveKit(baseUrl: string, file: string): Promise<Response>
 }
 
 /**
- * Uppy's ready-made bundle, served from Sluice's own address. Pages out there name a version and its hashes, so a
- * published version is never taken away: when the package is upgraded, the old one stays as an npm alias.
+ * Uppy's prebuilt bundle, served from Sluice's own address. Existing pages refer to a version and its hashes, so a
+ * published version is never removed: when the package is upgraded, the old one stays as an npm alias.
  */
 export type UppyFile = 'uppy.min.mjs' | 'uppy.min.css'
 type Bundle = { package: string; integrity: Record<UppyFile, string> }
@@ -74,7 +74,7 @@ export const UPPY_BUNDLES: Record<string, Bundle> = {
   },
 }
 
-/** The one that new snippets name. */
+/** The version for new snippets. */
 const CURRENT = '6.0.1'
 
 export function currentUppy(baseUrl: string, file: UppyFile): { url: string; integrity: string } {

@@ -1,4 +1,4 @@
-/** What a snippet has to know. It never holds a secret: those come from the reader's own environment. */
+/** What a snippet needs to know. It never contains a secret: those come from the reader's own environment. */
 export type EmbedTarget = {
   baseUrl: string
   /** The Pipe's TUS endpoint. */
@@ -6,7 +6,7 @@ export type EmbedTarget = {
   pipeId: string
 }
 
-/** How a backend trades its Sender token for a temporary one. */
+/** How a backend exchanges its Sender token for a temporary one. */
 export function curlTokenSnippet({ baseUrl, pipeId }: EmbedTarget): string {
   return `curl ${baseUrl}/api/v1/tokens \\
   -H "Authorization: Bearer $SLUICE_SENDER_TOKEN" \\
@@ -31,7 +31,7 @@ export async function POST() {
 `
 }
 
-/** What somebody writes who has the kit. The browser tests run these very texts. */
+/** Code for users of the kit. The browser tests run these exact texts. */
 export function kitRouteSnippet({ baseUrl, pipeId }: EmbedTarget): string {
   return `// app/api/upload-token/route.ts, with SLUICE_SENDER_TOKEN in the environment
 import { createTokenHandler } from '@sluice/node'
@@ -66,7 +66,7 @@ export default function Page() {
 }
 `
 
-/** For pages without React, as Express or Rails serve them. */
+/** For pages without React, such as those served by Express or Rails. */
 export const KIT_HTML_SNIPPET = `<label>Choose files <input type="file" multiple></label>
 <ul></ul>
 <script type="module">
@@ -91,7 +91,7 @@ document.querySelector('input').onchange = ({ target }) => {
 </script>
 `
 
-/** A file without TUS: from a terminal, an iPhone and a page that needs no more than a file sent. */
+/** A file without TUS: from a terminal, an iPhone, or a page that only needs to send a file. */
 export function curlUploadSnippet({ baseUrl, uploadUrl, pipeId }: EmbedTarget): string {
   return `TOKEN=$(curl -s ${baseUrl}/api/v1/tokens \\
   -H "Authorization: Bearer $SLUICE_SENDER_TOKEN" \\

@@ -13,12 +13,12 @@ import type { File } from './file.ts'
 import { readFiles } from './list-files.ts'
 import { findFile } from './show-file.ts'
 
-/** As many as a page shows. */
+/** The number of files on a page. */
 const MOST = 100
-/** So long erased records can be brought back; the sweep removes them after it. */
+/** How long erased records can be restored; the sweep then removes them. */
 export const UNDO_MS = minutes(1)
 
-/** Cancels those that are in progress, and leaves the others as they are. Answers how many. */
+/** Cancels uploads in progress, and leaves the others unchanged. Returns how many. */
 export async function cancelFiles(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
   actor: Actor,
@@ -36,7 +36,7 @@ export async function cancelFiles(
   return canceled
 }
 
-/** Hides the records of those that have ended, for a minute in which that can be undone. Answers which. */
+/** Hides the records of ended uploads for a minute, during which this can be undone. Returns which. */
 export async function eraseFiles({ db, clock }: CoreRuntime, actor: Actor, ids: string[]): Promise<string[]> {
   return db.transaction(async (tx) => {
     const erased = await tx
@@ -58,7 +58,7 @@ export async function eraseFiles({ db, clock }: CoreRuntime, actor: Actor, ids: 
   })
 }
 
-/** Brings back what was erased just now. Answers how many there still were. */
+/** Restores recently erased records. Returns how many still existed. */
 export async function restoreFiles({ db, clock }: CoreRuntime, actor: Actor, ids: string[]): Promise<number> {
   return db.transaction(async (tx) => {
     const restored = await tx
@@ -77,7 +77,7 @@ const known = (ids: string[]) => ids.filter(isUuid).slice(0, MOST)
 const mine = ({ workspaceId }: Actor, ids: string[]) =>
   and(eq(files.workspaceId, workspaceId), inArray(files.id, known(ids)))
 
-/** Gives an upload in progress up, as its client could. Refused once all its bytes are there. */
+/** Cancels an upload in progress, as its client could. Refused once all its bytes have arrived. */
 export async function cancelFile(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
   actor: Actor,
@@ -94,7 +94,7 @@ export async function cancelFile(
   })
 }
 
-/** Erases Sluice's record, with the webhooks that told of it; the object is the customer's and stays. */
+/** Erases Sluice's record and its webhooks; the object belongs to the customer and stays. */
 export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const file = await findFile(tx, actor, id, 'update')
@@ -113,7 +113,7 @@ export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: st
   })
 }
 
-/** A webhook that is still to be delivered keeps its event, which is pruned later. */
+/** A webhook that is still pending keeps its event, which is pruned later. */
 async function eraseEvents(tx: Db, id: string): Promise<void> {
   const pending = tx
     .select({ one: sql`1` })
@@ -122,7 +122,7 @@ async function eraseEvents(tx: Db, id: string): Promise<void> {
   await tx.delete(events).where(and(eq(events.fileId, id), notExists(pending)))
 }
 
-/** What was copied by a repair that is not done is cleared away. If the file is restored, the repair starts over. */
+/** Parts copied by an unfinished repair are cleared. If the file is restored, the repair starts over. */
 async function clearRepairs(tx: Db, id: string, nowMs: number): Promise<void> {
   await tx
     .update(fileDestinations)
@@ -136,7 +136,7 @@ async function clearRepairs(tx: Db, id: string, nowMs: number): Promise<void> {
     )
 }
 
-/** Its parts are still in the bucket, and the row is how they are found. */
+/** Its parts are still in the bucket, and the row is needed to find them. */
 async function awaitsClearing(tx: Db, id: string): Promise<boolean> {
   const pending = await tx
     .select({ fileId: fileDestinations.fileId })
@@ -146,8 +146,8 @@ async function awaitsClearing(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Decides about a file whose hook has deferred the decision, or is still being asked: a scan may end before its receiver has
- * answered. The object of an allowed file is made within seconds.
+ * Decides on a file whose hook has deferred the decision or is still being asked: a scan may end before its receiver
+ * has responded. The object of an allowed file is created within seconds.
  */
 export async function decideOnFile(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,

@@ -1,19 +1,19 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 
-/** How far a destination of a file is, and what can be done where it has failed. */
+/** A destination's progress, and what can be done if it has failed. */
 export type DestinationProgress = {
   destinationId: string
   /** Of its Data Store. */
   name: string
   /** Bytes in recorded parts. */
   sentBytes: number
-  /** Of the copy that is being made, or was interrupted; null if none was begun. */
+  /** Of the copy that is being made, or was interrupted; null if none was started. */
   repairedBytes: number | null
-  /** When the next attempt to copy it is due. */
+  /** When the next copy attempt is due. */
   repairAtMs: number | null
   isRepairing: boolean
-  /** Destinations that have the object and may be read. */
+  /** Destinations that have the object and can be read. */
   sources: string[]
 }
 

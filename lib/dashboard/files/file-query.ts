@@ -16,43 +16,43 @@ const wordField = z
 const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
 
 /**
- * Pipe, status and Sender go along an index; the rest is looked for in a window of the rows that remain, so that a page
- * costs the same whatever is asked for. A page may then hold less than its limit and still have a next one.
+ * Pipe, status and Sender use an index; other filters search a window of the remaining rows, so that a page costs the
+ * same whatever the filter. A page may therefore contain fewer files than its limit and still have a next one.
  */
 export const fileQuery = pageQuery.extend({
   status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),
-  /** In progress, but without a byte for five minutes. */
+  /** In progress, but without bytes for five minutes. */
   waiting: z.stringbool('must be true or false').optional(),
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
   batchId: z.string().refine(isUuid, 'must be the id of a batch').optional(),
   protocol: z.enum(FILE_PROTOCOLS, `must be one of ${FILE_PROTOCOLS.join(', ')}`).optional(),
-  /** Part of the filename, in any letter case. */
+  /** Part of the filename, case-insensitive. */
   filename: wordField,
-  /** The files of one folder, without those of the folders in it. */
+  /** The files in one folder, without its subfolders. */
   folder: z
     .string()
     .max(512, 'must have at most 512 characters')
     .refine(isPlainText, 'must not contain control characters')
     .transform((path) => path.replace(/^\/+|\/+$/g, ''))
     .optional(),
-  /** Part of the filename or of the subject, in any letter case, or the id of a file. */
+  /** Part of the filename or the subject, case-insensitive, or a file's id. */
   search: wordField,
   createdAfter: timeField.optional(),
   createdBefore: timeField.optional(),
-  /** `newest` if not said. By size: of the 10,000 newest that fit the other filters. */
+  /** `newest` by default. By size: the 10,000 newest that match the other filters. */
   order: z.enum(FILE_ORDERS, `must be one of ${FILE_ORDERS.join(', ')}`).optional(),
 })
 export type FileQuery = z.output<typeof fileQuery>
 
-/** How many of the newest are put in order by their size, and counted. */
+/** How many of the newest are sorted by size, and counted. */
 export const MAX_COMPARED = 10_000
 
-/** What `fits` looks at, and the order by size. */
+/** The columns for `fits` and for sorting by size. */
 export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, protocol, coalesce(last_byte_at, created_at) as byte_at,
   coalesce(length_bytes, offset_bytes) as size`
 
-/** Goes along one of the indexes: by Sender, else by Pipe, each with its status where it holds that too. */
+/** Uses one of the indexes: by Sender, otherwise by Pipe, each with its status if it includes that. */
 export function alongIndex(
   actor: Actor,
   query: FileQuery,
@@ -74,7 +74,7 @@ export function alongIndex(
   )
 }
 
-/** What no index knows; undefined if all fit. */
+/** Filters without an index; undefined if everything matches. */
 export function fits(query: FileQuery): SQL | undefined {
   const { senderId, status, pipeId, protocol, filename, search, waiting } = query
   const conditions: SQL[] = []
@@ -91,8 +91,8 @@ export function fits(query: FileQuery): SQL | undefined {
 
 const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** As `isWaiting` says of one file. */
+/** The same as `isWaiting` for a single file. */
 const IS_WAITING = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
 
-/** The files that a customer sees. Partial uploads are not listed: the file that they are joined to is. */
+/** The files that a customer sees. Partial uploads are not listed: the file they are joined into is. */
 export const listed = and(isNull(files.erasedAt), sql`${files.concat} is distinct from 'partial'`)

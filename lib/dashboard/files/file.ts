@@ -24,22 +24,25 @@ const destinationAnswer = z.strictObject({
   etag: z.string().nullable(),
   /** False: best effort. It neither delays nor fails an upload. */
   required: z.boolean(),
-  /** Why it failed. `unknown`: the object may be there, and nobody can tell. */
+  /** Why it failed. `unknown`: the object may exist, but nobody can tell. */
   reason: z.enum(DESTINATION_REASONS).optional(),
-  /** The same in words for people. */
+  /** The same as a description. */
   reasonDetail: z.string().optional(),
-  /** Of one that lacks the object: when the next attempt to copy it there is due. Absent if there will be none. */
+  /** For a destination without the object: when the next copy attempt is due. Absent if there will be none. */
   repairAt: instant.optional(),
-  /** Of one that is transferred by what the bucket said when it was asked again: its response to the upload was lost. */
+  /**
+   * For a destination that is transferred according to the bucket's later responses: its response to the upload was
+   * lost.
+   */
   certainty: z.literal('inferred').optional(),
 })
 
-/** Of the `before_complete` hook. `due`: it is asked after the last byte; `asked`: there is no answer yet. */
+/** From the `before_complete` hook. `due`: it is asked after the last byte; `asked`: there is no answer yet. */
 const decisionAnswer = z.strictObject({
   state: z.enum(DECISION_STATES),
   /** Why it was rejected. */
   reason: z.string().nullable(),
-  /** What the uploader is handed. */
+  /** The result returned to the uploader. */
   result: z.unknown(),
   decidedBy: z.enum(DECIDED_BY).nullable(),
   decidedAt: instant.nullable(),
@@ -52,39 +55,39 @@ export const fileAnswer = z.strictObject({
   pipeId: z.string(),
   filename: z.string(),
   filetype: z.string().nullable(),
-  /** Null until the client has said it. */
+  /** Null until the client has declared it. */
   size: z.int().nullable(),
   /** The confirmed offset. */
   offset: z.int(),
   status: z.enum(FILE_STATUSES),
   failureReason: z.string().nullable(),
-  /** Null for a file that no hook decides about. */
+  /** Null for a file without a hook. */
   decision: decisionAnswer.nullable(),
   /** The Sender's name at that time. */
   sender: z.string(),
   senderId: z.uuid().nullable(),
   subject: z.string().nullable(),
-  /** By which it came, and alone continues. */
+  /** The protocol that created it; only that one can continue it. */
   protocol: z.enum(FILE_PROTOCOLS),
-  /** Of the whole object, once it is in the bucket. */
+  /** Of the entire object, once it is in the bucket. */
   checksum: z.string().nullable(),
-  /** The checksum that the client declared, of what it has read. A file that arrives with another one fails. */
+  /** The checksum declared by the client. A file with a different one fails. */
   declaredChecksum: z.string().nullable(),
   metadata: pairs,
   uploadMetadata: pairs,
   /** The headers and tags stored with the object, from the Pipe and the token. */
   object: fileObjectAnswer.nullable(),
-  /** The folder that the client sent, where the keys of its Pipe have {path}. */
+  /** The folder sent by the client, if the keys of its Pipe contain {path}. */
   folder: z.string().nullable(),
-  /** The files that it belongs to. */
+  /** The batch it belongs to. */
   batch: z.strictObject({ id: z.uuid(), name: z.string() }).nullable(),
-  /** The type that its first bytes have, where its Pipe verifies the content. */
+  /** The actual type of its first bytes, if its Pipe verifies the content. */
   foundType: z.string().nullable(),
   destinations: z.array(destinationAnswer),
   resumeCount: z.int(),
   savedBytes: z.int(),
   createdAt: instant,
-  /** When the latest confirmed byte came. */
+  /** When the latest confirmed byte arrived. */
   lastByteAt: instant.nullable(),
   expiresAt: instant,
   finishedAt: instant.nullable(),
@@ -93,7 +96,7 @@ export type File = z.output<typeof fileAnswer>
 
 const timelineEntry = z.strictObject({
   at: instant,
-  /** `token_issued`, `created`, what happened to the upload, `webhook_attempt`. */
+  /** `token_issued`, `created`, the upload's history, `webhook_attempt`. */
   kind: z.string(),
   detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 })
@@ -119,7 +122,7 @@ type Destination = Pick<
 
 const WAITING_MS = minutes(5)
 
-/** An upload that has had no byte for five minutes is not called live. */
+/** An upload without bytes for five minutes does not count as live. */
 export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number): boolean {
   return status === 'uploading' && Date.parse(lastByteAt ?? createdAt) < nowMs - WAITING_MS
 }
@@ -132,7 +135,7 @@ export function toFile(
   decision: Decision | undefined,
   batchName: string | undefined,
 ): File {
-  // Of an object that was found in the bucket not all bytes were seen.
+  // If an object was found in the bucket, not all its bytes were seen.
   const hasObject = row.status === 'transferred' || row.status === 'partially_transferred'
   const known = hasObject && destinations.every(({ certainty }) => certainty !== 'found')
   return toAnswer(fileAnswer, {
@@ -187,7 +190,7 @@ function toDestination({
   }
 }
 
-/** Why a file failed, in words for people. Of most failures the reason is words already. */
+/** Describes why a file failed. Most failure reasons already are descriptions. */
 export function explainFailure(reason: string): string {
   return CODES[reason] ?? reason
 }

@@ -8,7 +8,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { type File, toFile } from './file.ts'
 import { alongIndex, type FileQuery, fits, LOOKED_AT, MAX_COMPARED } from './file-query.ts'
 
-/** To look at a name takes some microseconds, and a page 20 ms at most. */
+/** Checking a name takes a few microseconds, and a page must take at most 20 ms. */
 const WINDOW = 2500
 
 type FoundKeys = { keys: string[]; windowEnd?: string | undefined }
@@ -87,7 +87,7 @@ export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   )
 }
 
-/** Those of the `before_complete` hook. Most files have none, and cost nothing. */
+/** From the `before_complete` hook. Most files have none, and cost nothing. */
 export async function readDecisions(
   db: Db,
   found: readonly (typeof files.$inferSelect)[],
@@ -117,13 +117,13 @@ export async function readBatchNames(
 
 const AT_ONCE = 500
 
-/** For an export; by time, since the order by size ends somewhere. */
+/** For an export; sorted by time, since sorting by size is limited. */
 export function eachFile(runtime: Pick<Runtime, 'db'>, actor: Actor, query: FileQuery) {
   const order = query.order === 'oldest' ? 'oldest' : 'newest'
   return eachPage((cursor) => listFiles(runtime, actor, { ...query, order, cursor, limit: AT_ONCE }))
 }
 
-/** How many files fit and how large they are together; where there are too many to look at, of the newest of them. */
+/** How many files match and their total size; if there are too many to check, for the newest of them. */
 export type FileTotals = { files: number; bytes: number; ofNewest: number | null }
 
 export async function countFiles(

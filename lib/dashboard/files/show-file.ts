@@ -8,10 +8,10 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
 import { readBatchNames, readDecisions } from './list-files.ts'
 
-/** The first so many of each kind; an upload in tiny requests has more than anybody reads. */
+/** The limit for each kind; an upload in tiny requests has more than anyone reads. */
 const MAX_ENTRIES = 500
 
-/** A file and all that happened to it: its token, each request and resume, its end, every webhook attempt. */
+/** A file and its complete history: its token, each request and resume, its end, every webhook attempt. */
 export async function showFile(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
@@ -88,7 +88,7 @@ export async function findFile(
   return row
 }
 
-/** What the server says of a trial upload: its status, its key, its resumes, its webhook. */
+/** The server's view of a trial upload: its status, key, resumes and webhook. */
 export async function trialResult({ db }: Pick<Runtime, 'db'>, actor: Actor, fileId: string) {
   if (!isUuid(fileId)) return undefined
   const [file] = await db

@@ -7,8 +7,8 @@ import { isUuid } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 
 /**
- * What an operator sees of workspaces: names of workspaces and members, counts and limits. Never the name of a file, a
- * subject, an object's key, or a secret.
+ * What an operator sees of workspaces: names of workspaces and members, counts and limits. Never a file name, a
+ * subject, an object key, or a secret.
  */
 export type SeenWorkspace = {
   id: string
@@ -33,14 +33,14 @@ export type WholeWorkspace = SeenWorkspace & {
   alerts: { kind: string; subject: string; raisedAt: string }[]
 }
 
-/** The kinds of alerts that concern an operator, too. */
+/** The kinds of alerts that also concern an operator. */
 const PROBLEMS = sql`('bucket_rejects', 'output_off', 'output_failing', 'hook_failing')`
 const PAGE = 50
 const MOST_PEOPLE = 200
-/** Counting ends where nobody needs to know it better. */
+/** Counting stops where nobody needs more precision. */
 const MOST_COUNTED = 1000
 
-/** The newest first; by a part of its name or of a member's address. */
+/** Newest first; filtered by part of its name or of a member's address. */
 export async function seeWorkspaces(
   { db, clock }: CoreRuntime,
   { search, before }: { search?: string | undefined; before?: string | undefined },
@@ -102,7 +102,7 @@ function columns(nowMs: number): SQL {
       and a.kind in ${PROBLEMS}) as problems`
 }
 
-/** The state of the whole service: its nodes, what waits, and what fails in whichever workspace. */
+/** The state of the entire service: its nodes, its backlog, and what fails in any workspace. */
 export type SeenNode = {
   id: string
   version: string
@@ -123,7 +123,7 @@ export type Failure = {
   raisedAt: string
 }
 
-/** Three signs of life that did not come. */
+/** Three missed heartbeats. */
 const SILENT_MS = seconds(30)
 const MOST = 200
 const MOST_WAITING = 10_000
@@ -153,7 +153,7 @@ export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
   )
 }
 
-/** Data Stores that refuse and outputs that fail, by the names that their owners gave them. */
+/** Data Stores that reject uploads and outputs that fail, by the names their owners gave them. */
 export async function seeFailures({ db }: CoreRuntime): Promise<Failure[]> {
   return rows<Failure>(
     db,

@@ -12,7 +12,7 @@ import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Config } from '../../platform/settings/config.ts'
 
-/** Somebody who runs the service: an account of OPERATORS whose address is verified. */
+/** An operator: an account in OPERATORS with a verified address. */
 export type Operator = { userId: string; email: string }
 
 export function operatorOf(
@@ -23,18 +23,19 @@ export function operatorOf(
 }
 
 /**
- * What an operator does to a workspace: limits and suspension. Nodes read both with each request, and with each renewal of a
- * lease for what is in progress, so they count within seconds. Everything is in the audit log of that workspace.
+ * What an operator does to a workspace: limits and suspension. Nodes read both on each request, and with each lease
+ * renewal for uploads in progress, so they apply within seconds. Everything is recorded in that workspace's audit
+ * log.
  */
 export const limitsInput = z.strictObject({
-  /** Null: as FREE_TIER_BYTES says; 0: unlimited. */
+  /** Null: the value of FREE_TIER_BYTES; 0: unlimited. */
   transferLimitBytes: z
     .int()
     .min(0)
     .max(2 ** 52)
     .nullable(),
   tokensPerSecond: z.int().min(1, 'must be at least 1').max(10_000, 'must be at most 10000').nullable(),
-  /** Of the memory for uploads in each process; null: as much as the others leave it. */
+  /** Of the memory for uploads in each process; null: whatever the others leave. */
   memorySharePercent: z
     .int('must be a whole number')
     .min(1, 'must be at least 1')
@@ -48,7 +49,7 @@ export const limitsInput = z.strictObject({
 })
 
 export const suspensionInput = z.strictObject({
-  /** The members are told. */
+  /** The members are notified. */
   reason: z.string().trim().min(1, 'must not be empty').max(500, 'must have at most 500 characters'),
 })
 

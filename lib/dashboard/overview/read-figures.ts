@@ -7,8 +7,8 @@ import type { CoreRuntime } from '../../platform/runtime.ts'
 import { medianOf, STEPS } from '../../workspace/usage/fold-tallies.ts'
 
 /**
- * The figures of the Overview. They come from `counts`, a few hundred rows whatever the number of files; what is open is
- * counted itself, along an index, and no further than anybody needs to know.
+ * The Overview's figures. They come from `counts`, a few hundred rows regardless of the number of files; open items
+ * are counted directly, through an index, up to a sufficient limit.
  */
 export const RANGES = {
   '24h': { span: 'hour', slotMs: hours(1), slots: 24, backMs: days(7) },
@@ -20,7 +20,7 @@ export type Range = keyof typeof RANGES
 
 export type Totals = {
   transferred: number
-  /** Failed or expired. Who cancels does not want the file any more. */
+  /** Failed or expired. A client that cancels no longer wants the file. */
   lost: number
   bytes: number
   delivered: number
@@ -34,7 +34,10 @@ export type PipeFigures = Pick<Totals, 'transferred' | 'lost' | 'bytes'> & {
 export type Figures = {
   slots: Slot[]
   total: Totals
-  /** The same in as long a time before: in the 24 hours of a week ago, else just before. */
+  /**
+   * The same for a preceding period of equal length: the same 24 hours a week ago, or otherwise the period just
+   * before.
+   */
   before: Totals
   medianMs: number | undefined
   pipes: PipeFigures[]
@@ -94,7 +97,7 @@ export async function readFigures(
   }
 }
 
-/** Whole slots, of which the last has begun and is not over. */
+/** Complete slots; the last one has started but is not over. */
 export function boundsOf(range: Range, nowMs: number): { fromMs: number; untilMs: number; backMs: number } {
   const { slotMs, slots, backMs } = RANGES[range]
   const untilMs = (Math.floor(nowMs / slotMs) + 1) * slotMs

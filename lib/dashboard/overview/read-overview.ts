@@ -7,7 +7,10 @@ import { TRIAL_SENDER } from '../../workspace/tokens/issue-trial-token.ts'
 import { explainFailure } from '../files/file.ts'
 import { listed } from '../files/file-query.ts'
 
-/** What a new workspace has really done so far; each is one look along an index. A bucket that took a file is in order, too. */
+/**
+ * What a new workspace has actually done so far; each is one index lookup. A bucket that accepted a file is also
+ * fine.
+ */
 export type Checklist = {
   bucketTakesFiles: boolean
   pipeOn: boolean
@@ -17,7 +20,7 @@ export type Checklist = {
 }
 
 export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Checklist> {
-  // A limit in the order of an index, where `exists` may take the first row of the table that fits.
+  // A limit in index order, since `exists` may use the first matching row of the table.
   const mine = sql`workspace_id = ${workspaceId}::uuid`
   const [row] = await rows<Checklist>(
     db,
@@ -45,7 +48,7 @@ const ERRORS: Record<string, string> = {
   blocked: 'Its address is not allowed.',
 }
 
-/** The latest uploads and webhooks that were given up, newest first. */
+/** The latest failed uploads and abandoned webhooks, newest first. */
 export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Failure[]> {
   const [uploads, webhooks] = await Promise.all([
     db

@@ -13,15 +13,15 @@ import {
 import { type DataStore, toDataStore } from '../../workspace/data-stores/data-store.ts'
 import type { PipeDestination } from '../../workspace/pipes/destinations.ts'
 
-/** The destinations of a Pipe in order, and what a file that goes to all of them is limited to. */
+/** A Pipe's destinations in order, and the limits of a file that goes to all of them. */
 export type DestinationSet = {
   members: { store: DataStore; required: boolean; mayRead: boolean }[]
   largestBytes: number
-  /** Those that make the largest file smaller than the others would; empty if all of them allow as much. */
+  /** Those that lower the maximum file size below the others'; empty if all allow the same. */
   limitedBy: string[]
-  /** Those that demand parts of one size. */
+  /** Those that require equal parts. */
   equalPartsFor: string[]
-  /** Requests to each destination for a file of so many bytes. */
+  /** Requests to each destination for a file of this size. */
   requestsFor(bytes: number): number
 }
 
@@ -53,7 +53,7 @@ export async function describeSet(
 
 type Limited = { maxParts: number; equalParts: boolean }
 
-/** The places in the list of those without which a larger file would be possible. */
+/** The positions in the list without which a larger file would be possible. */
 export function limiting(all: readonly Limited[], maxPartBytes: number): number[] {
   const largest = (some: readonly Limited[]) => largestUpload(limitsOfSet(some, maxPartBytes))
   const whole = largest(all)
@@ -64,7 +64,7 @@ export function limiting(all: readonly Limited[], maxPartBytes: number): number[
 const isLike = (one: Limited, other: Limited) =>
   one.maxParts === other.maxParts && one.equalParts === other.equalParts
 
-/** One PutObject, or the beginning, the parts and the end of a multipart upload. */
+/** One PutObject, or the start, the parts and the end of a multipart upload. */
 export function requestsFor(limits: PartLimits, bytes: number): number {
   const partBytes = limits.equalParts
     ? equalPartBytes(limits, bytes)

@@ -13,17 +13,17 @@ import { lesserRole, type Role, withArticle } from '../rights.ts'
 import { takeCreation } from '../take-creation.ts'
 
 /**
- * The keys of the management API: made, listed and revoked. A key may do what its scope allows and its creator may do now:
- * whoever loses a right, or leaves, takes it from their keys as well.
+ * The management API's keys: created, listed and revoked. A key may do what its scope allows and its creator may do
+ * now: members who lose a right, or leave, also remove it from their keys.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
-/** What a key of each scope may do at most. */
+/** The maximum rights of each key scope. */
 export const ROLE_OF_SCOPE: Record<KeyScope, Role> = { read: 'viewer', write: 'developer', admin: 'admin' }
 
 export const accountKeyInput = z.strictObject({
   name: nameField,
-  /** Without it: as much as its creator may. */
+  /** Without it: all of its creator's rights. */
   scope: z.enum(KEY_SCOPES).optional(),
   expiresAt: timeField.nullable().optional(),
 })
@@ -33,7 +33,7 @@ export const accountKeyAnswer = z.strictObject({
   name: z.string(),
   last4: z.string(),
   scope: z.enum(KEY_SCOPES),
-  /** The email address of whoever made it, or null where that is not known. */
+  /** The creator's email address, or null if unknown. */
   createdBy: z.string().nullable(),
   expiresAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
@@ -57,14 +57,14 @@ const SHOWN = {
   createdAt: accountKeys.createdAt,
 }
 
-/** The scopes of keys that somebody may make, the largest first. */
+/** The key scopes that a user may create, largest first. */
 export function scopesFor({ role }: { role: Role }): KeyScope[] {
   return KEY_SCOPES.filter(
     (scope) => lesserRole(ROLE_OF_SCOPE[scope], role) === ROLE_OF_SCOPE[scope],
   ).toReversed()
 }
 
-/** The key itself is in this answer and nowhere else. */
+/** Only this response contains the key itself. */
 export async function createAccountKey(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -112,7 +112,7 @@ function assertKeyAllowed(actor: Actor, { scope, expiresAt }: Wanted, nowMs: num
 
 type Maker = { userId: string | null; email: string | null; expiresAt: Date | null }
 
-/** A key that makes another makes it for its own creator, and it ends no later than itself. */
+/** A key creates further keys on behalf of its own creator, and they expire no later than itself. */
 async function findMaker(tx: Db, actor: Actor): Promise<Maker> {
   if (actor.kind === 'user') return { userId: actor.id, email: actor.label, expiresAt: null }
   if (actor.kind !== 'account_key') return { userId: actor.id, email: null, expiresAt: null }
@@ -147,7 +147,7 @@ export async function listAccountKeys(
   return toPage(found, limit, toAccountKey, (row) => row.id)
 }
 
-/** At once and for good. Revoking again changes nothing. */
+/** Immediate and permanent. Revoking again changes nothing. */
 export async function revokeAccountKey(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
@@ -177,7 +177,7 @@ export async function revokeAccountKey(
   return revoked
 }
 
-/** All keys of the workspace, or those that one user made; each has its line in the audit log. */
+/** All of a workspace's keys, or those created by one user; each has its own audit log entry. */
 export async function revokeKeys(
   { db, clock }: { db: Db; clock: Runtime['clock'] },
   actor: Actor,

@@ -11,18 +11,18 @@ import { dropResetLinks } from './email-link.ts'
 import { hashPassword } from './password.ts'
 import { findUserByEmail, type UserRow } from './users.ts'
 
-/** What an operator does to accounts with `npm run account`, by their email address. */
+/** What an operator does to accounts with `npm run account`, by email address. */
 
 export type ListedUser = {
   email: string
   name: string | null
-  /** Null for somebody who belongs to none; somebody who belongs to several is listed with each. */
+  /** Null for a user without a workspace; a user with several is listed once for each. */
   workspaceId: string | null
   createdAt: string
   lastSeenAt: string | null
   disabledAt: string | null
   usedBytes: number
-  /** Null: that of FREE_TIER_BYTES. */
+  /** Null: the value of FREE_TIER_BYTES. */
   limitBytes: number | null
 }
 
@@ -39,7 +39,7 @@ export async function listUsers({ db, clock }: CoreRuntime): Promise<ListedUser[
   )
 }
 
-/** Their sessions and account keys end. Uploads go on: what their backends send belongs to others. */
+/** Their sessions and account keys end. Uploads continue: their backends' users are not affected. */
 export function disableUser(runtime: CoreRuntime, email: string): Promise<void> {
   return change(runtime, email, 'user.disabled', async (inTx, user, places) => {
     await inTx.db
@@ -59,7 +59,7 @@ export function enableUser(runtime: CoreRuntime, email: string): Promise<void> {
   })
 }
 
-/** A new password; whoever was signed in is signed out. */
+/** Sets a new password and signs out every session. */
 export async function resetUser(runtime: CoreRuntime, email: string): Promise<{ password: string }> {
   const password = randomBytes(15).toString('base64url')
   const passwordHash = await hashPassword(password)
@@ -72,7 +72,7 @@ export async function resetUser(runtime: CoreRuntime, email: string): Promise<{ 
   return { password }
 }
 
-/** For somebody who lost their authenticator and their recovery codes; whoever was signed in is signed out. */
+/** For users who lost their authenticator and their recovery codes; signs out every session. */
 export function dropSecondFactor(runtime: CoreRuntime, email: string): Promise<void> {
   return change(runtime, email, 'user.second_factor_dropped', async (inTx, user, places) => {
     await inTx.db.delete(secondFactors).where(eq(secondFactors.userId, user.id))
@@ -81,7 +81,7 @@ export function dropSecondFactor(runtime: CoreRuntime, email: string): Promise<v
   })
 }
 
-/** Null: as FREE_TIER_BYTES says; 0: unlimited. */
+/** Null: the value of FREE_TIER_BYTES; 0: unlimited. */
 export function limitWorkspace(
   runtime: CoreRuntime,
   email: string,
@@ -95,7 +95,7 @@ export function limitWorkspace(
   })
 }
 
-/** In whose audit logs it is to be. */
+/** Whose audit logs record it. */
 type Work = (inTx: CoreRuntime, user: UserRow, places: Actor[]) => Promise<Actor[]>
 
 async function change({ db, clock }: CoreRuntime, email: string, action: string, work: Work): Promise<void> {

@@ -10,9 +10,9 @@ const PER_USER = { burst: 10, refillMs: 60_000 }
 const FRESH_MS = minutes(10)
 
 /**
- * Asks somebody who is signed in to prove again who they are: by their password, or where they have none by having just
- * come from their provider, so that a session that was taken is not enough. All places that do share one limit. Returns the
- * hash of the password that was proven.
+ * Asks signed-in users to prove again who they are: with their password or, if they have none, by having just signed
+ * in with their provider, so that a stolen session is not enough. All callers share one limit. Returns the hash of
+ * the password that was proven.
  */
 export async function assertOwner(
   runtime: CoreRuntime,

@@ -18,7 +18,9 @@ type Known = {
   role: Role | null
 }
 
-/** Who calls the management API. The key's last use is kept to the minute, to spare a write for each request. */
+/**
+ * Authenticates a management API caller. The key's last use is stored to the minute, to save a write on each request.
+ */
 export async function authenticateAccountKey(
   { db, clock, config }: ConfiguredRuntime,
   key: string | undefined,
@@ -62,15 +64,15 @@ function faultOf(found: Known | undefined): string | undefined {
 }
 
 /**
- * What the creator of key `k` may do now; null for somebody who left or was disabled. A key of which no creator is known
- * was made by an earlier version, for which everybody was an owner.
+ * What the creator of key `k` may do now; null for a user who left or was disabled. A key without a known creator was
+ * created by an earlier version, in which everyone was an owner.
  */
 const ROLE_OF_CREATOR = sql`(
     select m.role from members m join users u on u.id = m.user_id
     where m.workspace_id = k.workspace_id and u.disabled_at is null
       and case when k.created_by is null then m.role = 'owner' else m.user_id = k.created_by end limit 1)`
 
-/** What a key may do at this moment, for a transaction that holds what others could change meanwhile. */
+/** What a key may do at this moment, for a transaction that holds a lock on the relevant rows. */
 export async function roleOfKey(tx: Db, keyId: string): Promise<Role> {
   const [found] = await rows<{ scope: KeyScope; role: Role | null }>(
     tx,
@@ -80,7 +82,7 @@ export async function roleOfKey(tx: Db, keyId: string): Promise<Role> {
   return lesserRole(ROLE_OF_SCOPE[found.scope], found.role)
 }
 
-/** For what goes on long after the key was shown. */
+/** For operations that continue long after the key was presented. */
 export async function isKeyGood({ db, clock }: CoreRuntime, keyId: string): Promise<boolean> {
   const found = await rows(
     db,

@@ -21,11 +21,14 @@ import { emailField, findUser, newPasswordField } from './users.ts'
 export const passwordChange = z.strictObject({
   current: z.string().max(1000),
   password: newPasswordField,
-  /** Whoever knew the password may have made keys. */
+  /** Anyone who knew the password may have created keys. */
   revokeKeys: z.boolean().optional(),
 })
 
-/** Every other session ends. Somebody who only signed in by a provider gives no present password: they must have just done so. */
+/**
+ * Every other session ends. A user who only signed in with a provider gives no current password: they must have just
+ * signed in.
+ */
 export async function changePassword(
   runtime: MailingRuntime,
   session: Session,
@@ -42,7 +45,7 @@ export async function changePassword(
       .set({ passwordHash })
       .where(and(eq(users.id, session.userId), present))
       .returning({ id: users.id })
-    // Somebody else reset it since: theirs stays.
+    // Someone else has reset it since: that password stays.
     if (changed.length === 0) throw invalidRequest([fault])
     await dropResetLinks(tx, session.userId)
     await signOutEverywhere({ db: tx, clock }, session.userId, { except: session.id })
@@ -58,7 +61,7 @@ export const passwordResetRequest = z.strictObject({ email: emailField })
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
 const PER_ACCOUNT = { burst: 3, refillMs: 600_000 }
 
-/** Does and answers the same whether there is such an account or not. */
+/** Does and returns the same whether the account exists or not. */
 export async function requestPasswordReset(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'vault'>,
   { email }: z.output<typeof passwordResetRequest>,
@@ -72,8 +75,8 @@ export async function requestPasswordReset(
 export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
 
 /**
- * Whoever opened the link holds the mailbox, so the address counts as verified and they may have a session at once, also
- * where others have used up the limit of sign-ins. All existing sessions end.
+ * Anyone who opened the link has access to the mailbox, so the address counts as verified and they get a session
+ * immediately, even if others have used up the sign-in limit. All existing sessions end.
  */
 export async function resetPassword(
   { db, clock, config, queue, vault }: MailingRuntime,

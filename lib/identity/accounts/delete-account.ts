@@ -16,14 +16,15 @@ export const accountDeletion = z.strictObject({
 })
 
 /**
- * The user goes at once, with every session and key. Workspaces of which they were the only member end with them, and a sweep
- * removes those when their buckets are cleared of unfinished parts; objects stay. Others go on, and must have another owner.
+ * The user is removed immediately, with every session and key. Workspaces without other members end with them, and a
+ * sweep deletes those once their buckets are cleared of unfinished parts; objects stay. Other workspaces continue,
+ * and must have another owner.
  */
 export async function deleteAccount(
   runtime: MailingRuntime,
   session: Session,
   { email, password }: z.output<typeof accountDeletion>,
-  /** Passed in, since uploads stand above accounts. */
+  /** Passed in, since uploads are in a layer above accounts. */
   cancelUploads: (pipeId: string) => Promise<number>,
 ): Promise<void> {
   if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
@@ -51,7 +52,7 @@ async function placesOf(tx: Db, userId: string): Promise<Place[]> {
   )
 }
 
-/** The Pipes that closed. */
+/** The closed Pipes. */
 async function leave(inTx: MailingRuntime & { db: Db }, session: Session, place: Place): Promise<string[]> {
   const { workspaceId, demo, alone, role } = place
   if (demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')

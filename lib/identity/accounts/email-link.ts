@@ -12,7 +12,7 @@ type Purpose = 'verify' | 'reset'
 const GOOD_FOR_MS: Record<Purpose, number> = { verify: hours(48), reset: hours(1) }
 const PAGE: Record<Purpose, string> = { verify: 'verify-email', reset: 'reset-password' }
 
-/** Links of mails: good once and for a while. The token stands after the #, so it reaches no server's log. */
+/** Links in emails: valid once and for a limited time. The token follows the #, so no server logs it. */
 export async function createEmailLink(
   { db, clock, config }: ConfiguredRuntime,
   purpose: Purpose,
@@ -30,7 +30,7 @@ export async function createEmailLink(
   return `${config.baseUrl}/${PAGE[purpose]}#${token}`
 }
 
-/** Before work that nobody should be able to ask for without a link. */
+/** For work that nobody should be able to request without a link. */
 export async function findEmailLink(
   { db, clock }: CoreRuntime,
   purpose: Purpose,
@@ -44,7 +44,7 @@ export async function findEmailLink(
   throw invalid()
 }
 
-/** Call it in the transaction of what the link allows. */
+/** Call it in the transaction of the action that the link allows. */
 export async function useEmailLink(
   { db, clock }: CoreRuntime,
   purpose: Purpose,
@@ -60,7 +60,7 @@ export async function useEmailLink(
   throw invalid()
 }
 
-/** A new password ends every link to set another. */
+/** A new password invalidates every link to set another. */
 export async function dropResetLinks(db: Db, userId: string): Promise<void> {
   await db.delete(emailLinks).where(and(eq(emailLinks.userId, userId), eq(emailLinks.purpose, 'reset')))
 }

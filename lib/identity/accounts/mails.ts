@@ -26,7 +26,7 @@ export function passwordChangedMail(to: string, baseUrl: string): Mail {
   return { to, subject: 'Your password was changed', text: text + SIGNATURE }
 }
 
-/** What a mail or a page calls each kind of thing that was turned off. */
+/** What an email or a page calls each kind of turned-off item. */
 export const TURNED_OFF_NAMES: Record<TurnedOffKind, string> = {
   account_key: 'Account key',
   sender: 'Sender',

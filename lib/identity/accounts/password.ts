@@ -3,11 +3,11 @@ import { deriveKey } from './scrypt-pool.ts'
 
 const COST = { logN: 15, r: 8, p: 3 }
 const HASH_BYTES = 32
-/** Same cost as any stored one; matches no password. */
+/** Has the cost of any stored hash, but matches no password. */
 const NOBODY = `scrypt$${COST.logN}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 /**
- * Passwords by scrypt. The stored form names its cost, so that it can be raised for new passwords:
+ * Passwords hashed with scrypt. The stored format includes the cost, so that it can be raised for new passwords:
  * `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`.
  */
 export async function hashPassword(password: string): Promise<string> {
@@ -18,7 +18,7 @@ export async function hashPassword(password: string): Promise<string> {
   )
 }
 
-/** Works as long for an account that does not exist (`null`) as for one that does. */
+/** Takes the same time for a missing account (`null`) as for an existing one. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const [, logN, r, p, salt, hash] = (stored ?? NOBODY).split('$')
   const cost = { logN: Number(logN), r: Number(r), p: Number(p) }

@@ -12,20 +12,20 @@ import { providerMail } from './mails.ts'
 import { turnOutStrangers } from './turned-off.ts'
 import { createAccount, findUser, findUserByEmail, insertUser } from './users.ts'
 
-/** Who else can say who somebody is: GitHub, Google, and the OpenID Connect provider of OIDC_ISSUER. */
+/** The external identity providers: GitHub, Google, and the OpenID Connect provider of OIDC_ISSUER. */
 export type ProviderId = 'github' | 'google' | 'oidc'
 
-/** What a provider says of somebody. */
+/** What a provider says about a user. */
 export type ProviderProfile = {
   provider: ProviderId
   providerAccountId: string
   email: string
-  /** The provider vouches that the address is theirs. */
+  /** The provider has verified the address. */
   emailVerified: boolean
   name?: string | undefined
 }
 
-/** Those that are configured. */
+/** The configured providers. */
 export function providersOf({
   github,
   google,
@@ -45,7 +45,7 @@ type Given = {
   name: string | null | undefined
 }
 
-/** What a provider's answer proves. GitHub alone hands out addresses without saying whether they are proven. */
+/** What a provider's response proves. Only GitHub returns addresses without saying whether they are verified. */
 export function toProviderProfile({ email, name, ...given }: Given, profile: unknown): ProviderProfile {
   const claimed = (profile as { email_verified?: unknown } | undefined)?.email_verified === true
   return {
@@ -56,7 +56,7 @@ export function toProviderProfile({ email, name, ...given }: Given, profile: unk
   }
 }
 
-/** Why a provider's word does not let somebody in: what the page that they come back to says. */
+/** Why a provider's response does not sign a user in: the message on the page they return to. */
 export const PROVIDER_REFUSALS = {
   no_email: 'That account does not share an email address with Sluice.',
   not_verified: 'Your provider has not verified your email address. Verify it there, then try again.',
@@ -82,9 +82,10 @@ export class ProviderRefused extends SluiceError {
 }
 
 /**
- * Lets in whoever a provider vouches for. GitHub and Google join an existing account of the same address where both sides have
- * proven it. An OpenID Connect provider joins none unasked, since its operator decides which addresses it vouches for: the
- * person connects it themselves, while signed in. Either takes an account that nobody has ever been in.
+ * Signs in a user identified by a provider. GitHub and Google are connected to an existing account with the same
+ * address if both sides have verified it. An OpenID Connect provider is never connected automatically, since its
+ * operator decides which addresses it verifies: users connect it themselves, while signed in. Either takes over an
+ * account that was never used.
  */
 export async function signInWithProvider(
   runtime: ConfiguredRuntime,
@@ -139,9 +140,10 @@ async function joinOrCreate(
 }
 
 /**
- * Gives an account to whoever proved its address in another way, and drops what was set before: the password and the links
- * of somebody who proved nothing. False where anybody has ever been in it, since what is in there may be theirs. Sessions tell
- * of those whom a node of an older version let in; they alone do not, as they go when they are over.
+ * Gives an account to the user who verified its address in another way, and drops earlier settings: an unverified
+ * user's password and links. False if the account was ever used, since its contents may be theirs. Sessions reveal
+ * users signed in by a node of an older version; they are not sufficient on their own, since they are deleted after
+ * they end.
  */
 async function takeOverUnproven(tx: Db, userId: string, at: Date): Promise<boolean> {
   const entered = tx.select().from(sessions).where(eq(sessions.userId, users.id))
@@ -166,12 +168,12 @@ async function takeOverUnproven(tx: Db, userId: string, at: Date): Promise<boole
 
 type Owner = Pick<Person, 'id' | 'userId' | 'email'>
 
-/** The accounts at providers by which a person signs in, connected and disconnected while they are signed in. */
+/** The provider accounts a user signs in with, connected and disconnected while signed in. */
 export type ConnectedProvider = {
   id: ProviderId
   name: string
   connected: boolean
-  /** GitHub does not say whether an address is proven, so it connects to no account that exists. */
+  /** GitHub does not say whether an address is verified, so it cannot be connected to an existing account. */
   connectable: boolean
 }
 
@@ -192,7 +194,7 @@ export async function listProviders(
   }))
 }
 
-/** The provider vouches for the very address of this account, so it counts as verified here as well. */
+/** The provider has verified the address of this account, so it also counts as verified here. */
 export async function connectProvider(
   runtime: MailingRuntime,
   person: Owner,
@@ -226,7 +228,7 @@ async function verify(tx: Db, userId: string, emailVerifiedAt: Date): Promise<vo
   if (!user?.at) await tx.update(users).set({ emailVerifiedAt }).where(eq(users.id, userId))
 }
 
-/** There must be another way in: a password, or another provider. */
+/** There must be another way to sign in: a password, or another provider. */
 export async function disconnectProvider(
   runtime: MailingRuntime,
   person: Owner,

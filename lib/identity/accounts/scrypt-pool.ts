@@ -3,15 +3,15 @@ import { Worker } from 'node:worker_threads'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
 /**
- * Scrypt in threads of its own, and few of them: on libuv's, which files, DNS and zlib share, a crowd that signs in would
- * keep everything else waiting. Whoever finds the queue full is told to come back.
+ * Runs scrypt in its own few threads: in libuv's, which files, DNS and zlib share, a rush of sign-ins would block
+ * everything else. If the queue is full, users are asked to try again.
  */
 export type Stretch = { password: string; salt: Uint8Array; bytes: number; cost: object }
 export type ScryptPool = { derive(work: Stretch): Promise<Buffer>; close(): Promise<void> }
 
 type Job = { work: Stretch; resolve(hash: Buffer): void; reject(error: Error): void }
 
-/** As text, since Next bundles this module and would look for a file in vain. */
+/** As text, since Next bundles this module and would not find a file. */
 const WORKER = `
   const { parentPort } = require('node:worker_threads')
   const { scryptSync } = require('node:crypto')
@@ -71,13 +71,16 @@ function tooMany(): SluiceError {
   })
 }
 
-/** Half of the cores at most, so that bytes still move; and no more in the queue than are served in a few seconds. */
+/**
+ * At most half of the cores, so that bytes still move; and no more in the queue than can be processed in a few
+ * seconds.
+ */
 const LIMITS = { threads: Math.max(1, Math.floor(availableParallelism() / 2)), queued: 20 }
 
 const KEY = Symbol.for('sluice.scrypt-pool')
 const global = globalThis as { [KEY]?: ScryptPool }
 
-/** One for the process; Next loads its own copy of every module. */
+/** One per process; Next loads its own copy of every module. */
 export function deriveKey(work: Stretch): Promise<Buffer> {
   global[KEY] ??= createScryptPool(LIMITS)
   return global[KEY].derive(work)

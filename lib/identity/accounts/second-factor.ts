@@ -16,16 +16,16 @@ import { tellStreams } from '../sessions/sessions.ts'
 import { secondFactorMail } from './mails.ts'
 
 /**
- * The second factor: codes by time (TOTP, RFC 6238), and ten recovery codes. It belongs to the person and is given once in
- * each session, however that began: until then a session opens no workspace. A code is accepted once, as its step of time is
- * noted by the statement that accepts it. After a hundred wrong ones only a recovery code helps.
+ * The second factor: time-based codes (TOTP, RFC 6238), and ten recovery codes. It belongs to the user and is entered
+ * once in each session, however that started: until then, a session opens no workspace. Each code is accepted once,
+ * since the statement that accepts it records its time step. After a hundred wrong codes, only a recovery code works.
  */
 const STEP_MS = seconds(30)
-/** The codes before and after are accepted as well, for clocks that are off. */
+/** The previous and next codes are also accepted, for clocks that are off. */
 const WINDOW = 1
 const RECOVERY_CODES = 10
 const RECOVERY_LENGTH = 10
-/** Without letters that look like others. */
+/** Without letters that look alike. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 const MOST_WRONG = 100
 const PER_USER = { burst: 5, refillMs: 30_000 }
@@ -35,7 +35,7 @@ export const secondFactorContext = (userId: string) => `second-factor:${userId}`
 /** What an authenticator needs; as text for those that cannot scan. */
 export type FactorSetup = { svg: string; secret: string }
 
-/** Nothing is demanded yet: the first code has to show that the authenticator has the secret. */
+/** Nothing is required yet: the first code must show that the authenticator has the secret. */
 export async function beginSecondFactor(
   { db, clock, vault }: Pick<MailingRuntime, 'db' | 'clock' | 'vault'>,
   { userId, email }: Pick<Person, 'userId' | 'email'>,
@@ -56,7 +56,7 @@ export async function beginSecondFactor(
   return { svg: renderSVG(totp(base32, email).toString(), { border: 2 }), secret: base32 }
 }
 
-/** From now on every other session needs a code as well. The recovery codes are in this answer and nowhere else. */
+/** From now on, every other session also needs a code. Only this response contains the recovery codes. */
 export async function enableSecondFactor(
   runtime: MailingRuntime,
   person: Person,
@@ -77,7 +77,7 @@ export async function enableSecondFactor(
       .set({ enabledAt: now, lastStep: step, recoveryHashes, wrongCodes: 0, lockedAt: null })
       .where(and(eq(secondFactors.userId, person.userId), isNull(secondFactors.enabledAt)))
       .returning({ userId: secondFactors.userId })
-    // Of two who finish at the same moment, only one is shown recovery codes: those that count.
+    // If two requests finish at the same moment, only one is shown recovery codes: the valid ones.
     if (enabled.length === 0) throw new SluiceError('conflict', 'You already have a second factor.')
     await tx.update(sessions).set({ secondFactorAt: now }).where(eq(sessions.id, person.id))
     await tell({ ...runtime, db: tx }, person, 'on')
@@ -87,7 +87,7 @@ export async function enableSecondFactor(
   return codes
 }
 
-/** A code of the authenticator, or one of the recovery codes, which is used up by it. */
+/** A code from the authenticator, or one of the recovery codes, which is then used up. */
 export async function giveSecondFactor(runtime: MailingRuntime, person: Person, code: string): Promise<void> {
   await assertCode(runtime, person, code)
   const secondFactorAt = new Date(runtime.clock.now())
@@ -126,7 +126,7 @@ async function assertCode(runtime: MailingRuntime, person: Person, given: string
   throw await noteWrong(runtime, person)
 }
 
-/** False where this code, or a later one, was accepted before. */
+/** False if this code, or a later one, was accepted before. */
 async function takeStep(db: Db, userId: string, step: number): Promise<boolean> {
   const taken = await rows(
     db,

@@ -16,18 +16,21 @@ export const signInInput = z.strictObject({
 
 const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
 const PER_ADDRESS_AND_ACCOUNT = { burst: 10, refillMs: 60_000 }
-/** Over all addresses. Whoever uses it up keeps the owner out only until they reset the password, which signs them in. */
+/**
+ * Across all addresses. Someone who uses it up locks the owner out only until they reset the password, which signs
+ * them in.
+ */
 const PER_ACCOUNT = { burst: 100, refillMs: 60_000 }
 
 /**
  * Limited for each address, for each account from each address, and for each account, whether it exists or not. Every
- * refusal is the same, and takes as long, so that nobody learns who has an account.
+ * refusal is the same and takes the same time, so that nobody learns which accounts exist.
  */
 export async function signIn(
   runtime: ConfiguredRuntime,
   { email, password }: z.output<typeof signInInput>,
   address: string,
-  /** A link to its mailbox was opened. */
+  /** A link sent to its mailbox was opened. */
   { proven: byLink = false } = {},
 ): Promise<{ userId: string; passwordHash: string }> {
   const [network, account] = [networkOf(address), hashSecret(email.toLowerCase())]
@@ -45,12 +48,12 @@ export async function signIn(
   )
 }
 
-/** Where mails really arrive, an address must be proven before it can be used. */
+/** If email is actually delivered, an address must be verified before it can be used. */
 export function mustVerify({ smtpUrl }: { smtpUrl: string | undefined }): boolean {
   return smtpUrl !== undefined
 }
 
-/** All but the account of the demo workspace where that is off. */
+/** All accounts except the demo workspace's, if the demo is off. */
 async function mayEnter({ db, config }: Pick<Runtime, 'db' | 'config'>, userId: string): Promise<boolean> {
   const open = notOfDemo(config, sql`m.workspace_id`)
   const [found] = await rows<{ all: number; open: number }>(

@@ -18,10 +18,10 @@ export const signUpInput = z.strictObject({
 })
 
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
-/** Each one is a mail to somebody who may not have asked for it. */
+/** Each one is an email to someone who may not have asked for it. */
 const PER_MAILBOX = { burst: 3, refillMs: 600_000 }
 
-/** `check-mail` says nothing of whether there was an account: the mail does, to the address's owner. */
+/** `check-mail` does not reveal whether the account existed: the email tells the address's owner. */
 export type SignedUp =
   | { outcome: 'signed-up'; userId: string; passwordHash: string }
   | { outcome: 'check-mail' }
@@ -55,7 +55,7 @@ function unlessTaken(error: unknown): undefined {
   throw error
 }
 
-/** Without mail there is no other way to say it than here. */
+/** Without email, this is the only place to report it. */
 async function refuse(runtime: MailingRuntime, email: string): Promise<SignedUp> {
   if (!mustVerify(runtime.config)) {
     throw new SluiceError('conflict', 'Sign-up failed. If you have an account, sign in instead.')

@@ -26,10 +26,11 @@ import { signOutEverywhere, tellStreams } from '../sessions/sessions.ts'
 export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
 
 /**
- * Whoever was in an account before its address was proven may not be its owner, and might have waited for them. Nothing
- * that is there acts or listens from now on: provider accounts and sessions open nothing, keys and Senders (with every token
- * that they issued) are revoked, webhooks and decision hooks are off, Data Stores take no uploads, and whom they let in is out.
- * The owner sees the list and may switch each on again. Call it in the transaction in which the owner proves the address.
+ * Someone who used an account before its address was verified may not be its owner, and may have prepared it for
+ * them. From now on, nothing they left there acts or listens: provider accounts and sessions grant nothing, keys and
+ * Senders (with every token they issued) are revoked, webhooks and decision hooks are off, Data Stores accept no
+ * uploads, and members they added are removed. The owner sees the list and may switch each item on again. Call it in
+ * the transaction in which the owner verifies the address.
  */
 export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Promise<TurnedOffThing[]> {
   const { db } = runtime
@@ -46,7 +47,7 @@ export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Pr
   return things
 }
 
-/** Those that were made with the account; one that they were invited to is somebody else's. */
+/** Workspaces created with the account; one that they were invited to belongs to someone else. */
 async function ownWorkspaces(db: Db, userId: string): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
@@ -78,7 +79,7 @@ const REASON = 'The account changed hands.'
 async function turnOffWorkspace(runtime: CoreRuntime, workspaceId: string): Promise<TurnedOffThing[]> {
   const { db, clock } = runtime
   const now = new Date(clock.now())
-  // They may have muted what would tell of them, and the owner has no second factor yet.
+  // They may have muted revealing alerts, and the owner has no second factor yet.
   const free = { mutedAlerts: [], requireSecondFactor: false }
   await db.update(workspaces).set(free).where(eq(workspaces.id, workspaceId))
   const things = await turnOffAll(db, workspaceId, now)
@@ -161,7 +162,9 @@ async function namesOfPipes(db: Db, ids: string[]): Promise<Map<string, string>>
   return new Map(found.map(({ id, name }) => [id, name]))
 }
 
-/** What was turned off when an account changed hands, as long as it is: its owner may switch each on again. */
+/**
+ * What was turned off when an account changed hands, as long as it is off: its owner may switch each item on again.
+ */
 export const turnedOffAnswer = z.strictObject({
   kind: z.enum(TURNED_OFF_KINDS),
   id: z.uuid(),
@@ -172,10 +175,10 @@ export type TurnedOff = z.output<typeof turnedOffAnswer>
 
 export const turnedOffList = z.strictObject({ data: z.array(turnedOffAnswer) })
 
-/** A workspace may have more; those that are switched on make room for the next. */
+/** A workspace may have more; items that are switched on make room for the next. */
 const MOST = 500
 
-/** What was switched on elsewhere, or deleted, is not in the list. */
+/** Items switched on elsewhere, or deleted, are not in the list. */
 export async function listTurnedOff({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<TurnedOff[]> {
   const found = await rows<Omit<TurnedOff, 'turnedOffAt'> & { at: Date }>(
     db,
@@ -206,7 +209,7 @@ const SWITCHED_ON: Record<TurnedOffKind, string> = {
   data_store: 'data_store.switched_on',
 }
 
-/** With all that it opens: whoever knows a key, or a token of a Sender, may use it again. */
+/** With everything it grants: anyone who knows a key, or one of a Sender's tokens, may use it again. */
 export async function switchOn({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<TurnedOff> {
   return db.transaction(async (tx) => {
     const mine = and(eq(turnedOff.workspaceId, actor.workspaceId), eq(turnedOff.subjectId, id))

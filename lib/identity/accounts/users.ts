@@ -33,7 +33,7 @@ export async function findUser(db: Db, id: string): Promise<UserRow | undefined>
   return user
 }
 
-/** Members of a workspace whose address is known to be theirs: whom Sluice may write to unasked. */
+/** A workspace's members with a verified address: Sluice may email them unasked. */
 export async function memberAddresses(db: Db, workspaceId: string): Promise<string[]> {
   const found = await db
     .select({ email: users.email })
@@ -45,14 +45,14 @@ export async function memberAddresses(db: Db, workspaceId: string): Promise<stri
 
 export type NewAccount = {
   email: string
-  /** From `hashPassword`; null for those who only sign in by a provider. */
+  /** From `hashPassword`; null for users who only sign in with a provider. */
   passwordHash: string | null
   name?: string | undefined
   emailVerified: boolean
   demo?: boolean
 }
 
-/** A user with a workspace of their own. */
+/** A user with their own workspace. */
 export async function createAccount(
   { db, clock }: CoreRuntime,
   account: NewAccount,

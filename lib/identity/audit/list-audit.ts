@@ -10,7 +10,7 @@ import type { Actor } from './record-audit.ts'
 const ACTOR_KINDS = ['user', 'account_key', 'operator', 'system'] as const
 
 export const auditQuery = pageQuery.extend({
-  /** As `member.removed`, or all of one kind, as `member`. */
+  /** Such as `member.removed`, or all of one kind, such as `member`. */
   action: z
     .string()
     .regex(
@@ -19,7 +19,7 @@ export const auditQuery = pageQuery.extend({
     )
     .optional(),
   actorKind: z.enum(ACTOR_KINDS, `must be one of ${ACTOR_KINDS.join(', ')}`).optional(),
-  /** Part of who did it or of what it was done to, in any letter case, or the id of either. */
+  /** Part of the actor or the target, case-insensitive, or the id of either. */
   search: z.string().min(1).max(255).refine(isPlainText, 'must not contain control characters').optional(),
   createdAfter: timeField.optional(),
   createdBefore: timeField.optional(),
@@ -33,7 +33,7 @@ export const auditAnswer = z.strictObject({
     kind: z.enum(ACTOR_KINDS),
     id: z.string().nullable(),
     label: z.string(),
-    /** Of the client that asked; null for what Sluice did by itself. */
+    /** The client's address; null for actions by Sluice itself. */
     address: z.string().nullable(),
   }),
   action: z.string(),

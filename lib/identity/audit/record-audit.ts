@@ -7,20 +7,20 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Role } from '../rights.ts'
 
-/** Who asks a verb to do something, and the workspace that all of it stays in. */
+/** Who asks a verb to do something, and the workspace it is limited to. */
 export type Actor = {
   workspaceId: string
   kind: 'user' | 'account_key' | 'operator' | 'system'
   id: string | null
-  /** By which a user was let in. */
+  /** What a user was authenticated by. */
   sessionId?: string
-  /** What the audit log calls them: an email address, or the name of an account key. */
+  /** Their name in the audit log: an email address, or the name of an account key. */
   label: string
-  /** What it may do: see `may`. Of an account key: the smaller of its scope and its creator's role. */
+  /** What it may do: see `may`. For an account key: the lower of its scope and its creator's role. */
   role: Role
 }
 
-/** What changes: every action begins with one of these. */
+/** What is changed: every action starts with one of these. */
 export const AUDIT_KINDS = {
   account: 'Accounts',
   account_key: 'Account keys',
@@ -54,7 +54,9 @@ export type AuditEntry = {
   detail?: Record<string, unknown>
 }
 
-/** Call it in the transaction of the change itself, which it refuses where the account changed hands meanwhile. */
+/**
+ * Call it in the transaction of the change itself, which it refuses if the account has changed hands in the meantime.
+ */
 export async function recordAudit(
   { db, clock }: { db: Db; clock: Clock },
   actor: Actor,
@@ -73,7 +75,7 @@ export async function recordAudit(
   })
 }
 
-/** What somebody changes about how they sign in concerns every workspace that they belong to. */
+/** A change to how a user signs in concerns every workspace they belong to. */
 export async function recordForPerson(
   { db, clock }: { db: Db; clock: Clock },
   { id: sessionId, userId, email }: { id: string; userId: string; email: string },
@@ -91,17 +93,22 @@ export async function recordForPerson(
 }
 
 /**
- * Keeps a request that was let in before its account changed hands from writing anything after. Such a request never waits for
- * the lock, so it cannot deadlock with the change of hands, which waits until those that have it have committed.
+ * Keeps a request that was admitted before its account changed hands from writing anything afterwards. Such a request
+ * never waits for the lock, so it cannot deadlock with the transfer, which waits until those that hold it have
+ * committed.
  */
 const lockOf = (workspaceId: string) => sql`hashtextextended(${`change-of-hands:${workspaceId}`}, 0)`
 
-/** Until the transaction ends. Take it before any row: what others have written by then is committed and can be read. */
+/**
+ * Until the transaction ends. Take it before any row: everything written by others is then committed and can be read.
+ */
 export async function lockChangeOfHands(tx: Db, workspaceId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${lockOf(workspaceId)})`)
 }
 
-/** Refuses a session or key that lost its account meanwhile. An actor that has neither was not let in by one. */
+/**
+ * Refuses a session or key that has lost its account in the meantime. An actor with neither was not admitted by one.
+ */
 export async function assertSameHands(tx: Db, actor: Actor): Promise<void> {
   const lost = lostSince(actor)
   if (!lost) return
@@ -110,7 +117,7 @@ export async function assertSameHands(tx: Db, actor: Actor): Promise<void> {
     tx,
     sql`select pg_try_advisory_xact_lock_shared(${lockOf(workspaceId)}) as taken`,
   )
-  // A statement of its own: it has to see what was committed before the lock was taken.
+  // A separate statement: it has to see what was committed before the lock was taken.
   if (lock!.taken && (await rows(tx, lost)).length === 0) return
   throw actor.kind === 'account_key'
     ? new SluiceError('account_key_invalid', 'This account key was revoked.')

@@ -7,7 +7,7 @@ import type { Actor } from '../audit/record-audit.ts'
 import type { Role } from '../rights.ts'
 import { notOfDemo } from '../suspension.ts'
 
-/** Whoever is signed in, with or without a workspace. */
+/** Any signed-in user, with or without a workspace. */
 export type Person = {
   /** Of the session. */
   id: string
@@ -28,33 +28,33 @@ export type Session = Person & {
     inboxKey: string
     requiresSecondFactor: boolean
     suspended: boolean
-    /** Its owner deleted it, and it can be brought back until then. */
+    /** Its owner deleted it, and it can be restored until then. */
     deleteAfter: Date | null
   }
   actor: Actor
 }
 
-/** How far somebody has come: only the first has a workspace open. */
+/** How far a user's sign-in has progressed: only the first state has an open workspace. */
 export type Standing =
   | { state: 'in'; session: Session }
   /** They belong to no workspace. */
   | { state: 'no_workspace'; person: Person }
-  /** They have a second factor, and have not given its code in this session. */
+  /** They have a second factor, and have not entered its code in this session. */
   | { state: 'code_due'; person: Person }
-  /** The workspace demands a second factor, and they have none. */
+  /** The workspace requires a second factor, and they have none. */
   | { state: 'factor_due'; person: Person; workspace: Session['workspace'] }
 
 const SEEN_EVERY_MS = minutes(5)
 
-/** The session of somebody who has a workspace open. */
+/** The session of a user with an open workspace. */
 export async function readSession(runtime: ConfiguredRuntime, id: string): Promise<Session | undefined> {
   const standing = await readStanding(runtime, id)
   return standing?.state === 'in' ? standing.session : undefined
 }
 
 /**
- * Read for each request: a session that was revoked, a membership that ended, a role that changed count from the next one on,
- * on every node.
+ * Read on each request: a revoked session, an ended membership or a changed role applies from the next request, on
+ * every node.
  */
 export async function readStanding(runtime: ConfiguredRuntime, id: string): Promise<Standing | undefined> {
   const row = isUuid(id) ? await findSession(runtime, id) : undefined
@@ -95,7 +95,7 @@ type Found = Omit<Person, 'id' | 'signedInAt'> & {
   workspace: (Omit<Session['workspace'], 'deleteAfter'> & { role: Role; deleteAfter: string | null }) | null
 }
 
-/** With the workspace that was chosen, else the first that they joined. */
+/** With the chosen workspace, otherwise the first one they joined. */
 async function findSession({ db, clock, config }: ConfiguredRuntime, id: string): Promise<Found | undefined> {
   const [found] = await rows<Found>(
     db,

@@ -20,9 +20,9 @@ import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 
 /**
- * The end of a workspace. For seven days it is as a suspended one, which takes no bytes and keeps everything, and any owner
- * can bring it back. Then its access ends, what is in progress is canceled, and a sweep removes the rows when its buckets are
- * cleared of unfinished parts. Objects stay: they are the customer's.
+ * The end of a workspace. For seven days it is treated like a suspended one, which accepts no bytes and keeps
+ * everything, and any owner can restore it. Then access ends, uploads in progress are canceled, and a sweep deletes
+ * the rows once its buckets are cleared of unfinished parts. Objects stay: they belong to the customer.
  */
 export const GRACE_MS = days(7)
 
@@ -84,7 +84,10 @@ async function tellMembers(
   }
 }
 
-/** Every key, Sender and Pipe of it ends, and nobody belongs to it any more. The Pipes, whose uploads are to be canceled. */
+/**
+ * All its keys, Senders and Pipes end, and nobody belongs to it any more. Returns the Pipes, whose uploads are to be
+ * canceled.
+ */
 export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Promise<string[]> {
   await tx.update(accountKeys).set({ revokedAt: at }).where(eq(accountKeys.workspaceId, workspaceId))
   await tx.update(senders).set({ revokedAt: at }).where(eq(senders.workspaceId, workspaceId))
@@ -98,7 +101,7 @@ export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Pro
   return closed.map(({ id }) => id)
 }
 
-/** Ends one workspace whose grace is over. What is in progress is canceled by the sweep of deleted Pipes. */
+/** Ends one workspace whose grace period is over. The sweep of deleted Pipes cancels uploads in progress. */
 export async function closeDeletedWorkspaces({ db, clock }: CoreRuntime): Promise<number> {
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
@@ -114,7 +117,7 @@ export async function closeDeletedWorkspaces({ db, clock }: CoreRuntime): Promis
   })
 }
 
-/** Workspaces that nobody belongs to, once nothing of them is left to clear or to complete. */
+/** Workspaces without members, once nothing is left to clear or to complete. */
 export async function removeLeftWorkspaces(db: Db): Promise<number> {
   const left = await rows<{ id: string }>(
     db,

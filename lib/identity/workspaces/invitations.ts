@@ -18,13 +18,13 @@ import type { Role } from '../rights.ts'
 import { asOfNow, assertMayManage, lockWorkspace, roleField } from './members.ts'
 
 /**
- * How people become members: by a link to their address, which is good once, for seven days, and for that address alone. Its
- * token stands after the #, and only its hash is kept.
+ * How people become members: through a link sent to their address, which is valid once, for seven days, and only for
+ * that address. Its token follows the #, and only its hash is stored.
  */
 export const invitationInput = z.strictObject({ email: emailField, role: roleField })
 
 const GOOD_FOR_MS = days(7)
-/** Each one is a mail to somebody who may not have asked for it. */
+/** Each one is an email to someone who may not have asked for it. */
 const PER_WORKSPACE = { burst: 50, refillMs: 60_000 }
 const PER_MAILBOX = { burst: 5, refillMs: 600_000 }
 
@@ -32,7 +32,7 @@ export const invitationAnswer = z.strictObject({
   id: z.uuid(),
   email: z.string(),
   role: roleField,
-  /** The email address, or the name of the account key, that sent it. */
+  /** The email address, or the account key name, that sent it. */
   invitedBy: z.string(),
   sentAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
@@ -40,7 +40,7 @@ export const invitationAnswer = z.strictObject({
 export type Invitation = z.output<typeof invitationAnswer>
 type InTx = MailingRuntime & { db: Db }
 
-/** Those that are pending, and those that expired, which can be sent again. */
+/** Pending invitations, and expired ones, which can be sent again. */
 export async function listInvitations(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
@@ -60,7 +60,7 @@ export async function listInvitations(
 
 const toInvitation = (row: typeof invitations.$inferSelect): Invitation => toAnswer(invitationAnswer, row)
 
-/** Inviting an address again replaces the previous invitation, whose link ends. */
+/** Inviting an address again replaces the previous invitation and invalidates its link. */
 export async function invite(
   runtime: MailingRuntime,
   actor: Actor,
@@ -88,7 +88,7 @@ export async function invite(
   })
 }
 
-/** With a new link; the previous one ends. */
+/** With a new link; the previous one is invalidated. */
 export async function resendInvitation(
   runtime: MailingRuntime,
   actor: Actor,
@@ -112,7 +112,7 @@ export async function withdrawInvitation(runtime: MailingRuntime, actor: Actor, 
 
 type Withdrawn = { workspace: string; email: string; role: Role }
 
-/** The row goes; whoever wants another writes it again. */
+/** The row is deleted; a caller that needs a new one writes it again. */
 async function change<Result>(
   runtime: MailingRuntime,
   actor: Actor,
@@ -177,7 +177,7 @@ export type OpenInvitation = {
   invitedBy: string
 }
 
-/** What a link is for. One that was used, withdrawn, replaced or too long ago is none. */
+/** What a link is for. Used, withdrawn, replaced or expired links are invalid. */
 export async function findInvitation({ db, clock }: CoreRuntime, token: string): Promise<OpenInvitation> {
   const [found] = await db
     .select({ invitation: invitations, workspace: workspaces.name })
@@ -189,7 +189,7 @@ export async function findInvitation({ db, clock }: CoreRuntime, token: string):
   return { workspaceId, workspace: found.workspace, email, role, invitedBy }
 }
 
-/** Whether somebody may have an account where sign-up is closed. */
+/** Whether a user may have an account while sign-up is closed. */
 export async function isInvited(
   { db, clock }: { db: Db; clock: Runtime['clock'] },
   email: string,
@@ -201,7 +201,7 @@ export async function isInvited(
   return (await db.select({ id: invitations.id }).from(invitations).where(open).limit(1)).length > 0
 }
 
-/** Makes a user a member, who must have the invited address. Whoever is one already keeps their role. */
+/** Makes a user a member, who must have the invited address. Existing members keep their role. */
 export async function acceptInvitation(
   runtime: CoreRuntime,
   token: string,

@@ -14,8 +14,8 @@ import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { assertMay, may, ROLES, type Role } from '../rights.ts'
 
 /**
- * Who belongs to a workspace, and in which role. Every change holds the workspace's row, and looks again at what the one who
- * asks for it may do now: of two owners who demote each other at the same moment, the second is no owner any more.
+ * Who belongs to a workspace, and with which role. Every change locks the workspace's row, and checks again what the
+ * caller may do now: if two owners demote each other at the same moment, the second is no longer an owner.
  */
 export const roleField = z.enum(ROLES)
 
@@ -56,7 +56,7 @@ export async function listMembers(
   return toPage(found, limit, toMember, ({ userId }) => userId)
 }
 
-/** Whether somebody may give this role, or take it from somebody. */
+/** Whether a user may grant this role, or revoke it. */
 export function mayManage(actor: { role: Role }, role: Role): boolean {
   return may(actor, role === 'owner' ? 'own' : 'administer')
 }
@@ -88,7 +88,7 @@ export async function changeRole(
   })
 }
 
-/** Of somebody else, or of oneself: then it is leaving, which needs no right. */
+/** Of another member, or of oneself: leaving needs no right. */
 export async function removeMember(runtime: MailingRuntime, actor: Actor, userId: string): Promise<void> {
   await changeMember(runtime, actor, userId, async (inTx, now, member) => {
     const leaves = actor.kind === 'user' && actor.id === userId
@@ -134,7 +134,7 @@ async function changeMember<Result>(
   })
 }
 
-/** Changes of members come one after another. Its name, for mails. */
+/** Membership changes are serialized. Returns its name, for emails. */
 export async function lockWorkspace(tx: Db, workspaceId: string): Promise<string> {
   const [found] = await tx
     .select({ name: workspaces.name })
@@ -145,7 +145,7 @@ export async function lockWorkspace(tx: Db, workspaceId: string): Promise<string
   return found.name
 }
 
-/** With what they may do once the row is held, which may be less than when they asked. */
+/** With the caller's rights once the row is locked, which may be fewer than when they asked. */
 export async function asOfNow(tx: Db, actor: Actor): Promise<Actor> {
   if (actor.kind === 'account_key') return { ...actor, role: await roleOfKey(tx, actor.id!) }
   if (actor.kind !== 'user') return actor
@@ -173,7 +173,7 @@ async function assertAnotherOwner(tx: Db, workspaceId: string, userId: string): 
 
 type Noted = { action: string; member: Row; detail?: Record<string, unknown> }
 
-/** Open pages and streams look at once whether they still may. */
+/** Open pages and streams immediately check whether they may continue. */
 async function noteChange(
   inTx: MailingRuntime,
   actor: Actor,

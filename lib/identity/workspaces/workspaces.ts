@@ -13,7 +13,7 @@ import { assertMay, type Role } from '../rights.ts'
 import type { Person, Session } from '../sessions/read-session.ts'
 import { notOfDemo } from '../suspension.ts'
 
-/** The workspaces of a person: listed, opened, made and changed. */
+/** A user's workspaces: listed, opened, created and changed. */
 export const workspaceInput = z.strictObject({ name: nameField })
 
 export const workspaceChanges = z.strictObject({
@@ -23,7 +23,7 @@ export const workspaceChanges = z.strictObject({
 export const workspaceAnswer = z.strictObject({
   id: z.uuid(),
   name: z.string(),
-  /** Members without a second factor set one up before they can enter. Account keys are not asked for one. */
+  /** Members without a second factor must set one up before they can enter. Account keys do not need one. */
   requireSecondFactor: z.boolean(),
 })
 
@@ -58,7 +58,7 @@ export async function listWorkspaces(
   return found.map((row) => ({ ...row, deleteAfter: row.deleteAfter?.toISOString() ?? null }))
 }
 
-/** From the next request on, in every tab of this session. */
+/** From the next request, in every tab of this session. */
 export async function openWorkspace(
   { db }: Pick<Runtime, 'db'>,
   { id, userId }: Pick<Person, 'id' | 'userId'>,
@@ -74,7 +74,7 @@ export async function openWorkspace(
   await db.update(sessions).set({ workspaceId }).where(eq(sessions.id, id))
 }
 
-/** Another one, of which they are the owner; it is open in their session at once. */
+/** Another workspace owned by the user; it is immediately opened in their session. */
 export async function createWorkspace(
   runtime: ConfiguredRuntime,
   person: Person,
@@ -116,7 +116,7 @@ export async function showWorkspace(
   return found!
 }
 
-/** What is left out stays as it is. */
+/** Omitted settings stay unchanged. */
 export async function changeWorkspace(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -140,7 +140,7 @@ export async function changeWorkspace(
   })
 }
 
-/** Whoever demands it has one, or would be the first who cannot enter. */
+/** Anyone who requires it must have one, or would be the first to be locked out. */
 export async function requireSecondFactor(
   runtime: CoreRuntime,
   { actor, hasSecondFactor }: Pick<Session, 'actor' | 'hasSecondFactor'>,

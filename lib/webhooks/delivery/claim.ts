@@ -7,10 +7,10 @@ import type { SealedSecrets } from '../outputs/signing-secrets.ts'
 /** A delivery that no other process may attempt within `LEASE_MS`. */
 export type Claimed = {
   deliveryId: string
-  /** Identifies this attempt: its outcome is written only while the delivery still has this claim. */
+  /** Identifies this attempt: its outcome is only written while the delivery still has this claim. */
   claim: string
   trigger: AttemptTrigger
-  /** The number of this attempt, counted from 1. */
+  /** The number of this attempt, starting at 1. */
   attempt: number
   workspaceId: string
   pipeId: string
@@ -33,13 +33,16 @@ export type Claimed = {
   outputId: string
 }
 
-/** Longer than the longest attempt with its recording. If the process dies, the delivery is delayed by this at most. */
+/**
+ * Longer than the longest attempt including its recording. If the process dies, the delivery is delayed by this at
+ * most.
+ */
 const LEASE_MS = seconds(30)
 
 /**
- * Claims up to `count` due deliveries of each output in one statement, those that are due longest first. The commit
- * does not wait for the disk: if the database crashes and loses the claim, the delivery is simply due again. The array
- * keeps the planner, which expects more rows than there are, from scanning whole tables.
+ * Claims up to `count` due deliveries of each output in one statement, longest overdue first. The commit does not
+ * wait for the disk: if the database crashes and loses the claim, the delivery is simply due again. The array keeps
+ * the planner, which expects more rows than there are, from scanning entire tables.
  */
 export async function claimDeliveries(
   db: Db,
@@ -81,7 +84,7 @@ export async function claimDeliveries(
   return found.map(toClaimed)
 }
 
-/** Instants come as text. */
+/** Instants are returned as text. */
 type Row = Omit<Claimed, 'output'> & Omit<NonNullable<Claimed['output']>, 'id'> & { id: string | null }
 
 function toClaimed(row: Row): Claimed {

@@ -18,15 +18,15 @@ export type Outcome =
 
 type Situation = {
   trigger: AttemptTrigger
-  /** The number of this attempt, counted from 1. */
+  /** The number of this attempt, starting at 1. */
   attempt: number
-  /** Since when every attempt to this output has failed. */
+  /** When attempts to this output started failing. */
   failingSince: Date | null
 }
 
 export type Decision = {
   state: 'delivered' | 'pending' | 'failed'
-  /** How long to wait before the next attempt, if there is to be one. */
+  /** How long to wait before the next attempt, if any. */
   retryInMs?: number
   error?: AttemptError
   /** Set if the output is to be turned off: the reason. */
@@ -36,7 +36,7 @@ export type Decision = {
 const GIVE_UP_AFTER_MS = days(5)
 
 /**
- * Decides what follows an attempt. Any 2xx means that the event is delivered. Other outcomes are retried by the
+ * Decides what follows an attempt. Any 2xx means that the event is delivered. Other outcomes are retried on the
  * schedule, but no earlier than a 429 or 503 asks for. A 410, or five days of nothing but failures, turns the output
  * off. A test event is tried once and never turns an output off.
  */
@@ -68,7 +68,7 @@ function askedWaitMs(outcome: Outcome, nowMs: number): number {
   return retryAfterMs(outcome.headers['retry-after'], nowMs)
 }
 
-/** An attempt that was made, and its outcome. */
+/** A completed attempt and its outcome. */
 export type Attempt = {
   claimed: Claimed & { output: NonNullable<Claimed['output']> }
   atMs: number
@@ -90,8 +90,8 @@ export type Delivering = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & 
 }
 
 /**
- * How long an idle connection is kept. Receivers silently close idle connections after some seconds, and a request on a
- * closed one would be a failed attempt.
+ * How long an idle connection is kept. Receivers silently close idle connections after a few seconds, and a request
+ * on a closed one would be a failed attempt.
  */
 export const KEPT_MS = seconds(1)
 

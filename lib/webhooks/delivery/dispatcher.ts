@@ -43,13 +43,13 @@ const CLAIM_AT_ONCE = 100
 type Wanted = Wake & { count: number }
 
 /**
- * Turns wakes into attempts. It claims no more deliveries of an output than its share allows. The others stay due in
- * the database, and the output stays ready here until a claim finds fewer deliveries than it asked for.
+ * Turns wakes into attempts. It claims no more of an output's deliveries than its share allows. The others stay due
+ * in the database, and the output stays ready here until a claim finds fewer deliveries than it requested.
  */
 export class Dispatcher {
   readonly #runtime: Pick<Runtime, 'db'> & Delivering
   readonly #shares: Shares
-  /** The workspace of each output that may have something due. */
+  /** The workspace of each output that may have deliveries due. */
   readonly #ready = new Map<string, string>()
   readonly #underWay = new Set<Promise<void>>()
   #claiming: Promise<void> | undefined
@@ -60,7 +60,7 @@ export class Dispatcher {
     this.#shares = shares
   }
 
-  /** Returns at once, unless every place is taken: then it waits, so that another process takes the next jobs. */
+  /** Returns immediately, unless every place is taken: it then waits, so that another process takes the next jobs. */
   async wake(wakes: Wake[]): Promise<void> {
     for (const { outputId, workspaceId } of wakes) {
       if (this.#ready.size < MAX_READY) this.#ready.set(outputId, workspaceId)
@@ -69,7 +69,7 @@ export class Dispatcher {
     while (this.#shares.full() && !this.#isStopped) await Promise.race(this.#underWay)
   }
 
-  /** Resolves when nothing is in progress and nothing else can begin. */
+  /** Resolves when nothing is in progress and nothing else can start. */
   async idle(): Promise<void> {
     while (this.#claiming || this.#underWay.size > 0) await Promise.all([this.#claiming, ...this.#underWay])
   }

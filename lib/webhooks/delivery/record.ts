@@ -11,12 +11,12 @@ import { type TurningOff, turnOffOutput } from '../outputs/end-output.ts'
 import type { Attempt } from './deliver.ts'
 
 /**
- * A retry that is due within this time gets a job of its own. Later ones are left to the sweep, so that the queue does
- * not have to skip jobs that wait for days.
+ * A retry due within this time gets its own job. Later ones are left to the sweep, so that the queue does not have to
+ * skip jobs that wait for days.
  */
 const OWN_JOB_MS = minutes(1)
 
-/** Records the outcome of some attempts, and all that follows from it, in one transaction. */
+/** Records the outcome of some attempts, with all consequences, in one transaction. */
 export async function recordAttempts(
   runtime: Pick<Runtime, 'db'> & TurningOff,
   made: Attempt[],
@@ -63,8 +63,8 @@ function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }:
 }
 
 /**
- * Updates the deliveries and notifies open pages. An attempt that has lost its claim counts only if it succeeded while the
- * delivery was still pending.
+ * Updates the deliveries and notifies open pages. An attempt that has lost its claim only counts if it succeeded
+ * while the delivery was still pending.
  */
 async function recordOutcomes(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
@@ -92,8 +92,9 @@ async function recordOutcomes(tx: Db, made: Attempt[], now: Date): Promise<void>
 }
 
 /**
- * Records since when all attempts to an output have failed. Test events do not count. It goes by the row, not by what the
- * claims read of it, since other attempts may have ended in between. Among attempts recorded together, the last decides.
+ * Records when all attempts to an output started failing. Test events do not count. It uses the row instead of the
+ * values read by the claims, since other attempts may have ended in between. Among attempts recorded together, the
+ * last decides.
  */
 async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const real = made.filter(({ claimed }) => claimed.trigger !== 'test')
@@ -140,13 +141,13 @@ export async function dropDeliveries(
 }
 
 const AT_ONCE = 100
-/** In total well below the duration of a claim: once that expires, another process makes the attempt again. */
+/** Well below the duration of a claim in total: once that expires, another process makes the attempt again. */
 const WAITS_MS = [250, seconds(1), seconds(4)]
 
 /**
- * Records attempts in batches. If a batch fails, each attempt is recorded alone, with a few retries: a moment without
- * the database must not make receivers get events twice, and an attempt that cannot be recorded must not affect the
- * others.
+ * Records attempts in batches. If a batch fails, each attempt is recorded separately, with a few retries: a moment
+ * without the database must not make receivers get events twice, and an attempt that cannot be recorded must not
+ * affect the others.
  */
 export function createRecorder<Attempt>(
   recordAll: (made: Attempt[]) => Promise<void>,

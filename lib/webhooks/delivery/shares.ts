@@ -15,9 +15,10 @@ type Count = { all: number; slow: number }
 type Output = { workspaceId: string; underWay: number; window: number; slow: boolean }
 
 /**
- * Limits how many attempts may be in progress, so that no receiver and no customer takes more than a fair share. An output
- * begins with a small window, which grows with each response, as in TCP. New, slow and unresponsive outputs together never
- * get more than half of the places, in their workspace and overall, so that there is always room for prompt ones.
+ * Limits how many attempts may be in progress, so that no receiver and no customer takes more than a fair share. An
+ * output starts with a small window, which grows with each response, as in TCP. New, slow and unresponsive outputs
+ * together never get more than half of the places, in their workspace and overall, so that there is always room for
+ * prompt ones.
  */
 export class Shares {
   readonly #limits: ShareLimits
@@ -29,7 +30,7 @@ export class Shares {
     this.#limits = limits
   }
 
-  /** How many attempts this output may begin now. */
+  /** How many attempts this output may start now. */
   room(outputId: string, workspaceId: string): number {
     const { slow, window, underWay } = this.#find(outputId, workspaceId)
     const inAll = free(this.#limits.total, this.#total, slow)

@@ -23,8 +23,8 @@ export function webhookSweeps(runtime: SweepRuntime): Sweep[] {
 }
 
 /**
- * Enqueues a job for each output that has deliveries due: retries after a long wait, and deliveries whose job was lost
- * in a crash. The query steps along an index from output to output, so a million events for one dead receiver cost one
+ * Enqueues a job for each output with due deliveries: retries after a long wait, and deliveries whose job was lost in
+ * a crash. The query uses an index to go from output to output, so a million events for one dead receiver cost one
  * step.
  */
 export async function wakeDueOutputs({ db, clock, queue }: SweepRuntime): Promise<number> {
@@ -54,7 +54,8 @@ export async function wakeDueOutputs({ db, clock, queue }: SweepRuntime): Promis
 }
 
 /**
- * A month is dropped once none of its deliveries is pending. Those fail within days, as older ones cannot be resent.
+ * A month is dropped once none of its deliveries is pending. Those fail within days, since older ones cannot be
+ * resent.
  */
 export const EVENTS: Kept = {
   tables: ['events', 'deliveries', 'attempts'],
@@ -68,8 +69,9 @@ export const keepEvents = ({ db, clock }: CoreRuntime): Promise<number> => keepM
 const SUFFIX = 'by_output'
 
 /**
- * The log of one output goes by an index. PostgreSQL cannot build one on a table of months while others write to it, so each
- * month gets its own, beside its writers: the present one when it is first seen here, each later one while it is empty.
+ * An output's log uses an index. PostgreSQL cannot build one on a partitioned table while others write to it, so each
+ * month gets its own, alongside its writers: the current month when it is first seen here, each later one while it is
+ * empty.
  */
 export async function indexMonths(db: Db): Promise<number> {
   let built = 0
@@ -83,7 +85,7 @@ export async function indexMonths(db: Db): Promise<number> {
       from pg_index join pg_class on pg_class.oid = indexrelid where relname = ${name}`,
     )
     if (index?.valid || index?.building) continue
-    // One that a crash has cut short is of no use.
+    // An index interrupted by a crash is useless.
     if (index) await db.execute(sql`drop index concurrently if exists ${sql.identifier(name)}`)
     await db.execute(
       sql`create index concurrently if not exists ${sql.identifier(name)} on ${sql.identifier(table)} (webhook_output_id, id)`,

@@ -28,7 +28,7 @@ const shared = {
   /** What happened. */
   event: z.enum(EVENT_KINDS),
   outputId: z.uuid(),
-  /** Empty if it concerns no single Pipe. */
+  /** Empty if it does not concern a single Pipe. */
   pipeId: z.string(),
   fileId: z.uuid().nullable(),
   test: z.boolean(),
@@ -55,7 +55,7 @@ export const wholeDeliveryAnswer = z.strictObject({
       responseHeaders: headersAnswer.nullable(),
       /** At most the first 16 KiB. */
       responseBody: z.string().nullable(),
-      /** What went wrong, in words. */
+      /** A description of what went wrong. */
       errorDetail: z.string().nullable(),
     }),
   ),

@@ -30,10 +30,7 @@ type Query = z.output<typeof deliveryQuery>
 
 const MAX_ATTEMPTS = 20
 
-/**
- * The delivery log, in the order of the events, with the latest attempts. Ids grow with time, so a page is a range of
- * an index.
- */
+/** The delivery log, in event order, with the latest attempts. Ids grow with time, so a page is an index range. */
 export async function listDeliveries(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -145,7 +142,7 @@ export type OutputWithLatest = { output: WebhookOutput; latest: Delivery[] }
 
 const LATEST = 5
 
-/** The outputs of a Pipe or of the workspace, each with its last deliveries. */
+/** The outputs of a Pipe or the workspace, each with its latest deliveries. */
 export async function listWithLatest(
   runtime: CoreRuntime,
   actor: Actor,

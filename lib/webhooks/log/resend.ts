@@ -16,7 +16,7 @@ import { findDelivery, showDelivery } from './show-delivery.ts'
 
 const ONE_BY_ONE = { burst: 100, refillMs: 1000 }
 
-/** Sends an event again at once, whatever its state. If that fails, the schedule of retries starts over. */
+/** Sends an event again immediately, whatever its state. If that fails, the retry schedule starts over. */
 export async function resendDelivery(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
@@ -86,7 +86,7 @@ export const resendFailedInput = z.strictObject({
 })
 export const resendFailedAnswer = z.strictObject({
   resent: z.int(),
-  /** There are more than one call resends: call again. */
+  /** More deliveries remain than one call resends: call again. */
   more: z.boolean(),
 })
 
@@ -100,7 +100,7 @@ function isRetried(now: string) {
     and (d.claimed_until is null or d.claimed_until < ${now}::timestamptz)`
 }
 
-/** Resends the failed deliveries of events since `since`, the oldest first. Those whose output is off are left out. */
+/** Resends the failed deliveries of events since `since`, oldest first. Skips those whose output is off. */
 export async function resendFailed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,

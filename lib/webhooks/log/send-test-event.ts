@@ -16,11 +16,11 @@ import type { WholeDelivery } from './delivery.ts'
 import { showDelivery } from './show-delivery.ts'
 
 export const testEventInput = z.strictObject({
-  /** The first of those that the output is set to receive, by default. */
+  /** Defaults to the first kind that the output is set to receive. */
   event: z.enum(EVENT_KINDS, { message: `must be one of ${EVENT_KINDS.join(', ')}` }).optional(),
 })
 
-/** Of all tests, whatever receives them. */
+/** For all tests, whatever receives them. */
 export const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 export const testLimit = ({ workspaceId }: Actor) => `test-event:${workspaceId}`
 
@@ -50,7 +50,7 @@ export async function sendTestEvent(
 
 type Example = { outputId: string; name: string; pipeId: string | undefined; dataStoreId: string }
 
-/** As the API's description and the tests of receivers have it. */
+/** As in the API description and in receivers' tests. */
 export function exampleBody(kind: EventKind, frame: EventFrame, example: Example): string {
   if (kind === 'file.status_changed')
     return fileEventBody({ ...frame, file: exampleFile(example, uuidv7(frame.at.getTime())) })

@@ -41,7 +41,7 @@ export async function showDelivery(
   }
 }
 
-/** Deliveries of other workspaces are reported as not found. */
+/** Other workspaces' deliveries are reported as not found. */
 export async function findDelivery(db: Db, actor: Actor, id: string, lock?: 'update') {
   const query = db
     .select()
@@ -60,9 +60,9 @@ type ShownEvent = {
   fileId: string | null
   test: boolean
   createdAt: string
-  /** What receivers get; null while the event counts as missed. */
+  /** What receivers get; null while the event is marked as missed. */
   payload: unknown
-  /** The file's status, while the event counts as missed. */
+  /** The file's status, while the event is marked as missed. */
   missedStatus: string | null
   deliveries: { id: string; state: string; url: string }[]
 }

@@ -8,8 +8,8 @@ import { findOutput, subjectOf } from './find-output.ts'
 import { pipeOf } from './webhook-output.ts'
 
 /**
- * What is still to be sent to it is given up; its log stays for as long as all others. The next of its Pipe becomes the
- * first, which is what `PUT /pipes/:id/webhook` addresses.
+ * Its pending deliveries are dropped; its log stays as long as all others. The Pipe's next output becomes the first
+ * one, which `PUT /pipes/:id/webhook` addresses.
  */
 export async function deleteOutput(
   { db, clock }: CoreRuntime,
@@ -44,7 +44,7 @@ export async function deleteOutput(
 
 export type TurningOff = Pick<Runtime, 'clock' | 'queue'>
 
-/** Turns an output off on Sluice's own account. Its page, the audit log and an alert, which reads the row, say so. */
+/** Turns an output off automatically. Its page, the audit log and an alert, which reads the row, report it. */
 export async function turnOffOutput(
   runtime: TurningOff,
   tx: Db,

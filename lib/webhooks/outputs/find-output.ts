@@ -8,18 +8,18 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import { type OutputRow, pipeOf, toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
-/** An output by its id, or the first one of a Pipe. */
+/** An output by its id, or a Pipe's first one. */
 export type OutputRef = { outputId: string } | { firstOf: string }
 
 const OF_PIPE = or(eq(pipes.id, webhookOutputs.pipeId), eq(pipes.id, webhookOutputs.furtherPipeId))
 
 type FoundOutput = {
   output: OutputRow
-  /** What the audit log calls it by. */
+  /** Its name in the audit log. */
   subject: { subjectId: string; subjectLabel: string }
 }
 
-/** Outputs of other workspaces, and of Pipes that were deleted, are reported as not found. */
+/** Outputs of other workspaces, and of deleted Pipes, are reported as not found. */
 export async function findOutput(
   db: Db,
   actor: Actor,
@@ -45,7 +45,7 @@ const ABSENT = {
   other: 'There is no such webhook output.',
 }
 
-/** The first output of a Pipe goes by its Pipe, as it did when it was the only one. */
+/** A Pipe's first output is identified by its Pipe, as when it was the only one. */
 export function subjectOf(output: OutputRow, pipeName: string | null): FoundOutput['subject'] {
   if (output.pipeId !== null) return { subjectId: output.pipeId, subjectLabel: pipeName! }
   const label = pipeName === null ? output.name : `${pipeName}: ${output.name}`
@@ -60,12 +60,12 @@ export async function showOutput(
   return toWebhookOutput((await findOutput(db, actor, ref)).output)
 }
 
-/** Whose events an output gets: those of a Pipe or, without one, of the whole workspace. */
+/** Whose events an output gets: a Pipe's or, without one, the entire workspace's. */
 export type OutputScope = { pipeId?: string | undefined }
 
 export const scopeOf = (actor: Actor, { pipeId }: OutputScope): string => pipeId ?? actor.workspaceId
 
-/** The oldest first, which is the first of a Pipe. */
+/** Oldest first, starting with a Pipe's first one. */
 export async function listOutputs(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
@@ -86,7 +86,7 @@ export const fullName = ({ name, pipeName }: NamedOutput): string => `${pipeName
 
 const MOST_NAMED = 200
 
-/** All of a workspace, for people to choose from: its own first. */
+/** All outputs in a workspace, for people to choose from: its own first. */
 export async function nameOutputs({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<NamedOutput[]> {
   const found = await db
     .select({ output: webhookOutputs, pipeName: pipes.name })

@@ -15,8 +15,8 @@ import { findOutput, type OutputRef } from './find-output.ts'
 import { type OutputRow, pipeOf } from './webhook-output.ts'
 
 /**
- * Events that an output was not sent, because it was off, not there, or not set to receive them. An event says only that
- * somebody misses it; who does follows from the deliveries.
+ * Events that an output was not sent, because it was off, missing, or not set to receive them. An event only says
+ * that some output misses it; the deliveries show which.
  */
 export const missedAnswer = z.strictObject({
   events: z.int(),
@@ -29,7 +29,10 @@ export type Missed = z.output<typeof missedAnswer>
 
 const MAX_COUNTED = 1000
 
-/** The missed events of the last 30 days that the output asks for now. A Pipe without one misses the files that have an object. */
+/**
+ * The missed events of the last 30 days that the output wants now. A Pipe without an output misses the files that
+ * have an object.
+ */
 export async function showMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<Missed> {
   const output = await outputOrNone(db, actor, ref)
   const since = keptSince(clock.now())
@@ -57,7 +60,7 @@ async function outputOrNone(db: Db, actor: Actor, ref: OutputRef): Promise<Outpu
   }
 }
 
-/** Step by step along the index of what is missed, from Pipe to Pipe where it is those of a workspace. */
+/** Uses the index of missed events step by step, from Pipe to Pipe for a workspace. */
 function missedBy(output: OutputRow, since: Date): SQL {
   const pipeId = pipeOf(output)
   const scopes = pipeId
@@ -78,19 +81,19 @@ function missedByAll(pipeId: string, since: Date): SQL {
 }
 
 export const sendMissedInput = z.strictObject({
-  /** Events from this time on. By default, all that are still stored. */
+  /** Events from this time on. Defaults to all that are still stored. */
   since: timeField.optional(),
 })
 export const sendMissedAnswer = z.strictObject({
   sent: z.int(),
-  /** There are more than one call sends: call again. */
+  /** More events remain than one call sends: call again. */
   more: z.boolean(),
 })
 
 const PER_WORKSPACE = { burst: 100, refillMs: 1000 }
 const AT_ONCE = 1000
 
-/** Sends missed events to the output, the oldest first. */
+/** Sends missed events to the output, oldest first. */
 export async function sendMissed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
@@ -130,8 +133,8 @@ function takeMissed(tx: Db, output: OutputRow, since: Date) {
 }
 
 /**
- * Each delivery gets the time of its event, since retention is counted from there. The event is no longer missed once none
- * of the other outputs can miss it.
+ * Each delivery gets its event's time, since retention is counted from there. The event is no longer missed once no
+ * other output can miss it.
  */
 async function deliver(tx: Db, missed: MissedEvent[], output: OutputRow, now: Date): Promise<void> {
   const sent = missed.map(({ eventId, at, payload, ...file }) => {
@@ -158,7 +161,7 @@ async function deliver(tx: Db, missed: MissedEvent[], output: OutputRow, now: Da
   )
 }
 
-/** Of an event `e`, whether one more output that was there has no delivery of it. */
+/** For an event `e`: whether another output that existed then has no delivery for it. */
 function isMissedByAnother({ id }: OutputRow): SQL {
   return sql`exists (select from webhook_outputs o
     where o.scope in (e.pipe_id, e.workspace_id::text) and o.id <> ${id}::uuid and o.created_at <= e.created_at
@@ -166,8 +169,8 @@ function isMissedByAnother({ id }: OutputRow): SQL {
 }
 
 /**
- * From now on, what the output missed so far counts as such no more. Where it is the only one that could be sent it, it is
- * deleted, so that no output of tomorrow finds it. The files stay.
+ * Past misses of the output no longer count. If it was the only output that could still receive an event, the event
+ * is deleted, so that no future output finds it. The files stay.
  */
 export async function discardMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<void> {
   await db.transaction(async (tx) => {

@@ -27,7 +27,7 @@ import {
 type OutputRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 type Seal = Awaited<ReturnType<typeof sealsForColumns>>
 
-/** Creates an output of a Pipe or of the workspace, and answers its secret. */
+/** Creates an output for a Pipe or the workspace, and returns its secret. */
 export async function createOutput(
   needs: OutputRuntime,
   actor: Actor,
@@ -41,7 +41,7 @@ export async function createOutput(
   })
 }
 
-/** Creates the first output of a Pipe and answers its secret, or changes it. */
+/** Creates a Pipe's first output and returns its secret, or changes it. */
 export async function saveOutput(
   needs: OutputRuntime,
   actor: Actor,
@@ -68,7 +68,7 @@ export async function changeOutput(
   return needs.db.transaction((tx) => change(tx, needs, actor, ref, changes))
 }
 
-/** So that two of them do not both become the last that there is room for. Uploads do not wait for it. */
+/** Keeps two requests from both taking the last free place. Uploads do not wait for it. */
 async function lockScope(tx: Db, actor: Actor, { pipeId }: OutputScope): Promise<string | null> {
   if (pipeId !== undefined) return (await findPipe(tx, actor, pipeId, 'update')).pipe.name
   await tx.select({}).from(workspaces).where(eq(workspaces.id, actor.workspaceId)).for('no key update')
@@ -105,7 +105,7 @@ async function create(
       pipeId: isFirst ? scope.pipeId : null,
       furtherPipeId: isFirst ? null : scope.pipeId,
       secretEncrypted: seal(secret, secretPlace(id)),
-      // Only the first of a Pipe can make up for what nobody was there to get.
+      // Only a Pipe's first output can receive what nobody was there to get.
       missedAfter: isFirst ? null : now,
       createdAt: now,
       updatedAt: now,
@@ -166,7 +166,7 @@ function audit(
   return recordAudit({ db: tx, clock }, actor, { action, ...subjectOf(output, pipeName), detail })
 }
 
-/** What a workspace has used is no business of a single Pipe's receiver. */
+/** A single Pipe's receiver must not see the workspace's usage. */
 function assertKinds(kinds: OutputInput['events'], pipeId: string | null | undefined): void {
   if (pipeId && kinds.includes('usage.threshold'))
     throw invalidRequest([
@@ -184,7 +184,7 @@ export function assertUrl(url: string, config: Runtime['config']): void {
   }
 }
 
-/** Private hosts to which webhooks may be sent: those that the operator allows, and Sluice itself, for the inbox. */
+/** Private hosts that webhooks may be sent to: those allowed by the operator, and Sluice itself, for the inbox. */
 export function webhookHosts({
   allowedPrivateHosts,
   baseUrl,

@@ -8,7 +8,7 @@ import { type Place, sealsForColumns, type Vault } from '../../platform/vault.ts
 import { findOutput, type OutputRef } from './find-output.ts'
 import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
-/** The encrypted signing secrets of an output or a hook, as in its row. */
+/** The encrypted signing secrets in an output's or hook's row. */
 export type SealedSecrets = {
   id: string
   secretEncrypted: string
@@ -16,7 +16,7 @@ export type SealedSecrets = {
   previousSecretUntil: Date | null
 }
 
-/** Where the two secrets of a row are bound to. */
+/** The columns that a row's two secrets are bound to. */
 type SecretPlaces = { current(id: string): Place; previous(id: string): Place }
 
 /** The current secret, and after a rotation also the previous one until it expires. */
@@ -34,7 +34,7 @@ export function openSecrets(
   return secrets
 }
 
-/** The places to which the two sealed secrets of an output are bound. */
+/** The columns that an output's two sealed secrets are bound to. */
 const placeIn =
   (column: string) =>
   (id: string): Place => ({ column: `webhook_outputs.${column}`, id, row: `webhook_output:${id}` })
@@ -43,7 +43,7 @@ export const previousSecretPlace = placeIn('previous_secret_encrypted')
 
 const OVERLAP_MS = hours(24)
 
-/** Creates a new secret. For a day, webhooks are signed with the previous one as well, so that receivers can switch. */
+/** Creates a new secret. For a day, webhooks are also signed with the previous one, so that receivers can switch. */
 export async function rotateSecret(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,

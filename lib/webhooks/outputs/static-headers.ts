@@ -2,15 +2,15 @@ import { z } from 'zod'
 import type { Place, Vault } from '../../platform/vault.ts'
 
 /**
- * Request headers that a receiver demands, such as an API key. Their values are secrets: sealed in the row, never shown
- * again, and hidden in the log.
+ * Request headers that a receiver requires, such as an API key. Their values are secrets: sealed in the row, never
+ * shown again, and hidden in the log.
  */
 export type StaticHeaders = Record<string, string>
 
 const MOST = 10
 const MAX_VALUE = 2000
 
-/** Those that Sluice sets, or that say how the request is framed. */
+/** Headers that Sluice sets, or that determine how the request is framed. */
 const OWN = new Set([
   'accept-encoding',
   'connection',
@@ -34,7 +34,7 @@ const OWN = new Set([
   'x-service-signature',
 ])
 
-/** RFC 9110, 5.6.2 and 5.5, without what is not ASCII: nobody agrees on what that means. */
+/** RFC 9110, 5.6.2 and 5.5, limited to ASCII: other characters are interpreted inconsistently. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
@@ -73,5 +73,5 @@ export function openHeaders(
   return headersEncrypted === null ? {} : JSON.parse(vault.open(headersEncrypted, headersPlace(id)))
 }
 
-/** As the log shows them. */
+/** As shown in the log. */
 export const HIDDEN = '(hidden)'

@@ -3,7 +3,7 @@ import { EVENT_KINDS, type webhookOutputs } from '#drizzle/schema/index.ts'
 import { toAnswer } from '../../platform/kernel/parse-input.ts'
 import { staticHeadersField } from './static-headers.ts'
 
-/** Of a Pipe, and of a workspace. */
+/** Per Pipe, and per workspace. */
 export const MAX_OUTPUTS = 5
 
 /** The statuses that a file can end with. */
@@ -27,7 +27,7 @@ const fields = {
   headers: staticHeadersField,
 }
 
-/** What is left out of a new output has its default. */
+/** Omitted fields of a new output have defaults. */
 export const outputInput = z.strictObject({
   name: fields.name.default('Webhook'),
   enabled: fields.enabled.default(true),
@@ -38,7 +38,7 @@ export const outputInput = z.strictObject({
 })
 export type OutputInput = z.output<typeof outputInput>
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export const outputChanges = z.strictObject({
   name: fields.name.optional(),
   enabled: fields.enabled.optional(),
@@ -49,7 +49,7 @@ export const outputChanges = z.strictObject({
 })
 export type OutputChanges = z.output<typeof outputChanges>
 
-/** The first output of a Pipe is replaced, but for what those who know one output only do not name. */
+/** A Pipe's first output is replaced, except for fields unknown to clients that only know one output. */
 export const webhookOutputInput = outputChanges.extend({
   enabled: outputInput.shape.enabled,
   url: outputInput.shape.url,
@@ -61,7 +61,7 @@ const instantAnswer = z.iso.datetime().nullable()
 
 export const webhookOutputAnswer = z.strictObject({
   id: z.uuid(),
-  /** Null if it gets the events of all Pipes. */
+  /** Null if it gets events from all Pipes. */
   pipeId: z.string().nullable(),
   name: z.string(),
   enabled: z.boolean(),
@@ -74,7 +74,7 @@ export const webhookOutputAnswer = z.strictObject({
   turnedOffAt: instantAnswer,
   /** All attempts since this time have failed. */
   failingSince: instantAnswer,
-  /** Until this time, webhooks are also signed with the secret from before the last rotation. */
+  /** Until then, webhooks are also signed with the secret from before the last rotation. */
   previousSecretUntil: instantAnswer,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),

@@ -19,7 +19,7 @@ export const receivedInput = z.strictObject({
 export type Part = { name: string; ok: boolean | undefined; text: string }
 export type Explanation = { valid: boolean; parts: Part[] }
 
-/** Compares each part of a received webhook with what Sluice sent, so that the part that differs stands out. */
+/** Compares each part of a received webhook with what Sluice sent, to show which part differs. */
 export async function explainSignature(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,
@@ -90,7 +90,7 @@ function bodyPart(body: string, sent: string | undefined): Part {
 
 const COMPARED = ['x-service-signature', 'webhook-timestamp', 'webhook-signature']
 
-/** Compares with the attempt that has the same timestamp, or else with the latest. */
+/** Compares with the attempt that has the same timestamp, otherwise with the latest. */
 function headerParts(received: Record<string, string>, sent: Record<string, string>[]): Part[] {
   const lower = sent.map((headers) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
@@ -137,7 +137,7 @@ function fromJson(text: string): (string | undefined)[][] | undefined {
 
 const AROUND = 24
 
-/** Describes where a body first differs from what was sent; undefined if it is the same. */
+/** Describes where a body first differs from the one sent; undefined if it is the same. */
 export function differenceOf(received: string, sent: string): string | undefined {
   if (received === sent) return undefined
   if (received.trim() === sent) return 'The same, except for leading or trailing whitespace.'

@@ -12,8 +12,8 @@ export type SignedHeaders = {
 type Message = { id: string; body: string; atMs: number }
 
 /**
- * Makes the two signatures of a webhook: Sluice's own, and that of Standard Webhooks 1.0. Both are HMAC-SHA256, keyed
- * with the Base64-decoded secret. After a rotation there is a signature for each of several secrets.
+ * Creates a webhook's two signatures: Sluice's own, and that of Standard Webhooks 1.0. Both are HMAC-SHA256, keyed
+ * with the Base64-decoded secret. After a rotation, there is a signature for each of several secrets.
  */
 export function signWebhook(secrets: string[], { id, body, atMs }: Message): SignedHeaders {
   const t = String(Math.floor(atMs / 1000))
@@ -41,8 +41,8 @@ function keyOf(secret: string): Buffer {
 }
 
 /**
- * The verdict on one of the two signatures. With `mismatch`, the secret is wrong or a byte has changed: nobody can tell
- * which.
+ * The result for one of the two signatures. With `mismatch`, the secret is wrong or a byte has changed: nobody can
+ * tell which.
  */
 export type Finding = 'valid' | 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
 export type Verdict = { service: Finding; standard: Finding }
@@ -54,7 +54,7 @@ const TOLERANCE_MS = minutes(5)
 /** A header may list several signatures. More than a rotation can cause are ignored. */
 const MAX_SIGNATURES = 5
 
-/** Verifies a webhook as a receiver would: for the inbox, and to explain why a receiver's own check fails. */
+/** Verifies a webhook like a receiver: for the inbox, and to explain why a receiver's own check fails. */
 export function verifyWebhook({ headers, body }: Received, secrets: string[], nowMs: number): Verdict {
   return {
     service: verifyService(headers['x-service-signature'], body, secrets, nowMs),

@@ -12,7 +12,7 @@ const SNIPPETS = [
 ]
 
 /**
- * Code with which receivers verify webhooks. Tests run the same files. As Next bundles modules, paths start at the
+ * Code with which receivers verify webhooks. Tests run the same files. Since Next bundles modules, paths start at the
  * working directory.
  */
 export function verificationSnippets(root = process.cwd()): Promise<Snippet[]> {

@@ -28,7 +28,7 @@ type CheckRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
 const AT_PEACE = { rejectingSince: null, rejection: null, rejectedAt: null, recheckAt: null }
 const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
-/** The bucket doctor. It goes out to the network, so it must not be called in a transaction. */
+/** The bucket doctor. It uses the network, so it must not be called in a transaction. */
 export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: string): Promise<DataStore> {
   const { db, clock, vault, config } = runtime
   const row = await findDataStore(db, actor, id)
@@ -46,7 +46,8 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   const now = new Date(clock.now())
   const check = diagnose(probe, { ...row, uses }, clock.now())
   const readyAt = row.readyAt ?? (check.ok ? now : null)
-  // A change in the meantime makes this the check of another place. A check is no change: several may run at once.
+  // A change in the meantime means that a different location was checked. A check is not a change: several may run at
+  // once.
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
   const [after] = await db
     .update(dataStores)
@@ -66,7 +67,10 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   return toDataStore(after, vault)
 }
 
-/** On creation, and after a change that undid the last check. What was saved stays if its check cannot be kept. */
+/**
+ * On creation, and after a change that invalidated the last check. The change stays saved even if its check cannot be
+ * stored.
+ */
 export async function checkSavedDataStore(
   runtime: CheckRuntime,
   actor: Actor,
@@ -78,7 +82,7 @@ export async function checkSavedDataStore(
   })
 }
 
-/** For a form: checks what is entered, and keeps nothing. */
+/** For a form: checks the input without saving anything. */
 export async function checkBucket(
   runtime: CheckRuntime,
   actor: Actor,
@@ -99,7 +103,7 @@ export async function checkBucket(
   return diagnose(probe, { ...entered, uses: [] }, clock.now())
 }
 
-/** Before changes are saved: whether uploads would arrive with them. */
+/** Before changes are saved: whether uploads would succeed with them. */
 export async function checkChanges(
   runtime: CheckRuntime,
   actor: Actor,
@@ -125,7 +129,7 @@ export async function checkChanges(
 
 type Place = Parameters<typeof leastPolicy>[0]
 
-/** What more the optional permissions would make possible. */
+/** What the optional permissions would additionally allow. */
 const WITHOUT: Record<string, string> = {
   AbortMultipartUpload:
     'Not needed. With it, Sluice itself removes uploads that never finished; otherwise use the lifecycle rule.',
@@ -135,7 +139,7 @@ const WITHOUT: Record<string, string> = {
   DeleteObject: `Not needed. Without it, this check could not delete its small objects in ${PROBE_FOLDER}/.`,
 }
 
-/** The result of a probe, in words for its customer. */
+/** A probe's result, described for the customer. */
 function diagnose(probe: Probe, place: Place, nowMs: number): BucketCheck {
   const needed = probe.operations.filter((operation) => operation.needed)
   const works = needed.length === NEEDED_OPERATIONS && needed.every(({ ok }) => ok)
@@ -160,7 +164,7 @@ function message({ name, ok, message: said }: ProbedOperation, works: boolean): 
   return !ok && works && optional ? `${optional} ${said}` : said
 }
 
-/** What the keys need for the object settings of a Pipe that the bucket refused. */
+/** What the keys need for a Pipe's object settings that the bucket refused. */
 function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly ObjectUse[]): string {
   const object = uses.find((use) => use.name === name)?.object
   if (ok || !object || !said.startsWith('Refused')) return ''
@@ -169,7 +173,7 @@ function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly Ob
   return tags + (encrypted ? ' SSE-KMS needs kms:GenerateDataKey and kms:Decrypt on the key.' : '')
 }
 
-/** How the bucket wants to be asked, where that is not as usual. */
+/** Unusual requirements of the bucket. */
 function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   if (!ok) return ''
   if (name === 'PutObject' && found.bodyChecksum === 'md5')
@@ -181,13 +185,13 @@ function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   return ''
 }
 
-/** How the check names what it tried. */
+/** What the check calls each operation. */
 export const useNameOf = (pipeName: string) => `Object settings of ${pipeName}`
 
-/** A check has nine seconds for everything. */
+/** A check has nine seconds in total. */
 const AT_MOST = 10
 
-/** What the Pipes of a Data Store set on their objects, as the check of the Data Store tries it. */
+/** The object settings of a Data Store's Pipes, as its check tests them. */
 export async function readObjectUses(db: Db, dataStoreId: string, nowMs: number): Promise<ObjectUse[]> {
   const found = await rows<{ id: string; name: string; object: PipeObject }>(
     db,

@@ -20,7 +20,7 @@ const keyField = z
 
 const bucketField = z
   .string()
-  // Before any pattern sees it: they take quadratic time over a long text.
+  // Runs before any regular expression: those take quadratic time on long text.
   .max(223, { message: 'must have at most 223 characters', abort: true })
   .refine((text) => !text.includes('://') && !/^[^/]+\.[^/]+\//.test(text), {
     message: 'is an address; enter only the name, and the address as endpoint',
@@ -39,7 +39,7 @@ const bucketField = z
 const place = {
   name: nameField,
   provider: z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(', ')}`),
-  /** Filled in by the provider's preset where it has one. */
+  /** Filled in from the provider's preset, if it has one. */
   endpoint: z.string().max(512, 'must have at most 512 characters').optional(),
   region: z.string().max(64, 'must have at most 64 characters').optional(),
   bucket: bucketField,
@@ -52,7 +52,7 @@ const place = {
 export const dataStoreInput = z.strictObject({ ...place, accessKeyId: keyField, secretAccessKey: keyField })
 export type DataStoreInput = z.output<typeof dataStoreInput>
 
-/** Credentials that are not given stay. */
+/** Omitted credentials stay unchanged. */
 export const dataStoreChanges = dataStoreInput.partial()
 export type DataStoreChanges = z.output<typeof dataStoreChanges>
 
@@ -81,7 +81,7 @@ export const dataStoreAnswer = z.strictObject({
 })
 export type DataStore = z.output<typeof dataStoreAnswer>
 
-/** What the two sealed keys of a Data Store are bound to. */
+/** The columns that a Data Store's two sealed keys are bound to. */
 const placeIn =
   (column: string) =>
   (id: string): Place => ({ column: `data_stores.${column}`, id, row: `data_store:${id}` })

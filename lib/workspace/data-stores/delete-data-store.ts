@@ -9,7 +9,7 @@ import { countUploadsUnderWay, findDataStore, uploads } from './read-data-stores
 
 const MAX_NAMES = 10
 
-/** The row stays, since files name it; its keys are wiped. The bucket and its objects are the customer's. */
+/** The row stays, since files refer to it; its keys are erased. The bucket and its objects belong to the customer. */
 export async function deleteDataStore({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const { name } = await findDataStore(tx, actor, id, 'update')

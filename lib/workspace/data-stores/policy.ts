@@ -4,12 +4,12 @@ import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import type { DataStoreRow } from './read-data-stores.ts'
 import { partitionOf } from './resolve-place.ts'
 
-/** `uses`: what its Pipes set on their objects. */
+/** `uses`: the object settings of its Pipes. */
 type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'> & {
   uses: readonly ObjectUse[]
 }
 
-/** Providers whose keys are limited by ticking boxes, not by a policy. */
+/** Providers whose keys are limited with checkboxes, not with a policy. */
 const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
   r2: (bucket) =>
     `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no write-only permission.`,
@@ -25,13 +25,13 @@ const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
     `gcloud storage buckets add-iam-policy-binding gs://${bucket} --member=serviceAccount:<account> --role=roles/storage.objectCreator`,
 }
 
-/** Those whose policies are not written for a user of IAM, or not in its language. */
+/** Providers whose policies are not written for an IAM user, or in a different language. */
 const OTHERWISE: Partial<Record<ProviderName, (place: Place) => object>> = {
   scaleway: scalewayPolicy,
   alibaba: alibabaPolicy,
 }
 
-/** The least that the keys need, to paste: PutObject covers multipart uploads too. */
+/** The minimal policy for the keys, to paste: PutObject also covers multipart uploads. */
 export function leastPolicy(place: Place): string {
   const words = IN_WORDS[place.provider]
   if (words) return words(place.bucket)
@@ -39,7 +39,7 @@ export function leastPolicy(place: Place): string {
   return JSON.stringify(policy, null, 2)
 }
 
-/** In the language of IAM, for a user: MinIO, Wasabi and others speak it too, and know one partition. */
+/** In IAM's language, for a user: MinIO, Wasabi and others support it too, and know a single partition. */
 function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: Place) {
   const partition = provider === 'aws' ? partitionOf(region).name : 'aws'
   const within = provider === 'aws' ? literally(prefix) : prefix
@@ -55,7 +55,7 @@ function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: 
   return { Version: '2012-10-17', Statement: [put, ...kms] }
 }
 
-/** A key's id or ARN names it. An alias is no resource that a key is used by: it stands in a condition. */
+/** A key's id or ARN names it. An alias is not a resource that keys are used through: it belongs in a condition. */
 function kmsStatement(key: string, { partition, region }: { partition: string; region: string }) {
   const [, arn, name] = /^(arn:[^:]+:kms:[^:]+:[^:]+:)?(.+)$/.exec(key)!
   const keys = `${arn ?? `arn:${partition}:kms:${region}:*:`}key/`
@@ -65,7 +65,7 @@ function kmsStatement(key: string, { partition, region }: { partition: string; r
   return { ...allow, Resource: [`${keys}*`], Condition }
 }
 
-/** A bucket policy, for an application of Scaleway's IAM. */
+/** A bucket policy, for a Scaleway IAM application. */
 function scalewayPolicy({ bucket, prefix }: Place) {
   const allow = {
     Sid: 'Sluice',
@@ -83,15 +83,15 @@ function alibabaPolicy({ bucket, prefix }: Place) {
   return { Version: '1', Statement: [allow] }
 }
 
-/** Without the meaning that these have in a Resource. */
+/** Without the special meaning these have in a Resource. */
 function literally(text: string): string {
   return text.replace(/[*?$]/g, (character) => `\${${character}}`)
 }
 
-/** No upload is older than 30 days, so nothing that still moves is cleared. */
+/** No upload is older than 30 days, so nothing active is removed. */
 const CLEAR_AFTER_DAYS = 31
 
-/** For keys that cannot abort or delete: the bucket itself clears what never finished, and what checks left. */
+/** For keys that cannot abort or delete: the bucket itself removes unfinished uploads, and objects left by checks. */
 export function lifecycleRules(
   { prefix }: Pick<Place, 'prefix'>,
   { mayAbort, mayDelete }: { mayAbort: boolean; mayDelete: boolean },

@@ -7,7 +7,7 @@ type Preset = {
   /** A fixed region, or a pattern that the customer's region must match. */
   region: { fixed: string } | { pattern: RegExp; example: string }
   forcePathStyle: boolean
-  /** Where the keys come from, in the provider's own words. */
+  /** Where to get the keys, in the provider's own words. */
   keysHint: string
   /** What a customer should know before the first upload. The sources are in docs/providers.md. */
   help?: string
@@ -18,8 +18,8 @@ const FROM_DOCUMENTATION = 'Set up from its documentation; the check finds out w
 const anyRegion = { pattern: /^[a-z0-9-]{1,64}$/i, example: 'us-east-1' }
 
 /**
- * What a customer need not type. `endpoint` may hold `{region}`; without one the customer gives the address.
- * How a provider behaves under load is not here but in `lib/buckets`.
+ * What a customer does not need to enter. `endpoint` may contain `{region}`; without an endpoint, the customer enters
+ * the address. A provider's behavior under load is defined in `lib/buckets` instead.
  */
 export const PRESETS: Record<ProviderName, Preset> = {
   aws: {
@@ -124,7 +124,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
   },
 }
 
-/** Providers whose customers give the endpoint themselves. */
+/** Providers whose customers enter the endpoint themselves. */
 export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   r2: 'https://<account id>.r2.cloudflarestorage.com',
   oracle: 'https://<namespace>.compat.objectstorage.eu-frankfurt-1.oraclecloud.com',
@@ -132,7 +132,7 @@ export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   other: 'https://s3.example.com',
 }
 
-/** How long an upload may take where its provider drops what is unfinished, in words for the Pipe page. */
+/** How long an upload may take if its provider drops unfinished ones, as text for the Pipe page. */
 export function unfinishedLimit(provider: ProviderName): string | undefined {
   const { dropsUnfinishedAfterHours: hours } = capabilitiesOf(provider, null)
   if (hours === null) return undefined

@@ -7,7 +7,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 
 type Rejecting = { id: string; name: string; since: Date; reason: string }
 
-/** The Data Stores that do not take uploads now, the oldest trouble first. */
+/** The Data Stores that currently reject uploads, longest first. */
 export async function listRejecting(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
@@ -32,12 +32,12 @@ export async function listRejecting(
 }
 
 const AGAIN_MS = 60_000
-/** Uploads that began this long before the rejection count, too, if they arrived after it. */
+/** Uploads started this long before the rejection also count, if they arrived after it. */
 const BEFORE_MS = 3_600_000
 
 /**
- * Looks each minute whether a bucket that rejected an upload has taken one since. It asks the database alone: a check
- * would write to the bucket of a customer whose keys may not delete.
+ * Checks every minute whether a bucket that rejected an upload has accepted one since. It only asks the database: a
+ * bucket check would write to a customer's bucket whose keys may not allow deleting.
  */
 export async function forgetRejections({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const now = sql`${new Date(clock.now()).toISOString()}::timestamptz`
@@ -51,7 +51,7 @@ export async function forgetRejections({ db, clock }: { db: Db; clock: Clock }):
       returning id`,
   )
   if (due.length === 0) return 0
-  // Ids of files begin with the time of their creation.
+  // File ids start with their creation time.
   const firstId = sql`(lpad(to_hex(floor(extract(epoch from ds.rejected_at) * 1000)::bigint - ${BEFORE_MS}::bigint), 12, '0')
     || '00000000000000000000')::uuid`
   const forgotten = await rows(

@@ -11,7 +11,7 @@ type Given = {
 }
 type Place = { endpoint: string; region: string; forcePathStyle: boolean }
 
-/** Fills in what the preset knows, and names what is wrong with the rest. */
+/** Fills in the preset's values, and reports what is wrong with the rest. */
 export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place {
   const preset = PRESETS[given.provider]
   const faults: FieldError[] = []
@@ -29,7 +29,7 @@ export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place
   return { endpoint: endpoint!, region, forcePathStyle: given.forcePathStyle ?? preset.forcePathStyle }
 }
 
-/** The provider's own, where one follows from the region. */
+/** The provider's own address, if the region determines one. */
 export function usualEndpoint(provider: ProviderName, region: string): string | undefined {
   const endpoint = PRESETS[provider].endpoint?.replace('{region}', region)
   return provider === 'aws' ? endpoint?.replace('amazonaws.com', partitionOf(region).suffix) : endpoint
@@ -69,7 +69,7 @@ function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: s
   )
 }
 
-/** The provider's own address may name a region: it must be the same one. */
+/** The provider's own address may contain a region: it must be the same one. */
 function otherRegion({ provider }: Given, endpoint: string, region: string): FieldError[] {
   if (!URL.canParse(endpoint)) return []
   const { hostname } = new URL(endpoint)
@@ -78,7 +78,7 @@ function otherRegion({ provider }: Given, endpoint: string, region: string): Fie
   return [{ field: 'region', message: `is ${region}, but the endpoint is in ${named}` }]
 }
 
-/** What stands in a hostname where its form has `{region}`. */
+/** The part of a host name at the position of `{region}`. */
 function regionIn(hostname: string, form: string | null): string | undefined {
   if (!form?.includes('{region}')) return undefined
   const [before, after] = new URL(form.replace('{region}', 'region-here')).hostname.split('region-here')
@@ -86,7 +86,7 @@ function regionIn(hostname: string, form: string | null): string | undefined {
   return hostname.slice(before!.length, hostname.length - after!.length)
 }
 
-/** AWS is several clouds that share nothing but their language: each has its own ARNs and its own hosts. */
+/** AWS consists of several clouds that only share their API: each has its own ARNs and its own hosts. */
 type Partition = { name: string; suffix: string }
 
 const PARTITIONS: readonly [prefix: string, Partition][] = [
@@ -103,7 +103,7 @@ export function partitionOf(region: string): Partition {
 const HOST =
   /^s3(?:-fips)?(?:\.dualstack)?[.-]([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.(?:com|com\.cn|eu)$/
 
-/** The region that a host of S3 names: plain, dual-stack, FIPS or old. The global and accelerated ones name none. */
+/** The region in an S3 host: plain, dual-stack, FIPS or old. Global and accelerated hosts contain none. */
 function regionOfHost(hostname: string): string | undefined {
   return HOST.exec(hostname)?.[1]
 }

@@ -14,7 +14,7 @@ import {
 import { countUploadsUnderWay, type DataStoreRow, findDataStore, uploads } from './read-data-stores.ts'
 import { resolvePlace, usualEndpoint } from './resolve-place.ts'
 
-/** What a check found is about the place and keys of then. */
+/** A check's findings apply to the location and keys at that time. */
 const UNCHECKED = { check: null, mayAbort: false, mayRead: false, mayDelete: false }
 
 export async function updateDataStore(
@@ -24,7 +24,7 @@ export async function updateDataStore(
   changes: DataStoreChanges,
 ): Promise<DataStore> {
   return db.transaction(async (tx) => {
-    // Before the row is locked, in the order of rotate-keys.
+    // Before the row is locked, in the same order as rotate-keys.
     const seal = await sealsForColumns(tx, vault)
     const before = await findDataStore(tx, actor, id, 'update')
     const after = applyChanges(before, changes, config.allowedPrivateHosts)
@@ -64,14 +64,14 @@ async function assertIdle(
   )
 }
 
-/** The Data Store as it would be. With another provider, what is not given comes from its preset. */
+/** The Data Store after the change. With a different provider, omitted values come from its preset. */
 export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, allowedPrivateHosts: string[]) {
   const { accessKeyId: _, secretAccessKey: __, ...fields } = changes
   const moves = fields.provider !== undefined && fields.provider !== before.provider
   const given = moves
     ? {}
     : { endpoint: before.endpoint, region: before.region, forcePathStyle: before.forcePathStyle }
-  // Another region is at another address, unless the address is the customer's own.
+  // A different region has a different address, unless the customer entered the address.
   if (!moves && fields.region && fields.region !== before.region && fields.endpoint === undefined)
     given.endpoint = followRegion(before, fields.region)
   const place = resolvePlace(
@@ -82,7 +82,7 @@ export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, al
   return { ...after, found: isElsewhere(before, after) ? null : before.found }
 }
 
-/** Where the bucket is cannot change under an upload; its name, prefix and keys can. */
+/** A bucket's location cannot change during an upload; its name, prefix and keys can. */
 const PLACE = ['provider', 'endpoint', 'region', 'bucket', 'forcePathStyle'] as const
 
 function isElsewhere(

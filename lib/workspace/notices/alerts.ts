@@ -7,13 +7,13 @@ import { isPipeId } from '../../platform/kernel/ids.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 
-/** Pages reach the schema by lib alone. */
+/** Pages only access the schema through lib. */
 export { ALERT_KINDS }
 
 export type Alert = { kind: AlertKind; subjectId: string; subject: string; detail: string | null }
 
 type Words = {
-  /** Of the settings. */
+  /** In the settings. */
   name: string
   raised: (alert: Alert) => string
   advice: string
@@ -21,7 +21,7 @@ type Words = {
   path: (alert: Alert) => string
 }
 
-/** What each alert says, when it comes and when it is over. */
+/** What each alert says when it starts and when it is resolved. */
 export const ALERT_WORDS: Record<AlertKind, Words> = {
   quota_80: {
     name: '80 % of the monthly transfer is used',
@@ -99,7 +99,7 @@ type ShownAlert = Alert & { id: string; raisedAt: Date; clearedAt: Date | null }
 
 const MOST = 20
 
-/** The latest, those that are over included. */
+/** The latest, including resolved ones. */
 export function listAlerts({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<ShownAlert[]> {
   const { id, kind, subjectId, subject, detail, raisedAt, clearedAt } = alerts
   return db
@@ -110,7 +110,7 @@ export function listAlerts({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor):
     .limit(MOST)
 }
 
-/** Those that are not over, and are wanted as notices. */
+/** Open alerts that are wanted as notices. */
 export async function listOpenAlerts(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
@@ -134,7 +134,7 @@ export async function listOpenAlerts(
 const ALERT_WAYS = ['mail', 'notice'] as const
 type AlertWay = (typeof ALERT_WAYS)[number]
 
-/** Whether an alert of this kind is wanted in this way. */
+/** Whether an alert of this kind is wanted through this channel. */
 type AlertSettings = Record<AlertKind, Record<AlertWay, boolean>>
 
 const ofEachKind = <Schema extends z.ZodType>(schema: Schema) =>
@@ -159,7 +159,7 @@ export async function readAlertSettings(
   ) as AlertSettings
 }
 
-/** `wanted` names what is wanted, as `mail:quota_80`; all else is not. */
+/** `wanted` lists what is wanted, such as `mail:quota_80`; everything else is muted. */
 export async function saveAlertSettings(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -173,7 +173,7 @@ export async function saveAlertSettings(
   })
 }
 
-/** What is left out stays as it is. */
+/** Omitted alerts stay unchanged. */
 export async function changeAlertSettings(
   runtime: CoreRuntime,
   actor: Actor,

@@ -6,9 +6,9 @@ import { enqueueMail, type Mail } from '../../platform/mail/mail.ts'
 import type { MailingRuntime } from '../../platform/runtime.ts'
 
 /**
- * Finds what owners are still to be told, and puts the mails into the queue in the transaction that marks them as
- * told: each is sent once, whichever node looks first. It looks at rows and not at calls, so that the way of the
- * bytes knows nothing of mail.
+ * Finds notifications that owners have not received yet, and queues the emails in the transaction that marks them as
+ * sent: each is sent once, whichever node is first. It reads rows instead of being called, so that the upload path
+ * knows nothing about email.
  */
 
 const BATCH = 50
@@ -22,7 +22,7 @@ async function lookAtSenders(runtime: MailingRuntime): Promise<number> {
   const due = await db
     .select()
     .from(senders)
-    // One mail for each exposure would be one for each visitor; after a rotation it counts again.
+    // Otherwise every visitor would cause an email; after a rotation, it counts again.
     .where(and(isNotNull(senders.exposedAt), isNull(senders.exposedNoticedAt)))
     .limit(BATCH)
     .for('update', { skipLocked: true })
@@ -46,7 +46,7 @@ async function tell(
   }
 }
 
-/** What the owner of a workspace is told by mail, without having asked. */
+/** What a workspace's owner is told by email without having asked. */
 type Text = Omit<Mail, 'to'>
 
 const SIGNATURE = '\n\n--\nSluice\n'

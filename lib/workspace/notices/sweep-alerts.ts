@@ -19,18 +19,18 @@ import { type Alert, clearedMail, raisedMail } from './alerts.ts'
 
 type ChangedAlert = Alert & { workspaceId: string; muted: boolean }
 
-/** One rejected upload that the next one makes up for is no alert. */
+/** A rejected upload followed by a successful one does not raise an alert. */
 const REJECTING_MS = minutes(1)
 const FAILING_MS = hours(1)
-/** People wait for its answer. */
+/** People are waiting for its response. */
 const UNANSWERED_MS = minutes(5)
 const UNUSED_MS = days(90)
 const BATCH = 200
 
 /**
- * Raises an alert for each thing that is so and was not, and clears those that are over. The rows of `alerts` are what was
- * told, and mails go into the queue in the transaction that writes them: each is sent once, whichever node looks first; so are the events
- * for those outputs that ask for them.
+ * Raises an alert for each new problem, and clears resolved ones. The rows in `alerts` record what was sent, and
+ * emails are queued in the transaction that writes them: each is sent once, whichever node is first. The same applies
+ * to the events for outputs that want them.
  */
 export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   return runtime.db.transaction(async (tx) => {
@@ -43,7 +43,7 @@ export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   })
 }
 
-/** An output that is turned off no longer fails, which is no good news. */
+/** An output that is turned off no longer fails, which is not good news. */
 function isReplaced({ kind, subjectId }: ChangedAlert, raised: ChangedAlert[]): boolean {
   return (
     kind === 'output_failing' &&
@@ -51,7 +51,7 @@ function isReplaced({ kind, subjectId }: ChangedAlert, raised: ChangedAlert[]): 
   )
 }
 
-/** Everything that is so now, as rows of `workspace_id`, `kind`, `subject_id`, `subject`, `detail`. */
+/** All current problems, as rows of `workspace_id`, `kind`, `subject_id`, `subject`, `detail`. */
 function conditions({ clock, config }: MailingRuntime): SQL {
   const before = (ms: number) => sql`${new Date(clock.now() - ms).toISOString()}::timestamptz`
   const month = monthOf(clock.now())
@@ -101,7 +101,7 @@ async function raise(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   return raised.filter(({ kind, workspaceId }) => kind !== 'quota_80' || !full.has(workspaceId))
 }
 
-/** The quota of a month that is over needs no all-clear: nobody waits for it. */
+/** The quota of a past month needs no all-clear: nobody waits for it. */
 async function clear(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
   const cleared = await rows<ChangedAlert>(
@@ -139,21 +139,21 @@ type Due = {
   raisedAt: string | Date
   sent: 'nothing' | 'raised'
 }
-/** What became of an alert, in the words of its event. None where its subject is gone. */
+/** The outcome of an alert, for its event. None if its subject is gone. */
 type Told = {
   kind: EventKind
   pipeId: string | null
   data: EventData<EventKind>
   outputs: EventOutput[]
-  /** The outputs that miss it if they are off: those of a Pipe do not miss what concerns more than it. */
+  /** The outputs that miss it if they are off: Pipe outputs do not miss events that concern more than their Pipe. */
   missing: EventOutput[]
 }
 
 const SENT_AT_ONCE = 200
 
 /**
- * Sends what alerts tell as events, to the outputs that ask for them. It goes by what each row says was sent, so an alert
- * that a node of the previous version has raised or cleared is reported, too.
+ * Sends alerts as events to the outputs that want them. Each row records what was sent, so an alert that a node of
+ * the previous version has raised or cleared is also reported.
  */
 export async function sendAlertEvents(tx: Db, needs: EventRuntime): Promise<void> {
   const due = await rows<Due>(
@@ -246,12 +246,12 @@ const tellOfOutput: Tell = async (tx, _, { workspaceId, subjectId, sent }) => {
   if (!output) return undefined
   const { id, name, pipeId, reason, at } = output
   const data = { output_id: id, pipe_id: pipeId, name, reason, turnedOffAt: new Date(at).toISOString() }
-  // That it is off itself is no reason to tell it later.
+  // An output that is off does not miss the event about itself.
   const outputs = output.outputs.filter((other) => other.id !== id)
   return { kind: 'output.turned_off', pipeId, data, outputs, missing: outputs }
 }
 
-/** Nobody has asked for events of the others. */
+/** Nobody has asked for the others' events. */
 const TELL: Partial<Record<AlertKind, Tell>> = {
   quota_80: tellOfUsage(80),
   quota_100: tellOfUsage(100),

@@ -11,7 +11,10 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { invalidRequest } from '../../platform/kernel/errors.ts'
 
-/** Where the files of a Pipe go, in order. A destination that is not required is best effort: it never delays or fails an upload. */
+/**
+ * A Pipe's destinations, in order. A destination that is not required is best effort: it never delays or fails an
+ * upload.
+ */
 export type PipeDestination = { dataStoreId: string; required: boolean }
 
 const MOST = 5
@@ -31,7 +34,9 @@ export const destinationsField = z
     'must not have the same Data Store twice',
   )
 
-/** All destinations of all Pipes, as a table: `pipe_id`, `data_store_id`, `position` from 1 on, and `required`. */
+/**
+ * All destinations of all Pipes, as a table: `pipe_id`, `data_store_id`, `position` starting at 1, and `required`.
+ */
 export const PIPE_DESTINATIONS: SQL = sql`(
     select pipe_id, data_store_id, 1::smallint as position, required from pipe_destinations
     union all select pipe_id, data_store_id, position, required from further_pipe_destinations)`
@@ -52,8 +57,8 @@ export async function readDestinations(
 }
 
 /**
- * Sets the destinations of a Pipe, whose row the caller has locked or just made. Their Data Stores exist, are the actor's, and
- * cannot be deleted until this commits. Uploads in progress keep the destinations that they began with.
+ * Sets the destinations of a Pipe whose row the caller has locked or just created. Their Data Stores exist, belong to
+ * the actor, and cannot be deleted until this commits. Uploads in progress keep their destinations.
  */
 export async function saveDestinations(
   tx: Db,
@@ -77,7 +82,7 @@ export async function saveDestinations(
       .values(further.map((destination, n) => ({ ...destination, pipeId, position: n + 2 })))
 }
 
-/** A Data Store that encrypts with a key of its own keeps it: a Pipe can neither leave it out nor replace it. */
+/** A Data Store's own encryption key always applies: a Pipe can neither omit nor replace it. */
 export async function assertKeepsKeys(
   tx: Db,
   destinations: readonly PipeDestination[],

@@ -11,16 +11,16 @@ import {
   valuesOf,
 } from './placeholders.ts'
 
-/** S3 keys have 1,024 bytes of UTF-8 at most. */
+/** S3 keys have at most 1,024 bytes of UTF-8. */
 const MAX_KEY_BYTES = 1024
-/** Where objects are kept as files, as MinIO does, a segment is a file name. */
+/** If objects are stored as files, as in MinIO, a segment is a file name. */
 const MAX_SEGMENT_BYTES = 255
-/** A key may have two prefixes. Whatever follows them fits, if it stays within the rest. */
+/** A key may have two prefixes. Everything after them fits if it stays within the rest. */
 const MAX_PREFIX_BYTES = 256
-/** What stands after the last / of a prefix begins the segment of what follows. */
+/** The text after a prefix's last / starts the next segment. */
 const MAX_OPEN_BYTES = 48
 
-/** What a Data Store puts before each key, and a token after that. */
+/** The prefix that a Data Store puts before each key, followed by a token's. */
 export const keyPrefixField = z
   .string()
   .superRefine((text, context) => {
@@ -42,8 +42,8 @@ function lengthFault(prefix: string): string | undefined {
 }
 
 /**
- * Where an object goes: the Data Store's prefix, the token's, then the Pipe's template with its fields filled
- * in. `{file_id}` is always among them, so nothing is ever overwritten.
+ * An object's key: the Data Store's prefix, the token's, then the Pipe's template with its fields filled in. It
+ * always contains `{file_id}`, so nothing is ever overwritten.
  */
 export const DEFAULT_KEY_TEMPLATE = '{file_id}/{filename}'
 
@@ -52,13 +52,13 @@ const MAX_TEMPLATE_BYTES = MAX_KEY_BYTES - 2 * MAX_PREFIX_BYTES
 const MAX_FIRST_BYTES = MAX_SEGMENT_BYTES - 2 * MAX_OPEN_BYTES
 const SHORTEST_FILENAME_BYTES = 24
 
-/** A filename is shortened to what is left for it, and a file whose folder does not fit is refused. */
+/** A filename is shortened to the remaining space, and a file whose folder does not fit is refused. */
 const longest = (pieces: Piece[]) => longestOf(pieces, { filename: SHORTEST_FILENAME_BYTES, path: 0 })
 
-/** A file may have no folder; the / after it then goes as well. */
+/** A file may have no folder; the following / is then dropped, too. */
 const FOLDER = '{path}/'
 
-/** What is wrong with a template, in words that follow its name; nothing if it is right. */
+/** What is wrong with a template, as text that follows its name; undefined if it is valid. */
 export function keyTemplateFault(template: string): string | undefined {
   const pieces = parse(template)
   const fault = fieldFault(pieces)
@@ -83,7 +83,7 @@ export function keyTemplateFault(template: string): string | undefined {
     : undefined
 }
 
-/** What remains of a template without its folders: each of them begins where a / or nothing is. */
+/** A template without its folders: each of them starts after a / or at the beginning. */
 function isAroundFolder(text: string, n: number, all: string[]): boolean {
   const isBefore = n < all.length - 1
   return !text.includes('{path}') && (!isBefore || text === '' || text.endsWith('/'))
@@ -99,8 +99,8 @@ export type KeyParts = FileFacts & {
 }
 
 /**
- * The object's key, at most 1,024 bytes, and 255 from one / to the next: the filename is shortened first. Undefined if the folder
- * is too long for that.
+ * The object's key, at most 1,024 bytes, and 255 between slashes: the filename is shortened first. Undefined if the
+ * folder is too long for that.
  */
 export function renderObjectKey(template: string, parts: KeyParts): string | undefined {
   const pieces = parse(parts.folder === '' ? template.replaceAll(FOLDER, '') : template)
@@ -117,10 +117,10 @@ function fits(key: string): boolean {
   return Buffer.byteLength(key) <= MAX_KEY_BYTES && Math.max(...segments) <= MAX_SEGMENT_BYTES
 }
 
-/** In no key: it is a control character. */
+/** Never part of a key, since it is a control character. */
 const FILENAME_MARK = '\u0000'
 
-/** For each, where it stands several times. */
+/** For each occurrence. */
 function roomForFilename(key: string): number {
   const within = (text: string, maxBytes: number) => {
     const count = text.split(FILENAME_MARK).length - 1
@@ -130,7 +130,7 @@ function roomForFilename(key: string): number {
   return Math.min(within(key, MAX_KEY_BYTES), ...rooms)
 }
 
-/** Each part by itself may end or begin with a dot, and dots meet where two parts do: `a/.` and `./b` would make `a/../b`. */
+/** Each part may end or start with a dot, and dots meet where two parts do: `a/.` and `./b` would make `a/../b`. */
 function withoutDotSegments(key: string): string {
   return key.replace(/\.{2,}/g, '.').replace(/(?<=^|\/)\.(?=\/)/g, '_')
 }

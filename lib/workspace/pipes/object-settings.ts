@@ -17,13 +17,13 @@ import {
 } from './placeholders.ts'
 
 /**
- * The headers that S3 stores with an object. A Pipe sets them, and a token may where the
- * Pipe lets it. The client that uploads sets none.
+ * The headers that S3 stores with an object. A Pipe sets them, and a token may if the Pipe allows it. The uploading
+ * client sets none.
  */
 
 export { type FileObject, OBJECT_SETTINGS } from '#drizzle/schema/index.ts'
 
-/** S3 takes 2 KB of metadata and ten tags. Where tokens may set them too, each of the two gets half. */
+/** S3 allows 2 KB of metadata and ten tags. If tokens may also set them, each of the two gets half. */
 const MAX_METADATA_BYTES = 2048
 const MAX_TAGS = 10
 const MAX_TAG_CHARACTERS = 256
@@ -40,12 +40,12 @@ function templateFault(template: string): string | undefined {
   return fieldFault(parse(template))
 }
 
-/** Part of a header's name: RFC 9110, 5.6.2, in lower case, as S3 gives it back. */
+/** Part of a header's name: RFC 9110, 5.6.2, in lower case, as S3 returns it. */
 const metadataName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_.-]{0,99}$/, 'must have a name of lower-case letters, digits, _ . or -')
 
-/** AWS: letters, spaces and numbers of any language, and some signs. */
+/** AWS: letters, spaces and numbers of any language, and some symbols. */
 const TAG_CHARACTERS = String.raw`\p{L}\p{N}\p{Zs}_.:/=+@-`
 const NOT_IN_TAGS = new RegExp(`[^${TAG_CHARACTERS}]`, 'gu')
 const tagName = z
@@ -83,7 +83,7 @@ const fields = {
 
 const settings = z.strictObject(fields).partial()
 
-/** Checks what belongs to both, each of which may have a share of it. */
+/** Validates what both may set, each with its share. */
 function assertFits(
   { metadata = {}, tags = {} }: ObjectSettings,
   share: Share,
@@ -131,7 +131,7 @@ export const tokenObjectField = settings
   .refine(isNotEmpty, 'must set something, or be left out')
   .superRefine((object, context) => assertFits(object, { metadata: true, tags: true }, context))
 
-/** As it is answered: with what was set, and nothing else. */
+/** As returned: only the options that were set. */
 export const fileObjectAnswer = z.strictObject({
   ...settings.shape,
   metadata: z.record(z.string(), z.string()).optional(),
@@ -140,8 +140,8 @@ export const fileObjectAnswer = z.strictObject({
 })
 
 /**
- * What a new file gets: the settings of its Pipe, with those of its token where the Pipe lets tokens set them. Null if there are
- * none.
+ * A new file's settings: those of its Pipe, with those of its token if the Pipe lets tokens set them. Null if there
+ * are none.
  */
 export function objectOf(
   pipe: PipeObject | null,
@@ -182,7 +182,7 @@ const definedOf = <T extends object>(object: T): T =>
 
 const tagOf = (text: string) => [...text.replace(NOT_IN_TAGS, '_')].slice(0, MAX_TAG_CHARACTERS).join('')
 
-/** RFC 6266: a name in ASCII for those who know no other, and the name itself (RFC 8187) where that differs. */
+/** RFC 6266: an ASCII name for old clients, and the real name (RFC 8187) if it differs. */
 function dispositionOf(type: 'inline' | 'attachment', filename: string): string {
   const name = cleanFilename(filename)
   const ascii = name.replace(/[^ !#$&-[\]-~]/gu, '_')

@@ -43,24 +43,26 @@ const fields = {
     .int('must be a whole number')
     .min(3600, 'must be at least 3600 (an hour)')
     .max(2_592_000, 'must be at most 2592000 (30 days)'),
-  /** Every new token must name the person who uploads, so that nobody else's token continues or cancels their uploads. */
+  /** Every new token must name the uploader, so that nobody else's token continues or cancels their uploads. */
   requireSubject: z.boolean(),
-  /** The first bytes of a file must fit its declared type, or nothing of it reaches a bucket. */
+  /** A file's first bytes must match its declared type, or nothing of it reaches a bucket. */
   verifyContent: z.boolean(),
-  /** The headers and tags stored with each object. Values of metadata and tags may have the fields of a key template. */
+  /**
+   * The headers and tags stored with each object. Metadata and tag values may contain the fields of a key template.
+   */
   object: pipeObjectField.nullable(),
 }
 
-/** Where its files go: a list, or one Data Store, which is then required. */
+/** Where its files go: a list, or a single Data Store, which is then required. */
 const where = {
   dataStoreId: z.uuid('must be the id of a Data Store').optional(),
   destinations: destinationsField.optional(),
 }
 type Where = { dataStoreId?: string | undefined; destinations?: PipeDestination[] | undefined }
 
-/** What was answered may be sent back: there, both are given, and the one is the first of the list. */
+/** A response may be sent back: it contains both, and the single one is the first in the list. */
 function assertOnePlace({ dataStoreId, destinations }: Where, context: z.RefinementCtx): void {
-  // An empty list gets its own fault.
+  // An empty list has its own error.
   if (!dataStoreId || !destinations?.[0] || destinations[0].dataStoreId === dataStoreId) return
   const message = 'must be the first of the destinations, or left out'
   context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
@@ -91,7 +93,7 @@ export const pipeInput = z
     context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
     return z.NEVER
   })
-  // No field says by itself that one of the two is needed.
+  // No single field shows that one of the two is required.
   .meta({
     example: {
       name: 'Video uploads',
@@ -116,7 +118,7 @@ export type PipeChanges = z.output<typeof pipeChanges>
 export const pipeAnswer = z.strictObject({
   id: z.string(),
   name: z.string(),
-  /** The first of its destinations. */
+  /** Its first destination. */
   dataStoreId: z.uuid(),
   destinations: z.array(z.strictObject({ dataStoreId: z.uuid(), required: z.boolean() })),
   source: z.strictObject({ http: z.boolean(), url: z.boolean(), sftp: z.boolean() }),

@@ -1,6 +1,6 @@
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 
-/** The placeholders of key templates and object settings, and what stands in their place. */
+/** The placeholders in key templates and object settings, and their values. */
 const FIELDS = ['file_id', 'filename', 'ext', 'path', 'yyyy', 'mm', 'dd', 'sender', 'pipe_id'] as const
 export type Field = (typeof FIELDS)[number]
 
@@ -8,7 +8,7 @@ export const MAX_FILENAME_BYTES = 255
 const MAX_SENDER_BYTES = 64
 export const MAX_FOLDER_BYTES = 512
 
-/** What each may take up at most. */
+/** The maximum length of each. */
 const MAX_BYTES: Record<Field, number> = {
   file_id: 36,
   filename: MAX_FILENAME_BYTES,
@@ -23,10 +23,10 @@ const MAX_BYTES: Record<Field, number> = {
 
 export type Piece = { text: string } | { field: string }
 
-/** What is known of a file when it is created. */
+/** What is known about a file when it is created. */
 export type FileFacts = {
   fileId: string
-  /** As the client sent it. */
+  /** As sent by the client. */
   filename: string
   /** Cleaned, by `folderOf`. Empty if there is none. */
   folder: string
@@ -35,7 +35,7 @@ export type FileFacts = {
   at: Date
 }
 
-/** `{name}` is a field; anything else is text, a stray brace too. */
+/** `{name}` is a field; anything else is text, even a stray brace. */
 export function parse(template: string): Piece[] {
   return template
     .split(/(\{[^{}]*\})/)
@@ -43,7 +43,7 @@ export function parse(template: string): Piece[] {
     .map((piece) => (/^\{[^{}]*\}$/.test(piece) ? { field: piece.slice(1, -1) } : { text: piece }))
 }
 
-/** What is wrong with the fields of a template, in words that follow its name; nothing if all are known. */
+/** What is wrong with a template's fields, as text that follows its name; undefined if all are known. */
 export function fieldFault(pieces: readonly Piece[]): string | undefined {
   const unknown = pieces.find((piece) => 'field' in piece && !isField(piece.field))
   if (!unknown || !('field' in unknown)) {
@@ -57,7 +57,7 @@ function isField(name: string): name is Field {
   return (FIELDS as readonly string[]).includes(name)
 }
 
-/** In bytes, with every field at its longest. */
+/** In bytes, with every field at its maximum length. */
 export function longest(pieces: readonly Piece[], most: Partial<Record<Field, number>> = {}): number {
   const bytes = { ...MAX_BYTES, ...most }
   return pieces.reduce(
@@ -87,18 +87,21 @@ export function fillIn(pieces: readonly Piece[], values: Record<Field, string>):
 }
 
 const MISSING = 'file'
-/** Not in a key: separators, control characters, halves of surrogate pairs, and what reorders text on screen. */
+/**
+ * Not allowed in a key: separators, control characters, halves of surrogate pairs, and characters that reorder text
+ * on screen.
+ */
 const UNWANTED = /[/\\]|\p{Cc}|\p{Cs}|[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
 const EXTENSION = /\.([A-Za-z0-9]{1,16})$/
 
-/** A filename fit for an object key: one segment of at most 255 bytes, Unicode kept. */
+/** A filename for an object key: one segment of at most 255 bytes, keeping Unicode. */
 export function cleanFilename(sent: string): string {
   return shortenFilename(withoutUnwanted(sent) || MISSING, MAX_FILENAME_BYTES)
 }
 
 /**
- * The folder of a path that a client sent: what comes before the last segment, each segment cleaned as a filename is. Those
- * that are empty, or only dots, go, so that no path leads out of anything.
+ * The folder of a path sent by a client: everything before the last segment, with each segment cleaned like a
+ * filename. Empty segments and those made of dots are dropped, so that no path leads outside.
  */
 export function folderOf(relativePath: string | null): string {
   const segments = (relativePath ?? '').split(/[/\\]/).slice(0, -1)
@@ -114,12 +117,12 @@ function cleanSegment(text: string, maxBytes: number, missing: string): string {
   return truncate(withoutUnwanted(text), maxBytes) || missing
 }
 
-/** In lower case and without its dot; `bin` where there is none. */
+/** In lower case and without its dot; `bin` if there is none. */
 function extensionOf(filename: string): string {
   return filename.match(EXTENSION)?.[1]?.toLowerCase() ?? 'bin'
 }
 
-/** Keeps the extension, since programs go by it. */
+/** Keeps the extension, since programs rely on it. */
 export function shortenFilename(filename: string, maxBytes: number): string {
   if (Buffer.byteLength(filename) <= maxBytes) return filename
   const extension = filename.match(EXTENSION)?.[0] ?? ''
@@ -135,7 +138,7 @@ function withoutUnwanted(text: string): string {
   return withoutLoneDot(cleaned)
 }
 
-/** A segment of one dot is no name to anything that reads a key as a path. */
+/** A segment of one dot is not a name for programs that read a key as a path. */
 function withoutLoneDot(text: string): string {
   return text === '.' ? '' : text
 }

@@ -37,7 +37,7 @@ export async function showPipe(
   return toPipe(pipe, destinations, config)
 }
 
-/** A Pipe's id is random, so the list goes by time and then by id. */
+/** A Pipe's id is random, so the list is sorted by time and then by id. */
 const isKey = (key: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z pipe_[a-z2-7]{20}$/.test(key)
 
 export async function listPipes(
@@ -72,7 +72,7 @@ export async function listPipes(
   )
 }
 
-/** What anybody may learn of a Pipe without a token, and its buckets to learn it from. */
+/** What anyone may learn about a Pipe without a token, and its buckets, which determine it. */
 export type PublicPipe = {
   allowedOrigins: string[]
   maxFileBytes: number | null

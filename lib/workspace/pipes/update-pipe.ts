@@ -8,7 +8,7 @@ import { assertKeepsKeys, saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
 import { findPipe } from './read-pipes.ts'
 
-/** Uploads in progress keep the bucket, key and limits that they began with. */
+/** Uploads in progress keep their bucket, key and limits. */
 export async function updatePipe(
   { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
@@ -38,7 +38,10 @@ export async function updatePipe(
   })
 }
 
-/** Tries what a Pipe sets on its objects by a check of each of its Data Stores. Returns what the buckets refuse, for people. */
+/**
+ * Tests a Pipe's object settings by checking each of its Data Stores. Returns a description of what the buckets
+ * refuse.
+ */
 export async function tryObject(
   runtime: Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>,
   actor: Actor,

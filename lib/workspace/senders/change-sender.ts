@@ -11,7 +11,7 @@ import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { findSender } from './read-senders.ts'
 import { type Sender, type SenderInput, toSender } from './sender.ts'
 
-/** Files keep the name that they began with. */
+/** Existing files keep the old name. */
 export async function renameSender(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -39,8 +39,8 @@ export const rotateSenderInput = z.strictObject({
 })
 
 /**
- * A new token, once in this answer. The old token works until the overlap ends, so that backends can change
- * over; one that was still in an overlap of its own ends now.
+ * Creates a new token, which only this response contains. The old token works until the overlap ends, so that
+ * backends can switch; an older one in its own overlap ends now.
  */
 export async function rotateSender(
   { db, clock }: CoreRuntime,
@@ -76,7 +76,7 @@ export async function rotateSender(
   })
 }
 
-/** At once and for good, with every temporary token that it issued. Revoking again changes nothing. */
+/** Immediate and permanent, along with every temporary token it issued. Revoking again changes nothing. */
 export async function revokeSender(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
@@ -95,10 +95,10 @@ export async function revokeSender(
   return revoked
 }
 
-/** As long as a Pipe takes them. */
+/** The maximum accepted by a Pipe. */
 const MAX_ORIGIN = 255
 
-/** A Sender's token reached the TUS endpoint, so it is in somebody's browser: its page in the dashboard says so. */
+/** A Sender's token reached the TUS endpoint, so it is in a browser: its dashboard page says so. */
 export async function markExposed(
   db: Db,
   senderToken: string,

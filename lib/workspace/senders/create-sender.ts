@@ -5,7 +5,7 @@ import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 import { type Sender, type SenderInput, toSender } from './sender.ts'
 
-/** The token is in this answer and nowhere else. */
+/** Only this response contains the token. */
 export async function createSender(
   { db, clock }: CoreRuntime,
   actor: Actor,

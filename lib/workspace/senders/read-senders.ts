@@ -12,7 +12,7 @@ import { type Sender, toSender } from './sender.ts'
 type Row = typeof senders.$inferSelect
 export type SenderRow = Pick<Row, 'id' | 'workspaceId'>
 
-/** Whose `sk_` token this is. */
+/** The Sender of an `sk_` token. */
 export async function authenticateSender(
   { db, clock, config }: ConfiguredRuntime,
   token: string,
@@ -61,7 +61,7 @@ export async function listSenders(
     .where(
       and(
         eq(senders.workspaceId, actor.workspaceId),
-        // Those of upload links are no backends, and nothing that a configuration names.
+        // Upload link Senders are neither backends nor part of a configuration.
         notExists(
           db.select({ id: uploadLinks.id }).from(uploadLinks).where(eq(uploadLinks.senderId, senders.id)),
         ),

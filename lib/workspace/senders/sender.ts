@@ -13,9 +13,9 @@ export const senderAnswer = z.strictObject({
   tokenLast4: z.string(),
   lastUsedAt: instantAnswer,
   requestCount: z.int(),
-  /** Until when the token before the last rotation is still good. */
+  /** When the token from before the last rotation expires. */
   previousTokenUntil: instantAnswer,
-  /** When its token reached the TUS endpoint, so was in a browser, and on which page. */
+  /** When its token reached the TUS endpoint, and so was in a browser, and on which page. */
   exposedAt: instantAnswer,
   exposedOrigin: z.string().nullable(),
   revokedAt: instantAnswer,

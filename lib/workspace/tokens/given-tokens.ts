@@ -39,7 +39,7 @@ export async function listTokens(
   )
 }
 
-/** At once, for uploads in progress too. Revoking again changes nothing. */
+/** Immediate, even for uploads in progress. Revoking again changes nothing. */
 export async function revokeToken(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
@@ -65,7 +65,7 @@ export async function revokeToken(
   return revoked
 }
 
-/** Lets a token run out before its time, to see what an uploader does then. Unlike a revoked one it keeps its uploads. */
+/** Expires a token early, to show how an uploader reacts. Unlike a revoked token, it keeps its uploads. */
 export async function expireToken({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   if (!isUuid(id)) throw new SluiceError('not_found', 'There is no such token.')
   const now = new Date(clock.now())

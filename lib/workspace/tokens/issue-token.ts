@@ -8,11 +8,11 @@ import { uploadUrlOf } from '../pipes/pipe.ts'
 import type { IssuedToken, TokenInput } from './token.ts'
 
 /**
- * The token API: a Sender's `sk_` token for a short-lived `tmp_` one. It is called for every page view of the
- * customers' sites, so it is one statement, the rate limit included. The limit is a token bucket on the Sender's
- * row, so all nodes share it: `where` lets the update through only while a whole token is left.
+ * The token API: exchanges a Sender's `sk_` token for a short-lived `tmp_` one. It is called for every page view on
+ * customers' sites, so it is one statement, including the rate limit. The limit is a token bucket in the Sender's
+ * row, so all nodes share it: `where` only lets the update through while an entire token is left.
  */
-/** The usual one; the operator may have given a workspace another. */
+/** The default; the operator may have set another limit for a workspace. */
 const RATE = { perSecond: 100, burst: 200 } as const
 const BURST_SECONDS = RATE.burst / RATE.perSecond
 
@@ -21,7 +21,7 @@ type Outcome = {
   revoked: boolean | null
   expired: boolean | null
   suspended: boolean | null
-  /** Null where the rate limit held the request back. */
+  /** Null if the rate limit refused the request. */
   counted: string | null
   available: number | null
   per_second: number | null
@@ -58,10 +58,10 @@ export async function issueToken(
 
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
-/** How the files of a token come: it is refused where the Pipe has that source off. */
+/** How the token's files arrive: it is refused if that source of the Pipe is off. */
 export type Source = 'any client' | 'http' | 'url'
 export const SOURCES = {
-  // The same tokens are passwords of SFTP.
+  // The same tokens serve as SFTP passwords.
   'any client': { column: sql`(p.source_http or p.source_sftp)`, name: 'HTTP (TUS)' },
   http: { column: sql`p.source_http`, name: 'HTTP (TUS)' },
   url: { column: sql`p.source_url`, name: 'URL' },
@@ -112,7 +112,7 @@ function notSettable({ object }: TokenInput): SQL {
     where not coalesce(p.object->'tokensMaySet' @> to_jsonb(name), false))`
 }
 
-/** Of a row with the Pipe's id, the workspace and the Sender. */
+/** From a row with the Pipe's id, the workspace and the Sender. */
 const inserted = (row: NewRow, input: TokenInput): SQL =>
   sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
         allowed_types, key_prefix, metadata, object, batch, expires_at, created_at)
@@ -121,7 +121,7 @@ const inserted = (row: NewRow, input: TokenInput): SQL =>
         array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
         ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${input.object ? JSON.stringify(input.object) : null}::jsonb, ${input.batch ?? null}::text, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
 
-/** A page has it already, and a database that was promoted without the last commits does not know it. */
+/** A page already has it, but a database promoted without the last commits does not know it. */
 async function issueAgain(
   db: Db,
   row: NewRow & { senderId: string },
@@ -170,7 +170,7 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
     )
 }
 
-/** Names a mix-up, since the tokens look alike. */
+/** Identifies a mix-up, since the tokens look alike. */
 function notASenderToken(text: string): SluiceError {
   const kind = text.match(/^(tmp|ak)_/)?.[1]
   const given = kind === 'tmp' ? 'a temporary token' : kind === 'ak' ? 'an account key' : undefined
@@ -180,7 +180,10 @@ function notASenderToken(text: string): SluiceError {
   )
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: r is what is left, t when there is more, q and w the quota and its window. */
+/**
+ * draft-ietf-httpapi-ratelimit-headers: r is the remaining number, t the time until there are more, q and w the quota
+ * and its window.
+ */
 function rateLimited(available: number, perSecond: number): SluiceError {
   const seconds = Math.max(1, Math.ceil((1 - available) / perSecond))
   return new SluiceError(

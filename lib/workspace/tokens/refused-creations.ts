@@ -3,17 +3,17 @@ import { isSluiceError, type SluiceError } from '../../platform/kernel/errors.ts
 import { isSpent, limitReached, takeFromLimit } from '../../platform/rate-limits.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 
-/** An upload whose first bytes are refused is not one of the files that its token may create, so these are limited. */
+/** An upload whose first bytes are refused does not count toward its token's files, so these have their own limit. */
 const PER_TOKEN = { burst: 30, refillMs: 10_000 }
 
 export async function countRefusedCreation(runtime: CoreRuntime, tokenId: string): Promise<void> {
   await takeFromLimit(runtime, keyOf(tokenId), PER_TOKEN).catch((error) => {
-    // Others were refused at the same time; the next creation hears of it.
+    // Others were refused at the same time; the next creation is told.
     if (!isSluiceError(error)) throw error
   })
 }
 
-/** Of the token `t`. */
+/** For the token `t`. */
 export function hasTooManyRefused(nowMs: number): SQL {
   return isSpent(sql`${keyOf('')} || t.id`, PER_TOKEN, nowMs)
 }

@@ -49,9 +49,9 @@ export const tokenInput = z.strictObject({
     .refine(isPlainText, 'must not contain control characters')
     .optional(),
   metadata: metadataField.default({}),
-  /** In place of what the Pipe sets, or in addition to its metadata and tags, where its `tokensMaySet` allows that. */
+  /** Replaces the Pipe's settings, or adds to its metadata and tags, if its `tokensMaySet` allows that. */
   object: tokenObjectField.optional(),
-  /** The name of the batch that its files belong to, whatever the client says. */
+  /** The name of its files' batch, whatever the client says. */
   batch: batchField.optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>
@@ -64,7 +64,7 @@ export const issuedTokenAnswer = z.strictObject({
 })
 export type IssuedToken = z.output<typeof issuedTokenAnswer>
 
-/** How the dashboard and the management API show a token: never its text. */
+/** How the dashboard and the management API show a token, without its text. */
 export const tokenAnswer = z.strictObject({
   id: z.uuid(),
   pipeId: z.string(),

@@ -2,17 +2,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 
-/** The calendar month (UTC) in which a byte counts that arrives now. */
+/** The calendar month (UTC) that bytes arriving now count for. */
 export function monthOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 7)
 }
 
 /**
- * The steps of a ledger statement that count what files have gained since they were last counted. `moved` names a CTE of
- * files with `workspace_id`, `pipe_id`, `reserved_month`, and the changes as `counted_delta` and `reserved_delta`. All
- * files of a workspace update the row of its month, so this is done once for a request, not for each of its parts. One
- * upsert for both months, since a statement can update a row only once. Months and then days, in order, so that no two
- * statements wait for each other: the days read the months, since PostgreSQL would otherwise run the last step first.
+ * The steps of a ledger statement that count the bytes files have gained since they were last counted. `moved` is a
+ * CTE of files with `workspace_id`, `pipe_id`, `reserved_month`, and the changes as `counted_delta` and
+ * `reserved_delta`. All files in a workspace update the row of its month, so this happens once per request instead of
+ * once per part. One upsert covers both months, since a statement can only update a row once. Months and then days,
+ * in order, so that no two statements wait for each other: the days read the months, since PostgreSQL would otherwise
+ * run the last step first.
  */
 export function countBytes(moved: SQL, nowMs: number): SQL {
   const month = monthOf(nowMs)
@@ -39,8 +40,8 @@ export function countBytes(moved: SQL, nowMs: number): SQL {
 }
 
 /**
- * Assignments that go with `countBytes` in the update of a file `f`, whose earlier row is `was`. A reservation that has
- * lapsed stays so: only what asks the quota makes it again.
+ * Assignments that accompany `countBytes` in the update of a file `f`, whose previous row is `was`. A lapsed
+ * reservation stays lapsed: only a quota check renews it.
  */
 export function counting(was: SQL, offsetBytes: SQL, nowMs: number): SQL {
   return sql`counted_bytes = ${offsetBytes},
@@ -58,8 +59,9 @@ export function deltas(was: SQL): SQL {
 const BATCH = sql.raw('500')
 
 /**
- * Counts the durable bytes of requests whose process died before it had counted them. PostgreSQL cannot know how few they are: with
- * the order of their index, and a batch that it knows when it plans, it looks into that and not through ten million files.
+ * Counts the durable bytes of requests whose process died before it had counted them. PostgreSQL cannot know how few
+ * there are: with their index's order, and a batch size known at planning time, it uses that index instead of reading
+ * ten million files.
  */
 export async function countUncountedBytes({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()

@@ -6,7 +6,10 @@ import { type Clock, days, hours } from '../../platform/kernel/clock.ts'
 const BATCH = 5000
 const BATCHES = 20
 
-/** Charts show hours for a day, quarters of a day for a week, and days for longer, each beside the span before it. */
+/**
+ * Charts use hours for a day, quarters of a day for a week, and days for longer periods, each next to the previous
+ * period.
+ */
 const SPANS = {
   hour: { lengthMs: hours(1), keepMs: days(9) },
   quarter: { lengthMs: hours(6), keepMs: days(16) },
@@ -61,7 +64,7 @@ async function foldBatch(tx: Db): Promise<number> {
   return taken.length
 }
 
-/** Notes in a workspace that a webhook was delivered, once: both counts and deliveries are deleted in time. */
+/** Records once that a workspace's webhook was delivered: both counts and deliveries are eventually deleted. */
 async function noteDelivered(tx: Db, delivered: Tally[]): Promise<void> {
   const ids = JSON.stringify([...new Set(delivered.map(({ workspaceId }) => workspaceId))])
   await rows(
@@ -109,7 +112,7 @@ function emptyCount(workspaceId: string, span: Span, at: string, pipeId: string)
   }
 }
 
-/** In a fixed order, so that two nodes that count at once never deadlock. */
+/** In a fixed order, so that two nodes counting at once never deadlock. */
 async function add(tx: Db, counts: Count[]): Promise<void> {
   await rows(
     tx,
@@ -130,7 +133,7 @@ async function add(tx: Db, counts: Count[]): Promise<void> {
   )
 }
 
-/** Deletes what no chart shows any more. */
+/** Deletes counts that no chart shows any more. */
 export async function pruneCounts({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   let pruned = 0
   for (const [span, { keepMs }] of Object.entries(SPANS)) {
@@ -150,15 +153,16 @@ const FACTOR = 1.5
 export const STEPS = 50
 
 /**
- * The step of a duration on a scale from 10 ms to a month, on which each step is half as long again as the one before. A
- * count for each step keeps durations in few numbers that can be added up; a median read from them is within a fifth.
+ * The step of a duration on a scale from 10 ms to a month, with each step half as long again as the previous one. A
+ * count for each step represents durations with few numbers that can be added up; a median read from them is accurate
+ * to within a fifth.
  */
 export function stepOf(ms: number): number {
   if (ms < FIRST_MS) return 0
   return Math.min(1 + Math.floor(Math.log(ms / FIRST_MS) / Math.log(FACTOR)), STEPS - 1)
 }
 
-/** Where a step begins. */
+/** Where a step starts. */
 function startOfStep(step: number): number {
   return step === 0 ? 0 : FIRST_MS * FACTOR ** (step - 1)
 }

@@ -18,7 +18,7 @@ export const usageQuery = z.strictObject({
 export const usageAnswer = z.strictObject({
   month: z.string(),
   usedBytes: z.int(),
-  /** Held for uploads in progress. */
+  /** Reserved for uploads in progress. */
   reservedBytes: z.int(),
   /** Null: unlimited. */
   limitBytes: z.int().nullable(),
@@ -27,7 +27,7 @@ export const usageAnswer = z.strictObject({
 })
 export type Usage = z.output<typeof usageAnswer>
 
-/** A calendar month (UTC) of the workspace, with every day of it so far. */
+/** A calendar month (UTC) of the workspace, with every day so far. */
 export async function reportUsage(
   { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
@@ -66,7 +66,7 @@ export async function reportUsage(
 
 type PipeUsage = { pipeId: string; name: string | null; bytes: number }
 
-/** The same month, for each Pipe that transferred anything; a Pipe's name may be gone. */
+/** The same month, for each Pipe with transfer; a Pipe's name may be gone. */
 export async function reportPipeUsage(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -84,7 +84,7 @@ export async function reportPipeUsage(
 
 type PipeDay = { date: string; pipeId: string; name: string | null; bytes: number }
 
-/** The same month, day by day and Pipe by Pipe. */
+/** The same month by day and Pipe. */
 export async function listPipeDays(
   { db, clock }: CoreRuntime,
   actor: Actor,

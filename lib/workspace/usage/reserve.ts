@@ -4,17 +4,17 @@ import { type Clock, hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { countBytes, monthOf } from './count-bytes.ts'
 
-/** The quota of workspaces that have none of their own; 0 is unlimited. */
+/** The quota of workspaces without their own; 0 is unlimited. */
 export type Quota = { limitBytes: number }
 
-/** The quota of a workspace: the operator may have given it its own (`npm run account`). */
+/** A workspace's quota: the operator may have set its own (`npm run account`). */
 export function limitOf(workspaceId: SQL, { limitBytes }: Quota): SQL {
   return sql`coalesce((select transfer_limit_bytes from workspaces where id = ${workspaceId}), ${limitBytes}::bigint)`
 }
 
 /**
- * A CTE that reserves `bytes` of the month and has one row, or none if the quota does not allow them. The row of the
- * month is locked while it decides, so that concurrent creations never exceed the limit together.
+ * A CTE that reserves `bytes` of the month and has one row, or none if the quota does not allow them. The month's row
+ * is locked while it decides, so that concurrent creations never exceed the limit together.
  */
 export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs: number): SQL {
   const limit = limitOf(sql`${workspaceId}::uuid`, quota)
@@ -30,7 +30,7 @@ export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs
     )`
 }
 
-/** Call it after bytes were counted, in the same transaction: the month's row is locked, so the check is exact. */
+/** Call it after counting bytes, in the same transaction: the month's row is locked, so the check is exact. */
 export async function assertWithinQuota(tx: Db, fileId: string, quota: Quota, nowMs: number): Promise<void> {
   if (quota.limitBytes === 0) return
   const limit = limitOf(sql`f.workspace_id`, quota)
@@ -43,7 +43,7 @@ export async function assertWithinQuota(tx: Db, fileId: string, quota: Quota, no
   if (over) throw await quotaExceeded(tx, over.workspaceId, { ...quota, bytes: 0 }, nowMs)
 }
 
-/** Tells how much is needed and how much is left, and when there is more, if that would help. */
+/** Says how much is needed and how much is left, and when there is more, if that would help. */
 export async function quotaExceeded(
   db: Db,
   workspaceId: string,
@@ -77,7 +77,7 @@ function resetOf(nowMs: number): string {
 const LAPSE_AFTER_MS = hours(1)
 const BATCH = 500
 
-/** Gives back the quota reserved for uploads that got no byte for an hour. It is reserved again when they continue. */
+/** Returns the quota reserved for uploads without new bytes for an hour. It is reserved again when they continue. */
 export async function lapseReservations({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()
   const before = new Date(nowMs - LAPSE_AFTER_MS).toISOString()
