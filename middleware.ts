@@ -2,8 +2,8 @@ import { type NextRequest, NextResponse } from 'next/server'
 import { SESSION_COOKIES } from './lib/identity/sessions/session-cookie.ts'
 
 /**
- * Sends visitors without a session cookie from the dashboard to sign-in, and nothing else: every page and
- * action checks the session itself. It must never cover a route that takes a body, since it cuts bodies.
+ * Redirects dashboard visitors without a session cookie to sign-in, and nothing else: every page and action checks
+ * the session itself. It must never cover a route that accepts a body, since it truncates bodies.
  */
 export function middleware(request: NextRequest) {
   const signedIn = SESSION_COOKIES.some((name) => request.cookies.has(name))

@@ -1,7 +1,7 @@
 import { defineConfig } from 'playwright/test'
 import { findChromium } from './test/support/chromium.ts'
 
-/** The browser ring: one built server with the embedded default, and a real Chromium. */
+/** The browser tests: one built server with the embedded defaults, and a real Chromium. */
 export default defineConfig({
   testDir: 'e2e/browser',
   globalSetup: './test/support/browser-setup.ts',
@@ -17,7 +17,7 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     actionTimeout: 15_000,
     screenshot: 'only-on-failure',
-    // Colours that are in progress from one mode to the other are nobody's.
+    // Colors are undefined during a transition between modes.
     contextOptions: { reducedMotion: 'reduce' },
   },
 })

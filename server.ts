@@ -50,9 +50,9 @@ const dev = process.argv.includes('--dev')
 const membership = readMembership()
 
 /**
- * The composition root: config, database, services, then one HTTP server. What a process does is decided by
- * ROLES: `upload` carries bytes, `web` serves pages and the API, `worker` sends webhooks and sweeps. With PROCESSES this
- * one is their supervisor: it prepares the database, and each role has processes of its own.
+ * The composition root: config, database, services, then one HTTP server. ROLES decides what a process does: `upload`
+ * carries bytes, `web` serves pages and the API, `worker` sends webhooks and sweeps. With PROCESSES, this process is
+ * their supervisor: it prepares the database, and each role has its own processes.
  */
 async function main(): Promise<void> {
   const asked = membership ? configOfMember(loadConfig(), membership) : readConfig()
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   say()
 }
 
-/** `npm run dev` is one process, which Next reloads. */
+/** `npm run dev` is a single process, which Next reloads. */
 function readConfig(): Config {
   const config = loadConfig()
   return dev ? { ...config, processes: 1 } : config
@@ -123,7 +123,9 @@ async function tellDemo(runtime: Runtime, demo: { bucket: DemoBucket }): Promise
   process.stdout.write(`demo workspace: ${email}; its password and keys are in ${file}\n`)
 }
 
-/** Listens first, so that a taken port is known before the database is touched; the probes answer from now on. */
+/**
+ * Listens first, so that an occupied port is noticed before the database is touched; the probes respond from now on.
+ */
 async function listen(server: Server, config: Config): Promise<Config> {
   if (membership && !config.roles.has('upload')) return listenBehindRelay(server, config, membership)
   server.listen(config.port, config.host)
@@ -134,7 +136,7 @@ async function listen(server: Server, config: Config): Promise<Config> {
   return { ...config, port, baseUrl: put(config.baseUrl), uploadUrl: put(config.uploadUrl) }
 }
 
-/** Not a socket that the processes share; one that was killed may have left it behind. A worker has nothing to answer. */
+/** Not a socket shared by the processes; a killed one may have left it behind. A worker serves no requests. */
 async function listenBehindRelay(
   server: Server,
   config: Config,

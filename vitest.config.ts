@@ -5,21 +5,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const common = {
   environment: 'node',
   restoreMocks: true,
-  // To load the same modules again for each file takes more time than its tests.
+  // Loading the same modules again for each file takes more time than its tests.
   isolate: false,
   maxWorkers: 2,
-  // How long a thing takes is no test of it.
+  // Durations are not test results.
   expect: { poll: { timeout: 30_000 } },
 } as const
 
 const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
 const DATABASE_TESTS = '{lib,server,app,scripts,bench,test}/**/*.db.test.ts'
-/** These replace a module, and would replace it for those after them. */
+/** These replace a module, and would also replace it for later tests. */
 const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(')
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)
 const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)
 
-/** They take a minute or more: started first, so that none of them is left running alone at the end. */
+/** These take a minute or more: started first, so that none of them is left running alone at the end. */
 const LONGEST = [
   'e2e/system/chaos.test.ts',
   'test/simulation/simulation.db.test.ts',
@@ -37,7 +37,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Four rings, from quick to whole: the file name says which one a test belongs to.
+// Four rings, from quick to complete: the file name shows which one a test belongs to.
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },

@@ -4,8 +4,8 @@ import { DESCRIBED } from '../lib/api/operations.ts'
 import { type Json, nonAdditiveChanges } from './non-additive-changes.ts'
 
 /**
- * The description of the API as it has landed, from which the clients are generated. `--write` brings it up to date, and
- * refuses a change that is not additive; without it, a description that is behind is a fault.
+ * The landed API description, from which the clients are generated. `--write` updates it, and rejects a change that
+ * is not additive; without it, an outdated description is an error.
  */
 const FILE = 'packages/node/openapi.json'
 

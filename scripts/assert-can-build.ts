@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 
-/** What `npm ci --omit=dev` installs runs a build and makes none. */
+/** A production install (`npm ci --omit=dev`) can run a build but not create one. */
 export function assertCanBuild(): void {
   if (existsSync('node_modules/next')) return
   throw new StartError(

@@ -6,7 +6,7 @@ import { StartError } from '../lib/platform/kernel/errors.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { loadSettings } from './load-settings.ts'
 
-/** `npm run backup -- [file]`: everything in the database in one file, while Sluice runs or while it does not. */
+/** `npm run backup -- [file]`: writes the entire database to one file, whether or not Sluice is running. */
 try {
   const file = resolve(process.argv[2] ?? `sluice-${new Date().toISOString().replace(/[:.]/g, '-')}.backup`)
   if (existsSync(file)) throw new StartError(`${file} already exists. Name another file.`)

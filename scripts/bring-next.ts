@@ -2,12 +2,12 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 
 /**
- * What runs the built pages goes beside them: of the 300 MB of Next and its compiler the 20 that its server reads, as Next itself
- * puts them together for `output: 'standalone'`. So `npm ci --omit=dev` installs neither (decision 106).
+ * Puts what runs the built pages next to them: of the 300 MB of Next and its compiler, the 20 that its server reads,
+ * as Next itself collects them for `output: 'standalone'`. So `npm ci --omit=dev` installs neither (decision 106).
  */
 const STANDALONE = '.next/standalone'
 const PLACE = '.next/server/node_modules'
-/** Scale pictures, which no page has done: next.config.ts. */
+/** Image scaling, which no page uses: next.config.ts. */
 const OF_PICTURES = ['@img', 'sharp']
 
 export function bringNext(): void {

@@ -9,7 +9,7 @@ import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 import { hashOfSources } from './source-hash.ts'
 
-/** Builds the pages, and what is served beside them, unless there is a build of this very source already. */
+/** Builds the pages and the files served with them, unless this exact source is already built. */
 const SOURCES = [
   'app',
   'components',
@@ -48,9 +48,9 @@ export function buildIfNeeded(): void {
 }
 
 /**
- * Next draws these at random, and the names of its files follow from them. Taken from the source, they make two builds of
- * one source the same, byte for byte. None is a secret of a running server: open-pages.ts gives it a key of its own, and no
- * page has a draft to preview.
+ * Next generates these at random, and derives its file names from them. Deriving them from the source makes two
+ * builds of the same source identical, byte for byte. None is a secret of a running server: open-pages.ts sets its
+ * own key, and no page has a draft to preview.
  */
 const draw = (source: string, what: string) => createHash('sha256').update(`${what} ${source}`)
 
@@ -68,7 +68,7 @@ const WITH_PREVIEW_KEYS = [
   'server/middleware/middleware-manifest',
 ]
 
-/** No setting gives Next these. */
+/** Next has no settings for these. */
 function redrawPreviewKeys(source: string): void {
   const keys = JSON.parse(readFileSync('.next/server/preview-props.json', 'utf8')) as Record<string, string>
   for (const file of WITH_PREVIEW_KEYS.map((name) => `.next/${name}.json`)) {
@@ -80,7 +80,7 @@ function redrawPreviewKeys(source: string): void {
   }
 }
 
-/** Next notes in which folder it built. A running server looks only into its own. */
+/** Next records its build folder. A running server only uses its own. */
 function forgetFolder(): void {
   for (const file of ['.next/required-server-files.json', '.next/required-server-files.js']) {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(JSON.stringify(process.cwd()), '"."'))

@@ -6,13 +6,13 @@ import { StartError } from '../lib/platform/kernel/errors.ts'
 import { runScript } from './run-script.ts'
 
 /**
- * `npm run generate -- chart`: what Helm makes of the chart, with its defaults and with everything else. The files are
- * kept, so that a change of the chart shows what it changes in a cluster, and so that they are checked where there is no
- * Helm: each begins with the digest of the chart that it was made of.
+ * `npm run generate -- chart`: Helm's output for the chart, with its defaults and with everything enabled. The files
+ * are committed, so that a change to the chart shows its effect on a cluster, and so that they are checked without
+ * Helm: each starts with the digest of the chart it was rendered from.
  */
 export const CHART = 'deploy/chart'
 export const RENDERED = 'deploy/rendered'
-/** Without the values of a file of its name, those of the chart. */
+/** Without a values file of that name, uses the chart's values. */
 export const VARIANTS = ['defaults', 'everything'] as const
 export type Variant = (typeof VARIANTS)[number]
 
@@ -27,7 +27,7 @@ export function helm(...args: string[]): string {
   return stdout
 }
 
-/** Of the chart and of the values. */
+/** Of the chart and the values. */
 export function chartDigest(variant: Variant): string {
   const hash = createHash('sha256')
   const files = globSync(`${CHART}/**/*.*`).sort()

@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { PROGRAMS } from './run-one-of.ts'
 
-/** The pages of `/docs` on the site are Markdown files; a link to one of them, or to another page, begins with a slash. */
+/** The site's `/docs` pages are Markdown files; a link to one of them, or to another page, starts with a slash. */
 const SITE_DOCS = 'app/(site)/docs/_text'
 
-/** Every relative link of every Markdown file leads to a file, and every anchor to a heading. */
+/** Every relative link in every Markdown file must lead to a file, and every anchor to a heading. */
 export function deadLinks(files: string[]): string[] {
   return files.flatMap((file) =>
     linksOf(readFileSync(file, 'utf8'))
@@ -31,7 +31,7 @@ function isDead(from: string, link: string): boolean {
   )
 }
 
-/** Seen from the file that it stands in. */
+/** Relative to its own file. */
 function placeOf(from: string, link: string): string {
   if (!link.startsWith('/') || !from.startsWith(SITE_DOCS)) return link
   if (existsSync(join('public', link))) return relative(dirname(from), join('public', link))
@@ -55,7 +55,7 @@ function anchorsOf(markdown: string): Set<string> {
   )
 }
 
-/** A decision says at its head when it was made, and whether it still holds. */
+/** A decision starts with its date and whether it still applies. */
 function undated(files: string[]): string[] {
   return files.filter(
     (file) =>
@@ -66,10 +66,10 @@ function undated(files: string[]): string[] {
   )
 }
 
-/** History, and commands that users run in their own projects, name other commands. */
+/** History, and commands that users run in their own projects, may name other commands. */
 const isOurs = (file: string) => !/^(CHANGELOG\.md|examples\/|packages\/)/.test(file)
 
-/** Commands that package.json does not have, or that stand behind none of its commands. */
+/** Commands that package.json does not have, or subcommands that do not exist. */
 export function unknownCommands(files: string[]): string[] {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   return files.flatMap((file) =>

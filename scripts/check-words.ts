@@ -30,7 +30,7 @@ export function unidiomatic(text: string): string[] {
   )
 }
 
-/** Paragraphs, list items and table rows of a page; comments, messages and texts of a source file. */
+/** Paragraphs, list items and table rows of a page; comments, messages and other strings of a source file. */
 export function textsOf(file: string, text: string): string[] {
   const found = file.endsWith('.md')
     ? text.replace(/^```[\s\S]*?^```/gm, '').split(/\n(?=\s*(?:[-|*]|\d+\.)\s)|\n\n/)
@@ -51,7 +51,7 @@ const COMMENTS = /\/\*\*?(?<text>[\s\S]*?)\*\/|^\s*\/\/ (?<text>.*)$/gm
 const STRINGS = /(?<quote>['"`])(?<text>[A-Z][^'"`\n\\]* [^'"`\n\\]* [^'"`\n\\]*)\k<quote>/g
 const MARKUP = />\s*(?<text>[A-Z][^<>{}=;]{15,}?)\s*</g
 
-/** The same seed chooses the same texts, as long as they are there. */
+/** The same seed selects the same texts as long as they exist. */
 export function sampleOf<Text extends string>(texts: Text[], count: number, seed: string): Text[] {
   const rank = (text: string) => createHash('sha256').update(`${seed}\n${text}`).digest('hex')
   const ranked = [...new Set(texts)].map((text) => ({ text, rank: rank(text) }))

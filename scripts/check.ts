@@ -4,8 +4,9 @@ import { buildKitIfNeeded } from './kit.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
- * Everything that can be known without running the product: format and lint, types, directions between rooms,
- * dead code, the docs (links, dates of decisions), unidiomatic phrases, and the table of conformance. All of it runs, and what fails is printed whole.
+ * Everything that can be checked without running the product: formatting and lint, types, import directions between
+ * folders, dead code, the docs (links, dates of decisions), unidiomatic phrases, and the conformance table.
+ * Everything runs, and failures are printed in full.
  */
 const SOURCES = [
   'server.ts',
@@ -23,9 +24,9 @@ const SOURCES = [
   'deploy',
 ]
 
-/** The longest first: two run at a time. */
+/** Longest first: two run at a time. */
 const STEPS: [name: string, command: string[]][] = [
-  // Next and dependency-cruiser still need the API of TypeScript 6, which is why both versions are installed.
+  // Next and dependency-cruiser still need the TypeScript 6 API, which is why both versions are installed.
   [
     'types',
     [
@@ -48,7 +49,7 @@ const STEPS: [name: string, command: string[]][] = [
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
 
-/** These look at the source of the packages, too. */
+/** These also read the source of the packages. */
 const READ_ALL = ['types', 'directions', 'dead code']
 
 type Outcome = { name: string; ok: boolean; output: string }
@@ -63,7 +64,7 @@ function run([name, [command, ...args]]: (typeof STEPS)[number]): Promise<Outcom
   })
 }
 
-// Types of routes that a build left behind may speak of pages that are gone.
+// Route types left by a build may refer to deleted pages.
 rmSync('.next/types', { recursive: true, force: true })
 rmSync('.next/dev/types', { recursive: true, force: true })
 

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
 /**
- * Keeps docs/conformance.md and the tests in step: each clause names a test that there is, or says why it
- * needs none, and each test in e2e/conformance stands in the table.
+ * Keeps docs/conformance.md and the tests in sync: each clause names an existing test, or says why it needs none, and
+ * each test in e2e/conformance is in the table.
  */
 const TABLE = 'docs/conformance.md'
 const TESTS = 'e2e/conformance'
@@ -12,7 +12,9 @@ const TESTS = 'e2e/conformance'
 type Proof = { file: string; title: string }
 type Clause = { line: number; text: string; proofs: Proof[] }
 
-/** Rows are `| clause | MUST | [file](path): title<br>[file](path): title |`, or `none: reason` for the last. */
+/**
+ * Rows are `| clause | MUST | [file](path): title<br>[file](path): title |`, or `none: reason` for the last column.
+ */
 export function conformanceFaults(markdown: string): string[] {
   const clauses = readClauses(markdown)
   const faults = clauses.flatMap(clauseFaults)

@@ -8,7 +8,7 @@ import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 import { hashOfSources } from './source-hash.ts'
 
-/** The packages that users install, each with what it is built from; an earlier package may be part of a later one. */
+/** The packages for users, each with its sources; an earlier package may be part of a later one. */
 const PACKAGES = [
   {
     folder: 'packages/node',
@@ -32,10 +32,12 @@ const PACKAGES = [
 const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts', 'lib/dashboard/embed/kit.ts']
 const OWN = ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']
 
-/** What the server gives out: a packed file of each package, under a name that has a part of its digest, and Uppy's bundles. */
+/**
+ * What the server serves: a packed file for each package, with part of its digest in its name, and Uppy's bundles.
+ */
 const PACKED = '.kit'
 
-/** Builds and packs each package unless there is a build of its very source already. */
+/** Builds and packs each package unless this exact source is already built. */
 export function buildKitIfNeeded(): void {
   const built = PACKAGES.filter(buildIfNeeded)
   if (built.length > 0 || !existsSync(join(PACKED, 'kit.json'))) pack()

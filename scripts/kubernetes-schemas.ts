@@ -3,9 +3,9 @@ import { parse } from 'yaml'
 import { misused, readOptions } from './read-options.ts'
 
 /**
- * `npm run generate -- kubernetes-schemas <file>…`: the schemas of what the chart makes, out of the OpenAPI documents of
- * Kubernetes (api/openapi-spec/v3 of its source, or `kubectl get --raw /openapi/v3/apis/apps/v1`) and the definition of
- * ServiceMonitor. Fields that they do not name are errors, as kubectl has it.
+ * `npm run generate -- kubernetes-schemas <file>…`: extracts the schemas of the chart's objects from the Kubernetes
+ * OpenAPI documents (api/openapi-spec/v3 in its source, or `kubectl get --raw /openapi/v3/apis/apps/v1`) and the
+ * ServiceMonitor definition. Unknown fields are errors, as for kubectl.
  */
 export const SCHEMAS = 'deploy/rendered/schemas.json'
 const KINDS = [
@@ -30,7 +30,7 @@ type Definition = {
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null
 
-/** Without what no check needs, and closed to unknown fields where fields are named. */
+/** Without parts that no check needs, and closed to unknown fields if fields are listed. */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict)
   if (!isObject(schema)) return schema
@@ -53,7 +53,7 @@ function refsOf(schema: unknown): string[] {
   )
 }
 
-/** A definition names the fields of its metadata nowhere: they are those of everything. */
+/** A definition does not list the fields of its metadata: they are the same for everything. */
 function ofDefinition({ spec }: Definition): Record<string, Schema> {
   return Object.fromEntries(
     spec.versions.map(({ name, schema: { openAPIV3Schema: schema } }) => [

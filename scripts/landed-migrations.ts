@@ -4,15 +4,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * A migration that has landed never changes: databases know it by the hash of its text, and one whose recorded
- * hash no file has cannot be upgraded. `landed.txt` lists each migration with that hash, as `sha256sum` writes it. The
- * first that still has a file is the baseline. It made those before it superfluous: their lines stay, since databases
- * are recognized by them.
+ * A landed migration never changes: databases identify it by its text's hash, and a database with a recorded hash
+ * that no file has cannot be upgraded. `landed.txt` lists each migration with that hash, in `sha256sum` format. The
+ * first one that still has a file is the baseline. It made its predecessors superfluous: their lines stay, since they
+ * identify databases.
  */
 export const MIGRATIONS = 'drizzle/migrations'
 export const LIST = `${MIGRATIONS}/landed.txt`
 
-/** One release must run on the schema of the next, so a migration takes nothing away that the release before uses. */
+/**
+ * A release must run on the schema of the next one, so a migration removes nothing that the previous release uses.
+ */
 const DESTRUCTIVE: [pattern: RegExp, what: string][] = [
   [/\bdrop\s+(table|column|type|schema|view)\b/i, 'drops'],
   [/\brename\b/i, 'renames'],
@@ -84,7 +86,7 @@ function changedFault(folder: string, name: string, hash: string): string[] {
   ]
 }
 
-/** Where there is git history, every line that ever landed must still be there, in its place. */
+/** If there is git history, every line that ever landed must still be there, in its place. */
 function historyFaults(folder: string): string[] {
   const now = linesOf(readFileSync(join(folder, LIST), 'utf8'))
   const changed = landedLists(folder).flatMap((lines) => lines.filter((line, at) => now[at] !== line))
@@ -117,10 +119,13 @@ function destructiveFaults(folder: string, name: string): string[] {
   )
 }
 
-/** Those up to this one landed before locks were looked at; each attempt at one keeps within the time of one lock. */
+/**
+ * Migrations up to this one landed before locks were checked; each of their attempts stays within the time for one
+ * lock.
+ */
 const UNCHECKED = '0016_note_who_was_in_an_account.sql'
 
-/** What makes writers of a table wait, and the table. */
+/** What makes a table's writers wait, and the table. */
 const LOCKING = [
   /\b(?:alter|drop)\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?"?(\w+)"?/i,
   /\block\s+table\s+(?:only\s+)?"?(\w+)"?/i,
@@ -129,7 +134,10 @@ const LOCKING = [
 ]
 const INDEX = /\bcreate\s+(?:unique\s+)?index\s+(?!concurrently).*?\bon\s+(?:"?public"?\.)?"?(\w+)"?/i
 
-/** While uploads go on, a migration holds up the writers of one table at a time, and not for the time an index takes. */
+/**
+ * While uploads continue, a migration may block the writers of one table at a time, and not for the duration of an
+ * index build.
+ */
 function lockFaults(folder: string, name: string): string[] {
   const text = readFileSync(join(folder, MIGRATIONS, name), 'utf8').replace(/--.*$/gm, '')
   const statements = text.split(';').map((statement) => statement.replace(/\s+/g, ' ').trim())

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** Everything that `npm ci` installs is pinned by its digest in the lock; what is bundled in another package, by that one's. */
+/**
+ * Everything that `npm ci` installs is pinned by its digest in the lock file; bundled packages, by that of the
+ * package containing them.
+ */
 type Entry = { integrity?: string; inBundle?: boolean; link?: boolean }
 type Lock = { packages: Record<string, Entry> }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { hashOf, LIST, migrationFaults, readList, sqlFiles } from './landed-migrations.ts'
 
-/** `npm run migration -- --name what_it_does`: writes the SQL that brings the schema up to date, and lists it. */
+/** `npm run migration -- --name what_it_does`: writes the SQL that updates the schema, and lists it. */
 const { status } = spawnSync('drizzle-kit', ['generate', ...process.argv.slice(2)], { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 

@@ -1,6 +1,6 @@
 /**
- * What of a change to the API would break those who use it. What they send today must be taken tomorrow, and what they
- * read today must be there: so what goes in may only get wider, and what comes out may only get more.
+ * Finds changes to the API that would break its users. What they send today must be accepted tomorrow, and what they
+ * read today must be there: input may only get wider, and output may only gain fields.
  */
 export type Json = { [key: string]: Json | Json[] | string | number | boolean | null | undefined }
 type Way = 'in' | 'out'
@@ -54,7 +54,7 @@ function bodyChanges(at: string, was: Json, is: Json): string[] {
   return [...required, ...schemaChanges('in', `${at} body`, schemaOf(was), schemaOf(is))]
 }
 
-/** Errors are told apart by their codes, and one that is no longer given breaks nobody. */
+/** Errors are distinguished by their codes, and removing one breaks nobody. */
 function answerChanges(at: string, was: Json, is: Json): string[] {
   return pairs(was, is).flatMap(([status, before, after]) => {
     if (!status.startsWith('2')) return []
@@ -69,7 +69,7 @@ function schemaOf(described: Json): Json {
   return object(object(Object.values(content)[0]).schema)
 }
 
-/** A value of any of these kinds may stand here. A constant is an enumeration of one. */
+/** A value of any of these kinds is allowed here. A constant is an enumeration of one. */
 function kinds(schema: Json): Json[] {
   if (schema.anyOf ?? schema.oneOf) return list(schema.anyOf ?? schema.oneOf).flatMap(kinds)
   const { const: only, ...rest } = schema
@@ -115,7 +115,7 @@ function kindChanges(way: Way, at: string, was: Json, is: Json): string[] {
   ]
 }
 
-/** An enumeration may get longer both ways: whoever reads is told to expect what they do not know. */
+/** An enumeration may grow in both directions: readers are told to expect unknown values. */
 function valueChanges(way: Way, at: string, was: Json, is: Json): string[] {
   if (!is.enum) return []
   if (!was.enum) return way === 'in' ? [`${at} takes fewer values`] : []
@@ -149,7 +149,7 @@ const isObject = (value: unknown): value is Json =>
 const object = (value: unknown): Json => (isObject(value) ? value : {})
 const list = (value: unknown) => (Array.isArray(value) ? value.map(object) : [])
 const names = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
-/** What was there, each with what is there under that name now. */
+/** Previous items, each with the current item of the same name. */
 const pairs = (before: Json, after: Json): [string, Json, Json | undefined][] =>
   Object.entries(before).map(([name, was]) => [
     name,

@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 type Options<Config extends ParseArgsConfig> = ReturnType<typeof parseArgs<Config>>
 
-/** The options of a command. One that it does not know ends it, with a sentence and how it is used. */
+/** A command's options. An unknown option ends it with a message and its usage. */
 export function readOptions<const Config extends ParseArgsConfig>(
   usage: string,
   config: Config,
@@ -10,7 +10,7 @@ export function readOptions<const Config extends ParseArgsConfig>(
   try {
     return parseArgs(config)
   } catch (error) {
-    // What follows the first sentence is about positional arguments.
+    // The text after the first sentence is about positional arguments.
     return misused((error as Error).message.split('. ')[0]!, usage)
   }
 }

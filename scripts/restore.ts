@@ -13,7 +13,7 @@ try {
   const database = await openDatabase(loadSettings(), { log: createLogger('warn') })
   try {
     const { tables } = await restoreBackup(database, resolve(process.argv[2]))
-    // Whoever held one when the backup was made does not any more.
+    // Processes that held one when the backup was made no longer do.
     await lapseLeases(database.db)
     await dropLapsedLeases(database.db)
     console.log(

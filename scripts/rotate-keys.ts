@@ -7,7 +7,9 @@ import { loadSettings } from './load-settings.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
-/** `npm run rotate-keys`, after a new key was put first in ENCRYPTION_KEY: then the older ones can be dropped. */
+/**
+ * `npm run rotate-keys`, after adding a new key at the start of ENCRYPTION_KEY: the older ones can then be dropped.
+ */
 readOptions('npm run rotate-keys', {})
 await runScript(async () => {
   const config = loadSettings()

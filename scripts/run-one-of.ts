@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { misused } from './read-options.ts'
 
 /**
- * Commands of package.json that have several programs behind them: `npm run drill -- restore`. What follows the name goes
- * to the program. A command whose first program has no name runs that one when none is given.
+ * Commands in package.json with several programs: `npm run drill -- restore`. The arguments after the name are passed
+ * to the program. If a command's first program has no name, it runs when no name is given.
  */
 export const PROGRAMS: Record<string, Record<string, string>> = {
   bench: {

@@ -1,6 +1,6 @@
 import { sayFault } from '../lib/platform/log/say-fault.ts'
 
-/** Ends with 1 and one sentence where the work fails for what its user can mend. */
+/** Exits with 1 and one sentence if the work fails for a reason that the user can fix. */
 export async function runScript(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -2,7 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { chromium } from 'playwright'
 import { findChromium } from '../test/support/chromium.ts'
 
-/** `node scripts/share-pictures.ts`: the picture that shared links show, and the icon of a phone's home screen, into public. */
+/**
+ * `node scripts/share-pictures.ts`: writes the picture for shared links, and the icon for a phone's home screen, into
+ * public.
+ */
 const mark = readFileSync('public/favicon.svg', 'utf8')
 const font = readFileSync('app/fonts/hanken-grotesk.woff2').toString('base64')
 

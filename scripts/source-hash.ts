@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One hash of the names and the text of all these files and folders, tests aside. */
+/** One hash of the names and contents of all these files and folders, except tests. */
 export function hashOfSources(paths: string[], counts: (path: string) => boolean = () => true): string {
   const hash = createHash('sha256')
   for (const path of paths.filter((one) => existsSync(one))) {

@@ -6,28 +6,28 @@ import { buildKitIfNeeded } from './kit.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
-/** `npm start`: builds if needed, then becomes the server. With `--dev` pages reload as they change. */
+/** `npm start`: builds if needed, then becomes the server. With `--dev`, pages reload as they change. */
 if (existsSync('.env')) process.loadEnvFile('.env')
 process.chdir(dirname(import.meta.dirname))
 const { dev } = readOptions('npm start, or npm run dev', {
   options: { dev: { type: 'boolean', default: false } },
 }).values
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
-// The paths to watch are given. Threads that inherit this tell whoever started them of each module that they load.
+// The paths to watch are given. Threads that inherit this report each module they load.
 delete process.env.WATCH_REPORT_DEPENDENCIES
 await runScript(async () => {
   if (dev) buildKitIfNeeded()
   else buildIfNeeded()
   stopWithNpm()
-  // Where nobody else may write: what it holds is run.
+  // Must not be writable by others: its contents are executed.
   const cache = join(dirname(import.meta.dirname), 'node_modules/.cache/sluice')
   enableCompileCache(cache)
-  // For those that a supervisor starts.
+  // For processes started by a supervisor.
   process.env.NODE_COMPILE_CACHE = cache
   await import('../server.ts')
 })
 
-/** On SIGTERM npm ends the shell between itself and us, and we would stay behind, with the embedded database. */
+/** On SIGTERM, npm ends the shell between itself and us, and we would stay behind, with the embedded database. */
 function stopWithNpm(): void {
   const shell = process.ppid
   if (!process.env.npm_lifecycle_event) return

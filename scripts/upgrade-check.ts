@@ -17,9 +17,9 @@ import { unreadSettings } from './upgrade/settings.ts'
 import { tellMigration } from './upgrade/tell-migration.ts'
 
 /**
- * `npm run upgrade-check`, with the version that is to be started and the settings of the one that runs: what its migrations
- * lock, and for how long on this database; settings that it does not read; and lines of its balancer file that yours does
- * not have. It changes nothing. Exit code 2: something of it is to be looked at first.
+ * `npm run upgrade-check`, with the version to upgrade to and the settings of the running one: reports what its
+ * migrations lock, and for how long on this database; settings that it does not read; and lines of its balancer file
+ * that yours is missing. It changes nothing. Exit code 2: something needs attention first.
  */
 const USAGE = 'npm run upgrade-check [-- --balancer /etc/haproxy/haproxy.cfg]'
 const ROOT = dirname(import.meta.dirname)
@@ -74,7 +74,7 @@ async function describeDatabase(db: Db, applied: number): Promise<string> {
   return `${about} Processes that run now: ${running.join(', ') || 'none'}.`
 }
 
-/** A PostgreSQL of our own, so that nothing has to be allowed in yours. */
+/** Our own PostgreSQL, so that nothing has to be permitted in yours. */
 async function inScratch<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-upgrade-'))
   const scratch = await openEmbedded(join(folder, 'db'), { log: createLogger('warn') })

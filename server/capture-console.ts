@@ -3,13 +3,13 @@ import { type Logger, withoutQuery } from '../lib/platform/log/log.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
 const COLOUR = /\u001b\[[0-9;]*m/g
-/** What Next puts before its words. */
+/** Next's prefix for its messages. */
 const SIGN = /^\s*[⨯✓⚠○▲]\s*/u
 
-/** At each start, of which whoever starts Sluice can make nothing. */
+/** Printed at each start, without being useful to anyone. */
 const NOISE = /^Running next\.config(\.\w+)? took /
 
-/** Next writes to the console: here each message becomes a line of the log, with an error as its `err`. */
+/** Next writes to the console: here each message becomes a log line, with an error as its `err`. */
 export function captureConsole(log: Logger, target: Console = console): void {
   const write =
     (level: 'info' | 'warn' | 'error') =>

@@ -2,18 +2,18 @@ import { performance } from 'node:perf_hooks'
 import { releaseMemory } from './release-memory.ts'
 
 const LOOK_EVERY_MS = 5000
-/** Of the time, how much of it the event loop is at work. Sweeps and probes stay below this. */
+/** The fraction of time that the event loop is busy. Sweeps and probes stay below this. */
 const IDLE_BELOW = 0.05
-/** How many looks in a row must find the process idle. */
+/** How many consecutive checks must find the process idle. */
 const IDLE_LOOKS = 6
-/** Nobody is answered while garbage is collected, so traffic that comes and goes must not cause one collection after another. */
+/** Nothing is served during garbage collection, so intermittent traffic must not cause repeated collections. */
 const AT_MOST_EVERY_MS = 10 * 60_000
 
 type Deps = { busyShare(): number; now(): number; collect(): void }
 
 /**
- * Collects garbage once a process that has worked becomes idle. Left to itself, V8 keeps what the last load took from the
- * system, since it collects only where something allocates.
+ * Collects garbage once a busy process becomes idle. Otherwise, V8 keeps the memory that the last load took from the
+ * system, since it only collects when something allocates.
  */
 export function collectWhenIdle(
   { busyShare, now, collect }: Deps = {
@@ -31,7 +31,7 @@ export function collectWhenIdle(
     if (!isIdle) hasWorked = true
     if (!hasWorked || idleLooks < IDLE_LOOKS || now() - collectedAtMs < AT_MOST_EVERY_MS) return
     collect()
-    // The collection itself is no work.
+    // The collection itself does not count as work.
     busyShare()
     hasWorked = false
     collectedAtMs = now()
@@ -40,7 +40,7 @@ export function collectWhenIdle(
   return { look, stop: () => clearInterval(timer) }
 }
 
-/** Tells how busy the event loop was since it was last asked. */
+/** Returns how busy the event loop has been since the last call. */
 function meter(): Deps['busyShare'] {
   let before = performance.eventLoopUtilization()
   return () => {

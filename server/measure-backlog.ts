@@ -6,13 +6,13 @@ import type { Sweep } from '../lib/platform/sweeps.ts'
 
 type BacklogRuntime = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 
-/** Counting ends where nobody needs to know it better. */
+/** Counting stops where nobody needs more precision. */
 const MOST = 100_000
 const MAX_OUTPUTS = 10_000
 const MAX_TAILED = 1000
 const AGES = ['minute', 'hour', 'day', 'older'] as const
 
-/** What waits in the database, for the metrics of each worker: all of them see the same. */
+/** The backlog in the database, for each worker's metrics: all of them see the same. */
 export function backlogSweep(runtime: BacklogRuntime): Sweep {
   return { name: 'backlog', everyMs: seconds(15), run: () => measureBacklog(runtime) }
 }
@@ -42,7 +42,7 @@ async function measureDeliveries({ db, clock, metrics }: BacklogRuntime): Promis
     metrics.deliveriesPending.set({ age }, found.find((one) => one.age === age)?.count ?? 0)
 }
 
-/** It steps from output to output along an index, as the sweep does that wakes them. */
+/** Uses an index to go from output to output, like the sweep that wakes them. */
 async function measureOldestDue({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const [oldest] = await rows<{ seconds: number | null }>(
     db,
@@ -85,7 +85,10 @@ async function measureUploads({ db, metrics }: BacklogRuntime): Promise<void> {
   }
 }
 
-/** Of a file that is `transferring` it waits for its bucket, unless a hook decides about it; else for its client, and the files that began first are looked at. */
+/**
+ * A `transferring` file waits for its bucket, unless a hook decides on it; any other waits for its client, and the
+ * oldest files are examined.
+ */
 async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const age = ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())
   const [found] = await rows<Record<'transferring' | 'uploading', number | null>>(
@@ -102,7 +105,7 @@ async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<voi
     metrics.tailOldest.set({ status }, found![status] ?? 0)
 }
 
-/** Of all nodes, and of whoever else uses the server. */
+/** For all nodes, and everything else that uses the server. */
 async function measureConnections({ db, metrics }: BacklogRuntime): Promise<void> {
   const [found] = await rows<{ busy: number; idle: number; most: number }>(
     db,

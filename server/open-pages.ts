@@ -14,7 +14,7 @@ const BUILD = join(FOLDER, '.next')
 /** Next takes many modules and much memory, so only the nodes that serve pages load it. */
 export async function openPages({ config, log }: Runtime, server: Server, dev: boolean): Promise<Handler> {
   if (!dev) captureConsole(log)
-  // The build's own key is the same for everybody who has the build.
+  // The build's own key is the same for everyone with the build.
   // biome-ignore lint/style/noProcessEnv: the one way to tell Next
   process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY ??= keyOfActions(config.authSecret)
   const next = dev ? (await import('next')).default : loadBuilt()
@@ -24,12 +24,15 @@ export async function openPages({ config, log }: Runtime, server: Server, dev: b
   return app.getRequestHandler()
 }
 
-/** What pages hand to a browser for it to bring back; all nodes with one AUTH_SECRET read it. */
+/** Encrypts data that pages pass to a browser and get back; all nodes with the same AUTH_SECRET can read it. */
 function keyOfActions(authSecret: string): string {
   return Buffer.from(hkdfSync('sha256', authSecret, '', 'server actions of Next', 32)).toString('base64')
 }
 
-/** What the build has put beside the pages, with the settings of the build, as the server of Next's own that it makes begins. */
+/**
+ * Loads what the build has put next to the pages, with the build's settings, like the start of Next's own generated
+ * server.
+ */
 function loadBuilt(): typeof import('next').default {
   const { config } = JSON.parse(readFileSync(join(BUILD, 'required-server-files.json'), 'utf8')) as {
     config: object

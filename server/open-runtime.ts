@@ -10,7 +10,7 @@ import type { Config } from '../lib/platform/settings/config.ts'
 import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
 import { openVault } from './open-vault.ts'
 
-/** `share`: an embedded database is that of the supervisor. */
+/** `share`: an embedded database belongs to the supervisor. */
 export async function openRuntime(
   config: Config,
   options: { log: Logger; outages: Outages; share: boolean },
@@ -22,7 +22,7 @@ export async function openRuntime(
   const pooler = await database.usePooler()
   if (pooler) log.info({ pooler }, 'the database is behind a pooler')
   await migrate(db, MIGRATIONS, { log })
-  // Nobody else can be alive on an embedded database yet: what was held there, a dead process held.
+  // Nobody else can be alive on an embedded database yet: existing leases belong to a dead process.
   if (database.kind === 'embedded') await lapseLeases(db)
   const queue = await openQueue(database, { worker: config.roles.has('worker'), log })
   const vault = await openVault(db, config.encryptionKeys)

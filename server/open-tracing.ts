@@ -3,11 +3,11 @@ import type { Config } from '../lib/platform/settings/config.ts'
 import { setTracer } from '../lib/platform/tracing/span.ts'
 
 export type Tracing = {
-  /** Sends what was not sent yet. */
+  /** Sends remaining traces. */
   stop(): Promise<void>
 }
 
-/** OpenTelemetry is loaded only where a setting says where traces go. */
+/** OpenTelemetry is only loaded if a setting says where to send traces. */
 export async function openTracing(
   { tracing, roles }: Pick<Config, 'tracing' | 'roles'>,
   log: Logger,

@@ -22,10 +22,10 @@ import type { UploadContext } from '../lib/uploads/upload-context.ts'
 import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
 import type { SealedDataStore } from '../lib/workspace/data-stores/sealed-data-store.ts'
 
-/** With a bucket in trouble; tests have less. */
+/** The retry schedule for a failing bucket; tests use a shorter one. */
 type Patience = Pick<BucketDeps, 'silenceMs' | 'deadlineMs' | 'retryDelaysMs'>
 
-/** Puts the data plane together: uploads on one side, real buckets, the vault and events on the other. */
+/** Assembles the data plane: uploads on one side, real buckets, the vault and events on the other. */
 export async function openUploads(
   runtime: Runtime,
   options: {
@@ -91,14 +91,14 @@ export async function openUploads(
   }
 }
 
-/** Of the connections to the database. */
+/** Of the database connections. */
 const TAIL_SHARE = 0.4
-/** A statement that takes so long hangs, and must not hold the others up. */
+/** A statement that takes this long hangs, and must not delay the others. */
 const TAIL_PATIENCE_MS = 2000
 const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 
-/** Buckets by the version of their row: a client keeps its signing key, and its secret is opened once. */
+/** Buckets by the version of their row: a client keeps its signing key, and its secret is decrypted once. */
 export function bucketsOf(
   { config, clock, metrics, vault }: Pick<Runtime, 'config' | 'clock' | 'metrics' | 'vault'>,
   budget: MemoryBudget,

@@ -13,14 +13,14 @@ export const canaryPlace = (id: string): Place => ({
 })
 
 /**
- * Refuses to start with an ENCRYPTION_KEY that does not open what the database holds. The first start seals a text for
- * this; a database from before that has its Data Stores to go by, so that a wrong key cannot seal it. The form of that
- * text says whether secrets are bound to their columns here (decision 47).
+ * Refuses to start if ENCRYPTION_KEY does not open what the database contains. The first start seals a text for this;
+ * an older database has its Data Stores to check against, so that a wrong key cannot seal the text. That text's
+ * format shows whether secrets are bound to their columns here (decision 47).
  */
 export async function openVault(db: Db, keys: Buffer[]): Promise<Vault> {
   const vault = createVault(keys)
   if ((await openCanary(db, vault)) === undefined) await makeCanary(db, vault)
-  // Another node may have been first, with another key.
+  // Another node may have been first, with a different key.
   const sealed = await openCanary(db, vault)
   return createVault(keys, { boundOnly: sealed !== undefined && isBoundToColumn(sealed) })
 }

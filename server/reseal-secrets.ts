@@ -57,13 +57,14 @@ const OTHERS: Column[] = [
 const BATCH = 500
 
 /**
- * Rewrites under the first key of ENCRYPTION_KEY what an older one sealed, so that the older one can be dropped, and
- * in today's form what an older release wrote. It may run beside a working Sluice: a secret that changes meanwhile is left as it then is, since that was
- * sealed under the first key. Mails in the queue are not touched; they are gone within minutes.
+ * Rewrites secrets sealed with an older key under the first key of ENCRYPTION_KEY, so that the older one can be
+ * dropped, and converts those written by an older release to the current format. It may run alongside Sluice: a
+ * secret that changes in the meantime is left alone, since it was sealed under the first key. Emails in the queue are
+ * not touched; they are gone within minutes.
  */
 export async function resealSecrets(db: Db, vault: Vault): Promise<number> {
   const bound = await db.transaction(async (tx) => {
-    // Whoever writes in the old form holds the canary until then; whoever comes later finds the new one.
+    // Writers in the old format hold the canary until then; later ones find the new format.
     await tx.execute(sql`select from sealed_canary for update`)
     return resealColumns(tx, vault, BOUND_TO_COLUMNS)
   })

@@ -4,21 +4,24 @@ import type { Runtime } from '../lib/platform/runtime.ts'
 import { refuseConnections } from './http/open-server.ts'
 import type { Tracing } from './open-tracing.ts'
 
-/** How long what is in progress may take to reach a boundary. */
+/** How long work in progress may take to reach a boundary. */
 export const DRAIN_MS = 10_000
 /** A supervisor waits for its processes. */
 export const SUPERVISOR_DRAIN_MS = DRAIN_MS + 4000
 
 export type Part = { stop(): Promise<void> }
 
-/** SIGTERM: take nothing new, let what is in progress reach a boundary and be recorded, then end with 0. */
+/** SIGTERM: accept nothing new, let work in progress reach a boundary and be recorded, then exit with 0. */
 export function stopOnSignal(
   runtime: Runtime,
   server: Server,
   { parts, tracing }: { parts: Part[]; tracing: Tracing | undefined },
 ): void {
   let stopping = false
-  /** A database that is gone by then keeps nobody from ending: what was promised is committed already. */
+  /**
+   * A database that is down by then does not keep the process from ending: every acknowledged change is already
+   * committed.
+   */
   const tried = (work: Promise<unknown>) =>
     work.catch((error: unknown) => runtime.log.warn({ err: error }, 'stopping'))
   const drainMs = runtime.config.processes > 1 ? SUPERVISOR_DRAIN_MS : DRAIN_MS
@@ -41,5 +44,5 @@ export function stopOnSignal(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
 }
 
-/** Time for the requests that a balancer is about to send over connections it has kept open. */
+/** Time for requests that a balancer is about to send over kept connections. */
 const LINGER_MS = 300

@@ -7,7 +7,10 @@ import manifest from '../package.json' with { type: 'json' }
 
 type NodeRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'metrics'>
 
-/** A process writes its own row again every few seconds, so that the console shows which are there; those long gone go. */
+/**
+ * A process rewrites its own row every few seconds, so that the console shows which are running; rows of dead
+ * processes are deleted.
+ */
 export function nodeSweep({ db, clock, config, metrics }: NodeRuntime): Sweep {
   const id = uuidv7(clock.now())
   const startedAt = new Date(clock.now()).toISOString()

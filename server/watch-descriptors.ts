@@ -8,7 +8,7 @@ const NEAR = 0.9
 const FAR = 0.8
 
 /**
- * At the limit the system takes connections and closes them at once, and nobody is told: this says it in the log, once
+ * At the limit, the system accepts connections and closes them immediately, and nobody is told: this logs it, once
  * when the limit is near, and once when it no longer is.
  */
 export function watchDescriptors(
@@ -28,7 +28,7 @@ export function watchDescriptors(
   return { look, stop: () => clearInterval(timer) }
 }
 
-/** Undefined where the system does not say. */
+/** Undefined if the system does not report it. */
 export function countDescriptors(): Descriptors | undefined {
   try {
     const limit = readFileSync('/proc/self/limits', 'utf8').match(/^Max open files +(\d+)/m)?.[1]

@@ -19,28 +19,34 @@ export const users = pgTable(
     id: id(),
     email: text().notNull(),
     name: text(),
-    /** scrypt, in the form that `lib/identity/accounts/password.ts` writes; null for those who only sign in by a provider. */
+    /**
+     * An scrypt hash in the format of `lib/identity/accounts/password.ts`; null for users who only sign in with a
+     * provider.
+     */
     passwordHash: text(),
     emailVerifiedAt: instant(),
-    /** When somebody was first in this account. It never goes, as sessions do, since an unproven one that nobody entered may be given away. */
+    /**
+     * When this account was first used. Unlike sessions, it is never deleted, since an unverified account that was
+     * never used may be given away.
+     */
     enteredAt: instant(),
-    /** Of the sessions that are pruned; later ones know it themselves. */
+    /** From pruned sessions; later sessions have it themselves. */
     lastSeenAt: instant(),
-    /** The operator keeps them out. */
+    /** The operator has locked them out. */
     disabledAt: instant(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('users_email_unique').on(sql`lower(${t.email})`)],
 )
 
-/** A user's account at a provider: GitHub, Google, or that of OIDC_ISSUER. */
+/** A user's account at a provider: GitHub, Google, or the provider in OIDC_ISSUER. */
 export const identities = pgTable(
   'identities',
   {
     provider: text().notNull(),
     providerAccountId: text().notNull(),
     userId: belongsTo(() => users.id),
-    /** What the provider calls the person; for showing. */
+    /** The provider's name for the user, for display. */
     email: text(),
     createdAt: createdAt(),
   },
@@ -56,9 +62,9 @@ export const sessions = pgTable(
     address: inet(),
     createdAt: createdAt(),
     lastSeenAt: instant().notNull().defaultNow(),
-    /** The workspace that is open in it; null, or one that they left: the first that they belong to. */
+    /** Its open workspace; if null, or one that they left, the first that they belong to. */
     workspaceId: uuid(),
-    /** When a code of the second factor was given in it. */
+    /** When a second-factor code was entered in it. */
     secondFactorAt: instant(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
@@ -66,27 +72,27 @@ export const sessions = pgTable(
   (t) => [index().on(t.userId)],
 )
 
-/** Codes by time (TOTP) that a user gives beside the password or provider. */
+/** Time-based codes (TOTP) that a user enters in addition to a password or provider. */
 export const secondFactors = pgTable('second_factors', {
   userId: uuid()
     .primaryKey()
     .references(() => users.id, { onDelete: 'cascade' }),
   /** Sealed. */
   secret: text().notNull(),
-  /** Null until the first code showed that the authenticator has the secret. */
+  /** Null until the first code has shown that the authenticator has the secret. */
   enabledAt: instant(),
-  /** The step of time of the last code that was accepted: no code of it or before it is accepted again. */
+  /** The time step of the last accepted code: no code for it or an earlier step is accepted again. */
   lastStep: bytes().notNull().default(0),
-  /** SHA-256 of the recovery codes that are left. */
+  /** SHA-256 of the remaining recovery codes. */
   recoveryHashes: text().array().notNull().default([]),
-  /** Since the last right one. */
+  /** Since the last correct one. */
   wrongCodes: integer().notNull().default(0),
-  /** From then on only a recovery code is accepted. */
+  /** From then on, only a recovery code is accepted. */
   lockedAt: instant(),
   createdAt: createdAt(),
 })
 
-/** One-time links of mails: to verify an address, to reset a password. */
+/** One-time links in emails: to verify an address, to reset a password. */
 export const emailLinks = pgTable(
   'email_links',
   {
@@ -108,26 +114,29 @@ export const workspaces = pgTable(
     id: id(),
     name: text().notNull(),
     demo: boolean().notNull().default(false),
-    /** Alerts that are not wanted: `mail:quota_80`, `notice:token_unused`. */
+    /** Muted alerts: `mail:quota_80`, `notice:token_unused`. */
     mutedAlerts: text().array().notNull().default([]),
-    /** The unguessable part of the address of the workspace's webhook inbox. */
+    /** The unguessable part of the workspace's webhook inbox address. */
     inboxKey: text().notNull().unique(),
-    /** The demo workspace's sign-in and tokens, sealed: what `demo.json` is written from. */
+    /** The demo workspace's sign-in and tokens, sealed: the source of `demo.json`. */
     demoSealed: text(),
-    /** Transfer in a month, where the operator gave more or less than FREE_TIER_BYTES; 0 is unlimited. */
+    /** Monthly transfer, if the operator set a different limit than FREE_TIER_BYTES; 0 is unlimited. */
     transferLimitBytes: bytes(),
-    /** The other limits that the operator set; null: the usual one. */
+    /** The other limits set by the operator; null: the default. */
     tokensPerSecond: integer(),
     memorySharePercent: integer(),
     maxFileBytes: bytes(),
-    /** Nobody enters without a second factor. */
+    /** Everyone needs a second factor to enter. */
     requireSecondFactor: boolean().notNull().default(false),
     /** The operator suspended it: no tokens, no bytes; everything stays and can be read. */
     suspendedAt: instant(),
     suspendedReason: text(),
-    /** When its first webhook was counted as delivered. It never goes, as deliveries do: the Overview's checklist stays done. */
+    /**
+     * When its first webhook was counted as delivered. Unlike deliveries, it is never deleted, so the Overview's
+     * checklist stays done.
+     */
     webhookDeliveredAt: instant(),
-    /** Its owner deleted it: until then it can be brought back, and is as a suspended one. */
+    /** Its owner deleted it: until then it can be restored, and is treated as suspended. */
     deleteAfter: instant(),
     createdAt: createdAt(),
   },
@@ -137,7 +146,7 @@ export const workspaces = pgTable(
   ],
 )
 
-/** From the fewest rights to the most; what each may is the table of `lib/identity/rights.ts`. */
+/** From the fewest rights to the most; the table in `lib/identity/rights.ts` defines them. */
 export const MEMBER_ROLES = ['viewer', 'developer', 'admin', 'owner'] as const
 
 export const members = pgTable(
@@ -151,7 +160,7 @@ export const members = pgTable(
   (t) => [primaryKey({ columns: [t.workspaceId, t.userId] }), index().on(t.userId)],
 )
 
-/** Who may become a member, by a link that was mailed to them. */
+/** Who may become a member, through a link that was emailed to them. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -159,15 +168,15 @@ export const invitations = pgTable(
     workspaceId: belongsTo(() => workspaces.id),
     email: text().notNull(),
     role: text({ enum: MEMBER_ROLES }).notNull(),
-    /** Of the link that was sent last. */
+    /** From the latest link. */
     tokenHash: text().notNull().unique(),
-    /** The words to show for whoever invited. */
+    /** The inviter's display name. */
     invitedBy: text().notNull(),
     sentAt: instant().notNull(),
     expiresAt: instant().notNull(),
     createdAt: createdAt(),
   },
-  // Accepted and withdrawn ones are deleted, so an address has one at most.
+  // Accepted and withdrawn ones are deleted, so an address has at most one.
   (t) => [uniqueIndex('invitations_one_for_each').on(t.workspaceId, sql`lower(${t.email})`)],
 )
 
@@ -182,7 +191,7 @@ export const accountKeys = pgTable(
     keyHash: text().notNull().unique(),
     last4: text().notNull(),
     scope: text({ enum: KEY_SCOPES }).notNull().default('admin'),
-    /** The user whose rights it never exceeds; null where a version made it that did not note them. */
+    /** The user whose rights it never exceeds; null if created by a version that did not record it. */
     createdBy: uuid(),
     expiresAt: instant(),
     lastUsedAt: instant(),
@@ -195,7 +204,7 @@ export const accountKeys = pgTable(
 export const TURNED_OFF_KINDS = ['account_key', 'sender', 'webhook', 'hook', 'data_store'] as const
 export type TurnedOffKind = (typeof TURNED_OFF_KINDS)[number]
 
-/** What was turned off when the owner of an address took their account from whoever had been in it. */
+/** What was turned off when an address's owner took over their account from someone who had used it. */
 export const turnedOff = pgTable(
   'turned_off',
   {
@@ -214,9 +223,9 @@ export const auditLog = pgTable(
     workspaceId: belongsTo(() => workspaces.id),
     actorKind: text({ enum: ['user', 'account_key', 'operator', 'system'] }).notNull(),
     actorId: text(),
-    /** The words to show for the actor: an email address or the key's name at that time. */
+    /** The actor's display name: an email address or the key's name at that time. */
     actorLabel: text().notNull(),
-    /** Of the client that asked; null for what Sluice did by itself. */
+    /** The client's address; null for actions by Sluice itself. */
     clientAddress: text(),
     /** `pipe.created`, `sender.rotated` … */
     action: text().notNull(),
@@ -228,18 +237,18 @@ export const auditLog = pgTable(
   (t) => [index().on(t.workspaceId, t.id)],
 )
 
-/** Answers to POST requests with an Idempotency-Key, kept for a day. */
+/** Responses to POST requests with an Idempotency-Key, kept for a day. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
     workspaceId: belongsTo(() => workspaces.id),
-    /** Whose answer it is: one account key must not be given the secrets that another made. */
+    /** The response's owner: an account key must not get secrets created by another. */
     actorId: text().notNull(),
     key: text().notNull(),
     requestHash: text().notNull(),
     /** Null while the first request is in progress. */
     status: integer(),
-    /** Encrypted: an answer may hold a secret that is shown once. */
+    /** Encrypted: a response may contain a secret that is shown once. */
     body: text(),
     createdAt: createdAt(),
   },

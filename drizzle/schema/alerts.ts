@@ -14,21 +14,21 @@ export const ALERT_KINDS = [
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
-/** What an owner should know of, from when it was found until it is over: at most one that is open for each subject. */
+/** Problems an owner should know about, from detection to resolution: at most one open alert for each subject. */
 export const alerts = pgTable(
   'alerts',
   {
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     kind: text({ enum: ALERT_KINDS }).notNull(),
-    /** A month, or the id of a Data Store, Pipe (of its first output), output or Sender. */
+    /** A month, or the id of a Data Store, Pipe (for its first output), output or Sender. */
     subjectId: text().notNull(),
     /** Its name at that time. */
     subject: text().notNull(),
     detail: text(),
     raisedAt: instant().notNull(),
     clearedAt: instant(),
-    /** What of it was sent as an event. */
+    /** What was sent about it as an event. */
     sent: text({ enum: ['nothing', 'raised', 'cleared'] })
       .notNull()
       .default('nothing'),

@@ -4,8 +4,8 @@ import { workspaces } from './accounts.ts'
 import { belongsTo, createdAt, instant } from './columns.ts'
 
 /**
- * Files that belong together. The id follows from what makes a batch one: the Pipe, the Sender, the subject, the name and who gave
- * that. So whoever creates its first file makes the row, and nobody looks for it before.
+ * Files that belong together. The id is derived from what identifies a batch: the Pipe, the Sender, the subject, the
+ * name and who gave it. Creating its first file therefore creates the row, without looking for it first.
  */
 export const batches = pgTable(
   'batches',
@@ -16,9 +16,9 @@ export const batches = pgTable(
     senderId: uuid().notNull(),
     subject: text(),
     name: text().notNull(),
-    /** A token named it. Otherwise the uploader did, who cannot add files to one that a token names. */
+    /** A token named it. Otherwise the uploader did; uploaders cannot add files to a batch named by a token. */
     byToken: boolean().notNull(),
-    /** It takes no more files. */
+    /** It accepts no more files. */
     sealedAt: instant(),
     /** All its files have ended, and its event was written. */
     completedAt: instant(),

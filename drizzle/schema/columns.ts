@@ -9,9 +9,9 @@ export const createdAt = () => instant().notNull().defaultNow()
 
 export const id = () => uuid().primaryKey()
 
-/** The id of what the row is deleted with. */
+/** The id of the row that it is deleted with. */
 export const belongsTo = (column: () => AnyPgColumn) =>
   uuid().notNull().references(column, { onDelete: 'cascade' })
 
-/** Read and written by hand-made SQL only: see `lib/uploads`. */
+/** Only accessed through handwritten SQL: see `lib/uploads`. */
 export const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => 'bytea' })

@@ -18,17 +18,17 @@ export type ProviderName =
   | 'minio'
   | 'other'
 
-/** What the last check of a bucket found. */
+/** What the last bucket check found. */
 export type BucketCheck = {
   checkedAt: string
   ok: boolean
   operations: { name: string; ok: boolean; message: string }[]
-  /** The least policy to paste, and the lifecycle rule where the keys may not abort. */
+  /** The minimal policy to paste, and the lifecycle rule if the keys do not allow aborting. */
   policy?: string
   lifecycleRule?: string
 }
 
-/** What the check found this bucket to take, where that may differ from what is known of its provider. */
+/** The capabilities the check found, which may differ from what is known about the provider. */
 export type FoundCapabilities = {
   bodyChecksum?: 'crc32' | 'md5' | null
   fullObjectCrc32?: boolean
@@ -54,24 +54,24 @@ export const dataStores = pgTable(
     storageClass: text(),
     encryption: jsonb().$type<{ type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }>(),
     check: jsonb().$type<BucketCheck>(),
-    /** Set while uploads find that the bucket does not take them: since when, and what it said last. */
+    /** Set while the bucket rejects uploads: since when, and its last error. */
     rejectingSince: instant(),
     rejection: text(),
     rejectedAt: instant(),
-    /** When the check looks whether it takes them again. */
+    /** When the check looks again whether it accepts them. */
     recheckAt: instant(),
-    /** Found by the check; what they allow is made use of and never needed. */
+    /** Found by the check; used if present, but never required. */
     mayAbort: boolean().notNull().default(false),
     mayRead: boolean().notNull().default(false),
     mayDelete: boolean().notNull().default(false),
     found: jsonb().$type<FoundCapabilities>(),
-    /** When a check first succeeded at this place: until then it takes no uploads. */
+    /** When a check of this location first succeeded: until then it accepts no uploads. */
     readyAt: instant(),
-    /** While it takes no uploads at all: whoever made it was turned out of the account. */
+    /** Set while it accepts no uploads at all: its creator lost the account. */
     turnedOffAt: instant(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
-    /** Files remember their Data Store; its keys are wiped when it goes. */
+    /** Files remember their Data Store; its keys are erased when it is deleted. */
     deletedAt: instant(),
   },
   (t) => [

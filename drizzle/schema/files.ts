@@ -17,14 +17,14 @@ import type { ObjectSettings } from './pipes.ts'
 /**
  * How a file moves from status to status, and which function moves it:
  *
- *   uploading    → transferring  advance, with the last byte; claimTransferring, if the length was declared after it
- *   uploading    → transferred   recordWhole, for a file of one PutObject; markFound, after a restore
- *   transferring → transferred   markTransferred; markFound; with several destinations recordDelivered
- *   transferring → partially_transferred   recordDelivered: a destination of best effort has failed
- *   partially_transferred → transferred   recordCopied, once no destination lacks the object
- *   uploading    → expired       expireUploads; → canceled: cancelUpload, cancelUploadsOfPipe, takeBackUpload
- *   either       → failed        `fail` of look-up-object; from uploading also failInterrupted, and an append past the length
- *   (none)       → transferring  insertFinal, for a file that is joined from partial uploads
+ * uploading → transferring advance, with the last byte; claimTransferring, if the length was declared after it
+ * uploading → transferred recordWhole, for a file of one PutObject; markFound, after a restore
+ * transferring → transferred markTransferred; markFound; with several destinations recordDelivered
+ * transferring → partially_transferred recordDelivered: a best-effort destination has failed
+ * partially_transferred → transferred recordCopied, once no destination is missing the object
+ * uploading → expired expireUploads; → canceled: cancelUpload, cancelUploadsOfPipe, takeBackUpload
+ * either → failed `fail` in look-up-object; from uploading also failInterrupted, and an append past the length
+ * (none) → transferring insertFinal, for a file joined from partial uploads
  */
 export const FILE_STATUSES = [
   'uploading',
@@ -40,9 +40,9 @@ export type FileStatus = (typeof FILE_STATUSES)[number]
 export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http', 'url', 'sftp'] as const
 export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
 /**
- * Why a destination has no object. `fell_behind`: it was slower than the required ones for longer, or by more bytes, than it may be;
- * `rejected`: the bucket refused it; `unavailable`: the bucket did not answer, or not with a decision; `unknown`: nobody can tell
- * whether it has the object; `file_ended`: the file ended without an object.
+ * Why a destination has no object. `fell_behind`: it lagged behind the required ones for too long or by too many
+ * bytes; `rejected`: the bucket refused it; `unavailable`: the bucket did not respond, or not conclusively;
+ * `unknown`: nobody can tell whether it has the object; `file_ended`: the file ended without an object.
  */
 export const DESTINATION_REASONS = [
   'fell_behind',
@@ -53,19 +53,19 @@ export const DESTINATION_REASONS = [
 ] as const
 export type DestinationReason = (typeof DESTINATION_REASONS)[number]
 /**
- * `due`: bytes are missing, and the hook is asked after the last one; `asked`: every byte is durable, and there is no answer yet;
- * `deferred`: an API call decides; `allowed`: the object may be made; `rejected`: the file has failed.
+ * `due`: bytes are missing, and the hook is asked after the last one; `asked`: every byte is durable, and there is no
+ * answer yet; `deferred`: an API call decides; `allowed`: the object may be created; `rejected`: the file has failed.
  */
 export const DECISION_STATES = ['due', 'asked', 'deferred', 'allowed', 'rejected'] as const
 export type DecisionState = (typeof DECISION_STATES)[number]
 export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'failed'
 
-/** The object settings of one file, with all placeholders filled in, and its Content-Disposition in full. */
+/** The object settings of one file, with all placeholders filled in, and its complete Content-Disposition. */
 export type FileObject = Omit<ObjectSettings, 'contentDisposition'> & { contentDisposition?: string }
 
 /**
- * A file is also its upload: the row holds what the customer sees, the confirmed offset and the lease of
- * the one writer. The Pipe, token and Sender are named but not referenced, since the record outlives them.
+ * A file is also its upload: the row contains what the customer sees, the confirmed offset and the lease of the
+ * single writer. The Pipe, token and Sender are named but not referenced, since the record outlives them.
  */
 export const files = pgTable(
   'files',
@@ -79,75 +79,80 @@ export const files = pgTable(
     senderId: uuid(),
     senderName: text().notNull(),
     subject: text(),
-    /** By which it was created, and alone continues. */
+    /** The protocol that created it; only that one can continue it. */
     protocol: text({ enum: FILE_PROTOCOLS }).notNull().default('tus'),
     filename: text().notNull(),
     filetype: text(),
     /** The Upload-Metadata header as sent. */
     uploadMetadataHeader: text(),
-    /** What the client sent beside filename and filetype. */
+    /** What the client sent in addition to filename and filetype. */
     uploadMetadata: jsonb().$type<Record<string, string>>().notNull().default({}),
-    /** What the customer's backend fixed in the token. */
+    /** What the customer's backend set in the token. */
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     /** Fixed at creation. Null if its Pipe sets nothing. */
     object: jsonb().$type<FileObject>(),
-    /** The folder that the client gave, cleaned, where the Pipe has {path} in its keys. */
+    /** The client's folder, cleaned, if the Pipe's keys contain {path}. */
     folder: text(),
     batchId: uuid(),
-    /** True if the first bytes must fit the declared type. Nothing is sent to a bucket before they do. */
+    /** True if the first bytes must match the declared type. Nothing is sent to a bucket before they do. */
     verifyContent: boolean(),
-    /** The media type that the first bytes were found to have. */
+    /** The detected media type of the first bytes. */
     foundType: text(),
-    /** Of the whole file, as the client declared it. */
+    /** Of the entire file, as the client declared it. */
     declaredCrc32: bytes(),
     status: text({ enum: FILE_STATUSES }).notNull().default('uploading'),
     failureReason: text(),
     /** Null until a deferred length is known. */
     lengthBytes: bytes(),
-    /** The confirmed offset: durable bytes, from the first, without a gap. Never goes back. */
+    /** The confirmed offset: durable bytes from the start, without gaps. Never goes back. */
     offsetBytes: bytes().notNull().default(0),
-    /** CRC32 over the confirmed bytes, running. */
+    /** Running CRC32 of the confirmed bytes. */
     crc32: bytes().notNull().default(0),
     concat: text({ enum: ['partial', 'final'] }),
-    /** Of a final upload: its partial uploads, in order. */
+    /** For a final upload: its partial uploads, in order. */
     concatParts: uuid().array(),
-    /** Of a final upload: the Upload-Concat header as sent. */
+    /** For a final upload: the Upload-Concat header as sent. */
     concatHeader: text(),
-    /** Of a partial upload: the final one that it was joined to. Its own address still tells that every byte arrived. */
+    /**
+     * For a partial upload: the final one it was joined into. Its own address still reports that every byte arrived.
+     */
     joinedInto: uuid(),
-    /** Size of a part in this upload, fixed when the length or the first part is known. */
+    /** This upload's part size, fixed when the length or the first part is known. */
     partBytes: bytes(),
     /** The number of the last recorded part, and where it ends. */
     recordedParts: integer().notNull().default(0),
     recordedBytes: bytes().notNull().default(0),
-    /** Where the parts after it end: each of these numbers is bound to its bytes, and may be in flight. */
+    /** Where the later parts end: each of these numbers is bound to its bytes, and may be in flight. */
     boundEnds: bytes().array().notNull().default([]),
     /**
-     * These three serve nodes of commit 757d55c, and go in the release after this one. Only `taken` writes the first. The
-     * second is -1 for a file with several destinations, which those nodes cannot write: a trigger keeps its lease from them.
+     * These three are for nodes of commit 757d55c, and will be removed in the release after this one. Only `taken`
+     * writes the first. The second is -1 for a file with several destinations, which those nodes cannot write: a
+     * trigger keeps its lease from them.
      */
     boundFence: integer(),
     sealedFence: integer(),
     reservedPartNumber: integer().notNull().default(0),
-    /** The claim of the last writer, which holds the lease while `leaseUntil` is set. Every write to the ledger names it. */
+    /**
+     * The last writer's claim, which holds the lease while `leaseUntil` is set. Every write to the ledger names it.
+     */
     leaseHolder: text(),
     /** How often the lease was taken. */
     leaseFence: integer().notNull().default(0),
     leaseUntil: instant(),
     /** How many of the confirmed bytes the month's usage includes: all, except while a request is writing. */
     countedBytes: bytes().notNull().default(0),
-    /** Bytes still reserved of the quota, and the month ('2026-11') that they are reserved in. */
+    /** Bytes of quota still reserved, and the month ('2026-11') they are reserved in. */
     reservedBytes: bytes().notNull().default(0),
     reservedMonth: text(),
     completeSentAt: instant(),
     completeAttempts: integer().notNull().default(0),
-    /** There is no object: since the bytes were complete, no Complete was sent, or the bucket refused each. */
+    /** There is no object: since the bytes were complete, no Complete was sent, or the bucket refused each one. */
     completeRefused: boolean().notNull().default(false),
-    /** Where the `before_complete` hook stands. Null for a file that no hook decides about. */
+    /** The state of the `before_complete` hook. Null for a file without a hook. */
     decision: text({ enum: DECISION_STATES }),
     /**
-     * The next PATCH counts as a resume: the last request was cut, or the client asked for the offset. An unreleased lease
-     * means the same.
+     * The next PATCH counts as a resume: the last request was interrupted, or the client asked for the offset. An
+     * unreleased lease means the same.
      */
     interrupted: boolean().notNull().default(false),
     resumeCount: integer().notNull().default(0),
@@ -155,17 +160,17 @@ export const files = pgTable(
     savedBytes: bytes().notNull().default(0),
     /** DELETE of a finished upload retires its address and keeps the record. */
     retiredAt: instant(),
-    /** The last request that wrote it: passed on to what follows from it, such as a webhook. */
+    /** The last request that wrote it, passed on to its consequences, such as a webhook. */
     lastRequestId: text(),
     lastTraceparent: text(),
     firstByteAt: instant(),
     lastByteAt: instant(),
     expirySeconds: integer().notNull(),
     expiresAt: instant().notNull(),
-    /** When it expires at the latest, however often bytes come. */
+    /** When it expires at the latest, however often bytes arrive. */
     expiresBy: instant().notNull().default(sql`now() + interval '30 days'`),
     finishedAt: instant(),
-    /** Its customer erased it; the row goes when the bucket is cleared of its parts. */
+    /** Its customer erased it; the row is deleted once the bucket is cleared of its parts. */
     erasedAt: instant(),
     createdAt: createdAt(),
   },
@@ -192,46 +197,49 @@ export const files = pgTable(
 )
 
 /**
- * Where a file goes. `position` and `required` are null for a file with one destination, which is required: most files have
- * one, and their rows stay as small as they were.
+ * A file's destination. `position` and `required` are null for a file with a single destination, which is required:
+ * most files have one, and their rows stay as small as they were.
  */
 export const fileDestinations = pgTable(
   'file_destinations',
   {
     fileId: belongsTo(() => files.id),
-    /** The destinationId of the webhook: the Data Store's id. */
+    /** The webhook's destinationId: the Data Store's id. */
     dataStoreId: uuid().notNull(),
     bucket: text().notNull(),
     key: text().notNull(),
     status: text().$type<DestinationStatus>().notNull().default('pending'),
-    /** The bucket's id of the multipart upload, once there is one. */
+    /** The bucket's id for the multipart upload, once there is one. */
     multipartId: text(),
     etag: text(),
     /**
-     * How sure it is that the object exists:
+     * How certain it is that the object exists:
      *
-     * - `answered`: the bucket said so when the object was made.
+     * - `answered`: the bucket said so when the object was created.
      * - `confirmed`: the response was lost, and the object was looked up.
-     * - `inferred`: the response was lost, and the bucket refused to make the object again.
-     * - `found`: the database was restored from before the object was made, and the object was looked up.
+     * - `inferred`: the response was lost, and the bucket refused to create the object again.
+     * - `found`: the database was restored from before the object was created, and the object was looked up.
      * - `unknown`: the file failed, but its object may exist.
      */
     certainty: text({ enum: ['answered', 'confirmed', 'inferred', 'found', 'unknown'] }),
-    /** The bucket still has something of an upload that ended badly, or of a joined piece, to be cleared away. */
+    /** The bucket still has leftovers of an upload that ended badly, or of a joined piece, to be cleared. */
     abortPending: boolean().notNull().default(false),
-    /** Not to be tried before this time. Each attempt postpones it, so that a crash or a failing bucket only delays it. */
+    /**
+     * Not to be tried before this time. Each attempt postpones it, so that a crash or a failing bucket only delays
+     * it.
+     */
     abortAt: instant(),
-    /** From 1 on, in the order of the Pipe. */
+    /** Starts at 1, in the Pipe's order. */
     position: smallint(),
     /** False: best effort. It gets the same bytes and neither delays nor fails the file. */
     required: boolean(),
-    /** Why it failed: a code, and words for people. */
+    /** Why it failed: a code and a description. */
     reason: text().$type<DestinationReason>(),
     reasonDetail: text(),
     /** When the next attempt to copy the object from another destination is due; null if there will be none. */
     repairAt: instant(),
     repairAttempts: smallint(),
-    /** The claim of the worker that is copying, and until when it lasts without being renewed. */
+    /** The claim of the worker that is copying, and when it expires unless renewed. */
     repairClaim: text(),
     repairUntil: instant(),
   },
@@ -243,7 +251,7 @@ export const fileDestinations = pgTable(
   ],
 )
 
-/** Parts that the bucket acknowledged, recorded in order only. */
+/** Parts acknowledged by the bucket, recorded only in order. */
 export const fileParts = pgTable(
   'file_parts',
   {
@@ -251,16 +259,18 @@ export const fileParts = pgTable(
     number: integer().notNull(),
     offsetBytes: bytes().notNull(),
     sizeBytes: bytes().notNull(),
-    /** The ETag at the first destination. Null where that is best effort and has not acknowledged the part. */
+    /** The ETag at the first destination. Null if that is best effort and has not acknowledged the part. */
     etag: text(),
     crc32: bytes().notNull(),
-    /** The ETags at the other destinations, from position 2 on. */
+    /** The ETags at the other destinations, starting with position 2. */
     furtherEtags: text().array(),
   },
   (t) => [primaryKey({ columns: [t.fileId, t.number] })],
 )
 
-/** Parts of an object that is being copied to a destination that lacks it. They go when the copy is complete. */
+/**
+ * Parts of an object being copied to a destination that is missing it. They are deleted when the copy is complete.
+ */
 export const repairedParts = pgTable(
   'repaired_parts',
   {
@@ -274,7 +284,7 @@ export const repairedParts = pgTable(
   (t) => [primaryKey({ columns: [t.fileId, t.dataStoreId, t.number] })],
 )
 
-/** Confirmed bytes past the last part, each written once; they join the next part. */
+/** Confirmed bytes past the last part, each written once; they become part of the next one. */
 export const uploadTails = pgTable(
   'upload_tails',
   {
@@ -282,13 +292,13 @@ export const uploadTails = pgTable(
     offsetBytes: bytes().notNull(),
     /** The data key, wrapped under ENCRYPTION_KEY. Every row has one. */
     key: text(),
-    /** A nonce of 12 bytes, the ciphertext, and a tag of 16. */
+    /** A 12-byte nonce, the ciphertext, and a 16-byte tag. */
     bytes: bytea().notNull(),
   },
   (t) => [primaryKey({ columns: [t.fileId, t.offsetBytes] })],
 )
 
-/** What happened to a file, for its page: created, first byte, request, resume, part, completed, failed … */
+/** A file's history, for its page: created, first byte, request, resume, part, completed, failed … */
 export const fileTimeline = pgTable(
   'file_timeline',
   {

@@ -4,14 +4,14 @@ import { belongsTo, createdAt, id, instant } from './columns.ts'
 import { files } from './files.ts'
 import { pipes } from './pipes.ts'
 
-/** When the customer's backend is asked: before an upload begins, and before its object is made. */
+/** When the customer's backend is asked: before an upload starts, and before its object is created. */
 export const HOOKS = ['before_create', 'before_complete'] as const
 export type Hook = (typeof HOOKS)[number]
 
-/** What happens when the receiver does not answer. */
+/** What happens if the receiver does not respond. */
 export const WITHOUT_ANSWER = ['refuse', 'allow'] as const
 
-/** The decision hooks of a Pipe, at most one of each kind. */
+/** A Pipe's decision hooks, at most one of each kind. */
 export const pipeHooks = pgTable(
   'pipe_hooks',
   {
@@ -26,10 +26,10 @@ export const pipeHooks = pgTable(
     timeoutSeconds: integer().notNull(),
     withoutAnswer: text({ enum: WITHOUT_ANSWER }).notNull(),
     secretEncrypted: text().notNull(),
-    /** Signs beside the new one for 24 hours after a rotation. */
+    /** Also signs for 24 hours after a rotation. */
     previousSecretEncrypted: text(),
     previousSecretUntil: instant(),
-    /** The first of an unbroken run of questions without an answer, and what was wrong with the last one. */
+    /** The first of an unbroken series of unanswered questions, and the last one's error. */
     failingSince: instant(),
     fault: text(),
     createdAt: createdAt(),
@@ -39,10 +39,10 @@ export const pipeHooks = pgTable(
 )
 
 export const VERDICTS = ['allowed', 'rejected', 'deferred'] as const
-/** The receiver, an API call, what the hook says for a missing answer, or the end of a deferral. */
+/** The receiver, an API call, the hook's setting for a missing answer, or the end of a deferral. */
 export const DECIDED_BY = ['receiver', 'api', 'default', 'time'] as const
 
-/** The one decision about a file for each hook. Only `deferred` is ever replaced, and once. */
+/** The single decision on a file for each hook. Only `deferred` is ever replaced, and once. */
 export const fileDecisions = pgTable(
   'file_decisions',
   {
@@ -50,9 +50,9 @@ export const fileDecisions = pgTable(
     hook: text({ enum: HOOKS }).notNull(),
     state: text({ enum: VERDICTS }).notNull(),
     decidedBy: text({ enum: DECIDED_BY }).notNull(),
-    /** Why it was rejected. The uploader is told. */
+    /** Why it was rejected. Shown to the uploader. */
     reason: text(),
-    /** What the uploader is handed. */
+    /** The result returned to the uploader. */
     result: jsonb().$type<unknown>(),
     decidedAt: instant().notNull(),
     /** A deferred file is rejected if nobody has decided by then. */

@@ -3,7 +3,7 @@ import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, instant } from './columns.ts'
 import { files } from './files.ts'
 
-/** Where a file is fetched from, and how far its fetching has come. Its bytes and its status are in `files`. */
+/** A file's source URL, and the progress of fetching it. Its bytes and its status are in `files`. */
 export const imports = pgTable(
   'imports',
   {
@@ -11,24 +11,24 @@ export const imports = pgTable(
       .primaryKey()
       .references(() => files.id, { onDelete: 'cascade' }),
     workspaceId: uuid().notNull(),
-    /** The URL without its query, which often is a secret. */
+    /** The URL without its query, which is often secret. */
     shownUrl: text().notNull(),
-    /** The URL, the request headers, and the upload token by which the file was created. */
+    /** The URL, the request headers, and the upload token that created the file. */
     sealed: text().notNull(),
-    /** What its SHA-256 has to be, in hexadecimal. */
+    /** Its expected SHA-256, in hexadecimal. */
     sha256: text(),
     /** The SHA-256 of the first `hashedBytes`, as far as it has been computed. */
     hashedBytes: bytes().notNull().default(0),
     hashState: text(),
-    /** A validator of the version that is being fetched, for If-Range. */
+    /** A validator for the version being fetched, for If-Range. */
     validator: text(),
-    /** Attempts in a row that brought nothing, and since when. */
+    /** Consecutive attempts without new bytes, and since when. */
     failures: integer().notNull().default(0),
     failingSince: instant(),
     lastError: text(),
-    /** When it is to be fetched, or fetched on; null once the file needs nothing more from the source. */
+    /** When it will be fetched, or continued; null once the file needs nothing more from the source. */
     dueAt: instant(),
-    /** The worker that fetches it, until its claim lapses. */
+    /** The worker that fetches it, until its claim expires. */
     claim: uuid(),
     claimedUntil: instant(),
     createdAt: createdAt(),

@@ -1,14 +1,14 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { bytes, id, instant } from './columns.ts'
 
-/** The processes of Sluice that are running, for whoever operates them: each writes its own row again every few seconds. */
+/** Sluice's running processes, for their operator: each rewrites its own row every few seconds. */
 export const nodes = pgTable('nodes', {
   id: id(),
   version: text().notNull(),
   roles: text().array().notNull(),
   startedAt: instant().notNull(),
   seenAt: instant().notNull(),
-  /** Requests that write uploads at this moment. */
+  /** Requests that are currently writing uploads. */
   uploads: integer().notNull(),
   memoryUsedBytes: bytes().notNull(),
   memoryBytes: bytes().notNull(),

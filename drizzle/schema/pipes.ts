@@ -14,7 +14,7 @@ import { workspaces } from './accounts.ts'
 import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 import { dataStores } from './data-stores.ts'
 
-/** What an object gets beside its bytes and its type. The values of metadata and tags may have placeholders. */
+/** An object's settings in addition to its bytes and type. Metadata and tag values may contain placeholders. */
 export type ObjectSettings = {
   metadata?: Record<string, string>
   cacheControl?: string
@@ -33,7 +33,7 @@ export const OBJECT_SETTINGS = [
   'encryption',
 ] as const satisfies (keyof ObjectSettings)[]
 
-/** Of a Pipe: also which of them a token may set. */
+/** For a Pipe: includes which of them a token may set. */
 export type PipeObject = ObjectSettings & { tokensMaySet?: (keyof ObjectSettings)[] }
 
 export const pipes = pgTable(
@@ -51,10 +51,10 @@ export const pipes = pgTable(
     allowedTypes: text().array().notNull().default([]),
     allowedOrigins: text().array().notNull().default([]),
     uploadExpirySeconds: integer().notNull(),
-    /** Tokens for it must name the person who uploads. */
+    /** Its tokens must name the uploader. */
     requireSubject: boolean().notNull().default(false),
     object: jsonb().$type<PipeObject>(),
-    /** The first bytes of a file must fit its declared type. */
+    /** A file's first bytes must match its declared type. */
     verifyContent: boolean().notNull().default(false),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
@@ -64,8 +64,8 @@ export const pipes = pgTable(
 )
 
 /**
- * The first destination of a Pipe, one row for each. The others are in `further_pipe_destinations`: nodes of commit 757d55c
- * assume one row for a Pipe here. They join this table in the release after this one.
+ * A Pipe's first destination, one row each. The others are in `further_pipe_destinations`: nodes of commit 757d55c
+ * assume one row per Pipe here. They will move into this table in the release after this one.
  */
 export const pipeDestinations = pgTable(
   'pipe_destinations',
@@ -80,7 +80,7 @@ export const pipeDestinations = pgTable(
   (t) => [primaryKey({ columns: [t.pipeId, t.dataStoreId] }), index().on(t.dataStoreId)],
 )
 
-/** The destinations of a Pipe from the second on. */
+/** A Pipe's destinations, starting with the second. */
 export const furtherPipeDestinations = pgTable(
   'further_pipe_destinations',
   {
@@ -94,7 +94,7 @@ export const furtherPipeDestinations = pgTable(
   (t) => [primaryKey({ columns: [t.pipeId, t.position] }), index().on(t.dataStoreId)],
 )
 
-/** What an output can be told of. Receivers get the first alone, unless they ask for more. */
+/** The kinds of events. Receivers only get the first, unless they ask for more. */
 export const EVENT_KINDS = [
   'file.status_changed',
   'file.created',
@@ -112,35 +112,36 @@ export const webhookOutputs = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     /**
-     * Of the first output of a Pipe. Nodes of the previous version take it to be the only one, and would write an event for
-     * each output that they found, so the others have their Pipe in `furtherPipeId` until no such node is left. Rows of Pipes go with their workspace only.
+     * For a Pipe's first output. Nodes of the previous version assume it is the only one, and would write an event
+     * for each output they find, so the others store their Pipe in `furtherPipeId` until no such node is left. Rows
+     * of Pipes are only deleted with their workspace.
      */
     pipeId: text()
       .unique()
       .references(() => pipes.id, { onDelete: 'cascade' }),
     furtherPipeId: text(),
-    /** Whose events it gets: those of a Pipe, or of all Pipes of its workspace. */
+    /** Whose events it gets: a Pipe's, or those of all Pipes in its workspace. */
     scope: text().notNull().generatedAlwaysAs(sql`coalesce(pipe_id, further_pipe_id, workspace_id::text)`),
     name: text().notNull().default('Webhook'),
     enabled: boolean().notNull(),
     url: text().notNull(),
-    /** The kinds of events that it gets. */
+    /** The kinds of events it gets. */
     events: text({ enum: EVENT_KINDS }).array().notNull().default(['file.status_changed']),
-    /** Which file statuses send an event beside `transferred`, which always does. */
+    /** Which file statuses send an event in addition to `transferred`, which always does. */
     statuses: text().array().notNull().default(['transferred']),
     secretEncrypted: text().notNull(),
-    /** The request headers that its receiver demands, as a JSON object. */
+    /** The request headers that its receiver requires, as a JSON object. */
     headersEncrypted: text(),
     headerNames: text().array().notNull().default([]),
-    /** What happened up to then does not count as missed. */
+    /** Earlier events do not count as missed. */
     missedAfter: instant(),
-    /** Signs beside the new one for 24 hours after a rotation. */
+    /** Also signs for 24 hours after a rotation. */
     previousSecretEncrypted: text(),
     previousSecretUntil: instant(),
-    /** Why Sluice itself turned it off, for people. */
+    /** Why Sluice turned it off, for display. */
     turnedOffReason: text(),
     turnedOffAt: instant(),
-    /** The first of an unbroken run of failed attempts. */
+    /** The first of an unbroken series of failed attempts. */
     failingSince: instant(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),

@@ -1,6 +1,6 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
 
-/** One text, sealed as secrets are: whoever cannot open it has not their key. */
+/** A text sealed like a secret: anyone who cannot open it has the wrong key. */
 export const sealedCanary = pgTable('sealed_canary', {
   id: text().primaryKey(),
   sealed: text().notNull(),

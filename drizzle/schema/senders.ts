@@ -11,19 +11,19 @@ export const senders = pgTable(
     name: text().notNull(),
     tokenHash: text().notNull().unique(),
     tokenLast4: text().notNull(),
-    /** Good beside the new one until the overlap of a rotation ends. */
+    /** Also valid until the overlap of a rotation ends. */
     previousTokenHash: text().unique(),
     previousTokenUntil: instant(),
     requestCount: bigint({ mode: 'number' }).notNull().default(0),
     lastUsedAt: instant(),
-    /** Set when its token reached the TUS endpoint, so was in a browser. */
+    /** Set when its token reached the TUS endpoint, and so was in a browser. */
     exposedAt: instant(),
     exposedOrigin: text(),
-    /** When its owner was told. */
+    /** When its owner was notified. */
     exposedNoticedAt: instant(),
     revokedAt: instant(),
     createdAt: createdAt(),
-    /** The token bucket of the token API lives here, so that issuing is one statement. */
+    /** The token API's token bucket is here, so that issuing a token is one statement. */
     rateTokens: doublePrecision(),
     rateUpdatedAt: instant(),
   },
@@ -48,11 +48,11 @@ export const tokens = pgTable(
     allowedTypes: text().array().notNull().default([]),
     keyPrefix: text().notNull().default(''),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
-    /** In place of what the Pipe sets, where that lets tokens. */
+    /** Replaces the Pipe's settings, if the Pipe lets tokens do that. */
     object: jsonb().$type<ObjectSettings>(),
-    /** The name of the batch that its files belong to. */
+    /** The name of its files' batch. */
     batch: text(),
-    /** The upload link that it was issued for, whose limits hold for all its tokens together. */
+    /** The upload link it was issued for, whose limits apply to all its tokens together. */
     linkId: uuid(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),

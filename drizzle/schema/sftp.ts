@@ -3,20 +3,20 @@ import { belongsTo, createdAt, id, instant } from './columns.ts'
 import { files } from './files.ts'
 import { senders } from './senders.ts'
 
-/** Sorts by its bytes, so that a directory can be read page by page whatever the collation of the database is. */
+/** Sorts by bytes, so that a directory can be read page by page regardless of the database's collation. */
 const byteText = customType<{ data: string }>({ dataType: () => 'text collate "C"' })
 
-/** The key by which clients recognize this installation: the same on all nodes. */
+/** The key by which clients recognize this server: the same on all nodes. */
 export const sftpHostKeys = pgTable('sftp_host_keys', {
   id: text().primaryKey(),
-  /** The private key in the format of OpenSSH. */
+  /** The private key in OpenSSH format. */
   sealed: text().notNull(),
   /** As in known_hosts. */
   publicKey: text().notNull(),
   createdAt: createdAt(),
 })
 
-/** Where a file is in the directory of its Sender and subject. Of several at one path, the newest counts. */
+/** A file's path in the directory of its Sender and subject. If several share a path, the newest counts. */
 export const sftpEntries = pgTable(
   'sftp_entries',
   {
@@ -29,7 +29,7 @@ export const sftpEntries = pgTable(
     /** Without a slash at either end; empty for the root. */
     folder: byteText().notNull(),
     name: byteText().notNull(),
-    /** As the client set it. */
+    /** As set by the client. */
     modifiedAt: instant(),
     createdAt: createdAt(),
   },
@@ -39,12 +39,12 @@ export const sftpEntries = pgTable(
   ],
 )
 
-/** Public keys that can upload for a Sender, by SFTP. One key belongs to one Sender of a workspace. */
+/** Public keys that can upload by SFTP on behalf of a Sender. A key belongs to one Sender in a workspace. */
 export const senderKeys = pgTable(
   'sender_keys',
   {
     id: id(),
-    /** That of the Sender. */
+    /** The Sender's. */
     workspaceId: uuid().notNull(),
     senderId: belongsTo(() => senders.id),
     name: text().notNull(),
@@ -52,7 +52,7 @@ export const senderKeys = pgTable(
     /** In base64, as in authorized_keys. */
     publicKey: text().notNull(),
     fingerprint: text().notNull(),
-    /** Of the uploads, as in a token. */
+    /** For the uploads, as in a token. */
     subject: text(),
     lastUsedAt: instant(),
     lastAddress: text(),

@@ -2,7 +2,7 @@ import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 
-/** Links by which people without an account upload to a Pipe, each in the name of a Sender of its own. */
+/** Links that let people without an account upload to a Pipe, each with its own Sender. */
 export const uploadLinks = pgTable(
   'upload_links',
   {
@@ -16,14 +16,14 @@ export const uploadLinks = pgTable(
     passwordHash: text(),
     expiresAt: instant(),
     closedAt: instant(),
-    /** Of all uploads that were created through it, whatever became of them. */
+    /** All uploads created through it, whatever their outcome. */
     maxFiles: integer(),
     maxBytes: bytes(),
     filesCreated: integer().notNull().default(0),
     bytesCreated: bytes().notNull().default(0),
     allowedTypes: text().array().notNull().default([]),
     createdAt: createdAt(),
-    /** The row stays, since its Sender is that of files. */
+    /** The row stays, since files refer to its Sender. */
     deletedAt: instant(),
   },
   (t) => [index().on(t.workspaceId), index().on(t.pipeId, t.id)],

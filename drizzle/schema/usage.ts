@@ -2,7 +2,7 @@ import { date, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-o
 import { workspaces } from './accounts.ts'
 import { belongsTo, bytes, id, instant } from './columns.ts'
 
-/** What a workspace transferred in a calendar month (UTC), and what its open uploads have reserved. */
+/** A workspace's transfer in a calendar month (UTC), and the reservations of its open uploads. */
 export const usageMonths = pgTable(
   'usage_months',
   {
@@ -28,13 +28,13 @@ export const usageDays = pgTable(
   (t) => [primaryKey({ columns: [t.workspaceId, t.day, t.pipeId] }), index().on(t.pipeId, t.day)],
 )
 
-/** What is counted for the Overview: the ends of files, and what became of webhooks. */
+/** What is counted for the Overview: the ends of files, and webhook outcomes. */
 export const TALLIED = ['transferred', 'failed', 'expired', 'canceled', 'delivered', 'undelivered'] as const
 export type Tallied = (typeof TALLIED)[number]
 
 /**
- * What happened and is not in `counts` yet, written by the statement in which it happened. It refers to nothing and
- * stays small, so that it costs an upload next to nothing.
+ * Events that are not in `counts` yet, each written by the statement that caused it. It refers to nothing and stays
+ * small, so that it costs an upload next to nothing.
  */
 export const tallies = pgTable('tallies', {
   id: id().defaultRandom(),
@@ -42,18 +42,18 @@ export const tallies = pgTable('tallies', {
   pipeId: text().notNull(),
   what: text({ enum: TALLIED }).notNull(),
   at: instant().notNull(),
-  /** Of a transferred file: its size, and how long it took from its creation. */
+  /** For a transferred file: its size, and how long it took from its creation. */
   bytes: bytes().notNull().default(0),
   tookMs: bytes().notNull().default(0),
 })
 
-/** How often each thing happened, by the hour, by quarters of a day, and by the day (UTC). */
+/** How often each thing happened, by hour, by quarter of a day, and by day (UTC). */
 export const counts = pgTable(
   'counts',
   {
     workspaceId: belongsTo(() => workspaces.id),
     span: text({ enum: ['hour', 'quarter', 'day'] }).notNull(),
-    /** When the span begins. */
+    /** When the period starts. */
     at: instant().notNull(),
     /** Empty: all Pipes together. */
     pipeId: text().notNull(),
@@ -64,7 +64,7 @@ export const counts = pgTable(
     delivered: integer().notNull().default(0),
     undelivered: integer().notNull().default(0),
     bytes: bytes().notNull().default(0),
-    /** How many of the transferred took how long, on the scale of `lib/workspace/usage/fold-tallies.ts`. */
+    /** How many of the transferred took how long, on the scale in `lib/workspace/usage/fold-tallies.ts`. */
     durations: integer().array().notNull(),
   },
   (t) => [

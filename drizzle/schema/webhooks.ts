@@ -5,32 +5,35 @@ import { belongsTo, createdAt, id, instant } from './columns.ts'
 import type { FileStatus } from './files.ts'
 import { EVENT_KINDS, type EventKind } from './pipes.ts'
 
-/** What distinguishes events for those who ask for some of them: of the ends of files the status, of others the kind. */
+/**
+ * What distinguishes events for outputs that only want some of them: the status for the ends of files, otherwise the
+ * kind.
+ */
 export type EventTopic = FileStatus | EventKind
 
 /**
- * What happened, in the exact bytes that every attempt sends. As its deliveries, their attempts and the timelines of files, it
- * is kept by months of its ids: `lib/platform/db/months.ts`.
+ * What happened, in the exact bytes that every attempt sends. Like its deliveries, their attempts and file timelines,
+ * it is stored by month of its id: `lib/platform/db/months.ts`.
  */
 export const events = pgTable(
   'events',
   {
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
-    /** Of what concerns no single Pipe: the id of its workspace. */
+    /** If it does not concern a single Pipe: the workspace's id. */
     pipeId: text().notNull(),
-    /** Null unless it is a real file's. */
+    /** Null unless it belongs to a real file. */
     fileId: uuid(),
     kind: text({ enum: EVENT_KINDS }).notNull().default('file.status_changed'),
     /** The request that ended the file. */
     requestId: text(),
     traceparent: text(),
     test: boolean().notNull().default(false),
-    /** Null while nobody is sent the end of a file: it no longer changes, so the bytes are made when they are sent. */
+    /** Null while a file's end is sent to nobody: it no longer changes, so the bytes are built when they are sent. */
     payload: text(),
-    /** What an output would have to ask for: a status of a file or a kind. Null once every output has its delivery. */
+    /** What an output would have to ask for: a file status or a kind. Null once every output has its delivery. */
     missedStatus: text().$type<EventTopic>(),
-    /** Each output has its delivery. Nodes of the previous version do not say so: see `eventsToFanOut`. */
+    /** Each output has its delivery. Nodes of the previous version do not record this: see `eventsToFanOut`. */
     fannedOut: boolean().notNull().default(false),
     createdAt: createdAt(),
   },
@@ -41,7 +44,7 @@ export const events = pgTable(
   ],
 )
 
-/** Events of nodes of the previous version, which know the first output of a Pipe alone. A trigger puts them here. */
+/** Events from nodes of the previous version, which only know a Pipe's first output. A trigger adds them here. */
 export const eventsToFanOut = pgTable('events_to_fan_out', { eventId: uuid().primaryKey() })
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const
@@ -53,13 +56,16 @@ export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number]
 export const ATTEMPT_ERRORS = ['dns', 'connect', 'tls', 'timeout', 'blocked', 'status'] as const
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
 
-/** One event to one output. The row is the truth; a queued job is only its alarm clock. */
+/** One event to one output. The row is authoritative; a queued job is just a timer. */
 export const deliveries = pgTable(
   'deliveries',
   {
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
-    /** Deleted with its event, by a trigger: a month of events that others refer to could not be dropped unread. */
+    /**
+     * Deleted with its event, by a trigger: a month of events with references could not be dropped without being
+     * read.
+     */
     eventId: uuid().notNull(),
     pipeId: text().notNull(),
     fileId: uuid(),
@@ -67,10 +73,10 @@ export const deliveries = pgTable(
     webhookOutputId: uuid().notNull(),
     url: text().notNull(),
     state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),
-    /** Attempts made since the schedule began; a resend begins it again. */
+    /** Attempts since the schedule started; a resend restarts it. */
     attemptCount: integer().notNull().default(0),
     nextTrigger: text({ enum: ATTEMPT_TRIGGERS }).notNull().default('auto'),
-    /** Due from here on. A claim moves it to its own end, so one whose maker died comes up again. */
+    /** When it is due. A claim moves this to its own expiry, so a delivery whose worker died becomes due again. */
     nextAttemptAt: instant(),
     /** While an attempt is in progress: which one, and until when nobody else may make one. */
     claimedBy: uuid(),
@@ -87,7 +93,7 @@ export const deliveries = pgTable(
     index('deliveries_by_pipe_state').on(t.pipeId, t.state, t.id),
     index('deliveries_by_file').on(t.fileId),
     index('deliveries_by_event').on(t.eventId),
-    // By output, too: `lib/webhooks/delivery/sweeps.ts` builds that beside those who write.
+    // Also by output: `lib/webhooks/delivery/sweeps.ts` builds that index without blocking writers.
     index('deliveries_due').on(t.webhookOutputId, t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
   ],
 )
@@ -109,13 +115,13 @@ export const attempts = pgTable(
     /** The first 16 KiB. */
     responseBody: text(),
     error: text({ enum: ATTEMPT_ERRORS }),
-    /** In words; of a delivered event, why its answer was not read to the end. */
+    /** A description; for a delivered event, why its response was not read completely. */
     errorDetail: text(),
   },
   (t) => [index().on(t.deliveryId, t.id)],
 )
 
-/** The last webhooks that a workspace's own inbox received. */
+/** The latest webhooks received by a workspace's own inbox. */
 export const inboxMessages = pgTable(
   'inbox_messages',
   {

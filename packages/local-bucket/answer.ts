@@ -5,7 +5,7 @@ export interface Answer {
   status: number
   headers: Record<string, string>
   body?: string | Readable
-  /** Of an answer that refuses. */
+  /** For an error response. */
   code?: string
 }
 

@@ -8,13 +8,13 @@ const MAX_SKEW_MS = minutes(15)
 
 type Signable = Parameters<KeyAndSigner['signer']['presign']>[0]
 
-/** A request that is from who it says. `signChunk` makes the next signature of an aws-chunked body. */
+/** An authenticated request. `signChunk` computes the next signature in an aws-chunked body. */
 export interface Authentication {
   key: BucketKey
   /** `x-amz-content-sha256`: a digest, or how the body is sent. */
   payload: string
   seedSignature: string
-  /** The `<time>\n<scope>` lines that every string to sign has. */
+  /** The `<time>\n<scope>` lines in every string to sign. */
   signingScope: string
   signChunk(stringToSign: string): Promise<string>
 }
@@ -70,7 +70,7 @@ function requireTime({ signedAtMs, lifetimeMs }: CredentialClaim, nowMs: number)
   if (nowMs > signedAtMs + lifetimeMs) throw new S3Error('AccessDenied', 'Request has expired', times)
 }
 
-/** The host and every `x-amz-` header must be under the signature; else they could be changed on the way. */
+/** The signature must cover the host and every `x-amz-` header, or they could be changed in transit. */
 function requireSigned(claim: CredentialClaim, request: S3Request): void {
   const sent = Object.keys(request.headers).filter(
     (name) => name.startsWith('x-amz-') && !inQuery(request, name),
@@ -107,8 +107,8 @@ async function signatureAgain(
     const again = await signer.sign(signable, { signingDate, signableHeaders: signed })
     return /Signature=(\w+)$/.exec(again.headers.authorization ?? '')?.[1] ?? ''
   }
-  // The signer takes the payload's digest from a header, which it moves to the query where it found it here.
-  // A body that it cannot hash stands for UNSIGNED-PAYLOAD, which is what a presigned URL without one means.
+  // The signer reads the payload's digest from a header, which it moves to the query if it was found there. A body
+  // that it cannot hash stands for UNSIGNED-PAYLOAD, the meaning of a presigned URL without one.
   signable.body = {}
   for (const name of Object.keys(signable.query!)) {
     if (/^x-amz-(algorithm|credential|date|signedheaders|expires|signature)$/i.test(name))
@@ -140,14 +140,14 @@ function inQuery({ query }: S3Request, header: string): boolean {
 
 const isoBasic = (date: Date): string => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** Who a request says it is from: what its `Authorization` header or its presigned query claims, not yet proven. */
+/** Who a request claims to be from, in its `Authorization` header or its presigned query; not yet proven. */
 export interface CredentialClaim {
   accessKeyId: string
   scope: { date: string; region: string; service: string }
   signedHeaders: string[]
   signature: string
   signedAtMs: number
-  /** Of a presigned URL only. */
+  /** Only for a presigned URL. */
   lifetimeMs: number | undefined
 }
 
@@ -195,7 +195,7 @@ function readPresigned(query: URLSearchParams): CredentialClaim {
   }
 }
 
-/** `<key id>/<date>/<region>/s3/aws4_request`; the key id itself may hold slashes. */
+/** `<key id>/<date>/<region>/s3/aws4_request`; the key id itself may contain slashes. */
 function readCredential(
   credential: string,
   refusal: 'AuthorizationHeaderMalformed' | 'AuthorizationQueryParametersError',
@@ -213,7 +213,7 @@ function readDate(text: string | undefined): number | undefined {
   return Date.UTC(year!, month! - 1, day, hour, minute, second)
 }
 
-/** Takes as long for a signature that is nearly right as for one that is all wrong. */
+/** Takes the same time for an almost correct signature as for a completely wrong one. */
 export function sameSignature(expected: string, claimed: string | undefined): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(claimed ?? '')]
   return left.length === right.length && timingSafeEqual(left, right)

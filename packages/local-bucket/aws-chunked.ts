@@ -5,7 +5,7 @@ import { S3Error } from './s3-error.ts'
 const EMPTY_SHA256 = createHash('sha256').digest('hex')
 
 export interface ChunkedOptions {
-  /** Given where the chunks are signed; each signature covers the one before it. */
+  /** Set if the chunks are signed; each signature covers the previous one. */
   signatures: Pick<Authentication, 'seedSignature' | 'signingScope' | 'signChunk'> | undefined
   decodedLength: number
   /** Filled at the end. */
@@ -14,8 +14,8 @@ export interface ChunkedOptions {
 
 /**
  * The `aws-chunked` encoding: chunks of `<hex length>[;chunk-signature=<hex>]\r\n<bytes>\r\n`, a chunk of length
- * zero, then trailing headers and an empty line. Bytes go on as they come; a false signature is found at the
- * end of its chunk, so whoever takes the bytes must not publish them before the end.
+ * zero, then trailing headers and an empty line. Bytes are passed on as they arrive; a wrong signature is detected at
+ * the end of its chunk, so the consumer must not publish the bytes before the end.
  */
 export async function* decodeAwsChunked(
   source: AsyncIterable<Buffer>,
@@ -90,7 +90,7 @@ async function requireTrailerSignature(
 const MAX_LINE_BYTES = 4096
 const LINE_END = Buffer.from('\r\n')
 
-/** Takes lines and counted bytes in turn from a stream of buffers, and holds no more than one of them. */
+/** Takes lines and counted bytes alternately from a stream of buffers, and holds at most one of them. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)

@@ -7,22 +7,22 @@ import type { Rule } from './rules.ts'
 import { S3Error } from './s3-error.ts'
 import type { BucketStorage } from './storage.ts'
 
-/** A request that is proven, allowed, and for a bucket that exists: what an operation gets. */
+/** An authenticated and authorized request for an existing bucket: what an operation gets. */
 export interface Call {
   request: S3Request
   body: IncomingBody
   storage: BucketStorage
-  /** Of another bucket, as the source of a copy. */
+  /** In another bucket, as a copy's source. */
   storageOf(bucket: string): BucketStorage
   clock: Clock
   permits(action: Action): boolean
-  /** In force besides those of S3. */
+  /** Active in addition to those of S3. */
   rules: readonly Rule[]
 }
 
 export type Perform = (call: Call) => Promise<Answer>
 
-/** Who may not list a bucket must not learn that a key is free: S3 says 403 to them, not 404. */
+/** Clients that cannot list a bucket must not learn that a key is free: S3 returns 403 to them, not 404. */
 export function missingKey({ permits, request }: Call): S3Error {
   return permits('s3:ListBucket')
     ? new S3Error('NoSuchKey', undefined, { Key: request.key })

@@ -3,15 +3,15 @@ import { crc32 } from 'node:zlib'
 import { crc32FromBase64 } from '../../lib/platform/kernel/crc32.ts'
 import { S3Error } from './s3-error.ts'
 
-/** What is known about a stretch of bytes once it has passed. */
+/** What is known about a range of bytes after reading it. */
 export interface Measured {
   size: number
   crc32: number
-  /** Hexadecimal; what S3 uses as the ETag of a part and of an object that was put in one piece. */
+  /** Hexadecimal; the S3 ETag of a part and of an object that was put in one piece. */
   md5: string
 }
 
-/** Measures bytes as they pass. Hashing twice is dear, so SHA-256 runs only where it will be compared. */
+/** Measures bytes as they pass. Hashing twice is expensive, so SHA-256 only runs if it will be compared. */
 export class Meter {
   readonly #md5: Hash | undefined
   readonly #sha256: Hash | undefined
@@ -37,7 +37,7 @@ export class Meter {
     }
   }
 
-  /** Once, after the last byte. Without MD5 its place is taken by a digest of size and CRC32: an ETag promises no more. */
+  /** Once, after the last byte. Without MD5, a digest of size and CRC32 replaces it: an ETag promises no more. */
   result(): Measured & { sha256: string | undefined } {
     const md5 = this.#md5 ?? createHash('md5').update(`${this.#size} ${this.#crc32}`)
     return {
@@ -51,7 +51,7 @@ export class Meter {
 
 const OTHER_CHECKSUMS = ['crc32c', 'crc64nvme', 'sha1', 'sha256'].map((name) => `x-amz-checksum-${name}`)
 
-/** The CRC32 that headers or trailers declare. Other algorithms are refused, as they would go unverified. */
+/** The CRC32 declared by headers or trailers. Other algorithms are refused, since they would not be verified. */
 export function declaredCrc32(headers: Record<string, string>): number | undefined {
   const other = OTHER_CHECKSUMS.find((name) => headers[name] !== undefined)
   if (other)
@@ -70,7 +70,7 @@ export function parseCrc32(text: string): number {
   return crc
 }
 
-/** The MD5 that `Content-MD5` declares, in hexadecimal. */
+/** The MD5 declared by `Content-MD5`, in hexadecimal. */
 export function declaredMd5(headers: Record<string, string>): string | undefined {
   const text = headers['content-md5']
   if (text === undefined) return undefined

@@ -37,7 +37,7 @@ export function readNamedParts(body: string): NamedPart[] {
   })
 }
 
-/** The stored parts that the client named, in its order, or the refusal that S3 would give. */
+/** The stored parts named by the client, in its order, or the error that S3 would return. */
 export function chooseParts(
   named: readonly NamedPart[],
   stored: readonly StoredPart[],
@@ -86,7 +86,7 @@ export interface Assembled {
   checksum: { value: string; type: ChecksumType }
 }
 
-/** What is known of the object that these parts make, without its bytes. */
+/** What is known about the object these parts form, without its bytes. */
 export function describeAssembled(parts: readonly Measured[], checksumType: ChecksumType): Assembled {
   const whole = parts.reduce((crc, part) => combineCrc32(crc, part.crc32, part.size), 0)
   const digests = Buffer.concat(parts.map(({ md5 }) => Buffer.from(md5, 'hex')))

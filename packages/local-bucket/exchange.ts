@@ -5,12 +5,12 @@ import type { Answer } from './answer.ts'
 
 const MAX_DISCARDED_BYTES = 64 * 2 ** 20
 
-/** The connection went, or a fault cut it. There is nobody to answer. */
+/** The connection was closed, or a fault interrupted it. There is nobody to respond to. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut'
 }
 
-/** One request and its answer on the wire: the body in, the answer out, and the end of the connection. */
+/** One request and its response on the wire: the body in, the response out, and the end of the connection. */
 export class Exchange {
   readonly request: IncomingMessage
   readonly #response: ServerResponse
@@ -26,13 +26,13 @@ export class Exchange {
     response.once('close', () => this.#gone.reject(new ConnectionCut()))
   }
 
-  /** A client that sent `Expect: 100-continue` is told to go on here: what is refused before costs it nothing. */
+  /** Tells a client that sent `Expect: 100-continue` to proceed: earlier refusals cost it nothing. */
   body(): AsyncIterable<Buffer> {
     return {
       [Symbol.asyncIterator]: () => {
         this.#bodyWanted = true
         if (this.#awaitsContinue) this.#response.writeContinue()
-        // Left open when reading stops early, so that the refusal can still be answered.
+        // Left open when reading stops early, so that the error can still be sent.
         return this.request.iterator({ destroyOnReturn: false })
       },
     }
@@ -66,7 +66,7 @@ export class Exchange {
     if (!this.request.complete && !bodyMayCome) this.#discardRest()
   }
 
-  /** Reads on to the next request on this connection, unless that is too far. */
+  /** Skips to the next request on this connection, unless that is too far. */
   #discardRest(): void {
     let bytes = 0
     this.request.on('data', (chunk: Buffer) => {

@@ -3,7 +3,7 @@ import { ConnectionCut, type Exchange } from './exchange.ts'
 import type { Operation, S3Request } from './request.ts'
 
 /**
- * What a bucket can be told to do wrong, in tests. A fault says which call it strikes, when in that call, and
+ * Failures that tests can inject into a bucket. A fault defines which call it affects, when during that call, and
  * what happens then. It is plain data, so it can be sent to another process.
  */
 export interface Fault {
@@ -11,12 +11,12 @@ export interface Fault {
   bucket?: string
   key?: string
   partNumber?: number
-  /** The k-th matching call from now on, counted from 1, and how many calls in a row from there. Both 1 if not given. */
+  /** The k-th matching call from now on, starting at 1, and how many consecutive calls. Both default to 1. */
   call?: number
   times?: number
   /**
-   * `request`: before the body is read, nothing is done (the default). `body`: when `afterBytes` of it have been
-   * read, or else the first of them. `answer`: when all is done and stored, but before the answer.
+   * `request`: before the body is read, nothing is done (the default). `body`: after `afterBytes` of it have been
+   * read, otherwise after its first bytes. `answer`: when everything is done and stored, but before the response.
    */
   at?: Phase
   afterBytes?: number
@@ -26,15 +26,17 @@ export interface Fault {
 export type Phase = 'request' | 'body' | 'answer'
 
 export type Effect =
-  /** Answers with an error; with status 200 it is an error inside a success, as CompleteMultipartUpload can give. */
+  /**
+   * Responds with an error; with status 200 it is an error inside a success, as CompleteMultipartUpload can return.
+   */
   | { kind: 'refuse'; status: number; code: string; message?: string }
-  /** Ends the connection without a word. */
+  /** Closes the connection without a response. */
   | { kind: 'cut' }
-  /** Never goes on; the connection stays open. */
+  /** Never continues; the connection stays open. */
   | { kind: 'stall' }
-  /** Goes on when `release(gate)` is called. */
+  /** Continues when `release(gate)` is called. */
   | { kind: 'hold'; gate: string }
-  /** Goes on after a time. */
+  /** Continues after a delay. */
   | { kind: 'delay'; delayMs: number }
 
 export class Faults {
@@ -45,19 +47,19 @@ export class Faults {
     this.#planned.push({ fault, calls: 0 })
   }
 
-  /** Forgets what is planned and lets go what is held. */
+  /** Drops planned faults and releases blocked requests. */
   clear(): void {
     this.#planned = []
     for (const gate of this.#gates.values()) gate.resolve()
     this.#gates.clear()
   }
 
-  /** Opens a gate for all that wait at it or will. */
+  /** Opens a gate for all current and future requests. */
   release(gate: string): void {
     this.#gate(gate).resolve()
   }
 
-  /** Counts the request, and tells which faults strike it. */
+  /** Counts the request, and returns the faults that affect it. */
   strike(request: S3Request): Fault[] {
     const struck = this.#planned.filter((planned) => {
       if (!matches(planned.fault, request)) return false
@@ -68,7 +70,7 @@ export class Faults {
     return struck.map(({ fault }) => fault)
   }
 
-  /** Resolves when the request may go on; never, for a stall. */
+  /** Resolves when the request may continue; never, for a stall. */
   async wait(effect: Extract<Effect, { kind: 'hold' | 'delay' | 'stall' }>): Promise<void> {
     if (effect.kind === 'hold') return this.#gate(effect.gate).promise
     if (effect.kind === 'delay') return delay(effect.delayMs)
@@ -91,7 +93,7 @@ function matches(fault: Fault, { operation, bucket, key, query }: S3Request): bo
   )
 }
 
-/** A refusal that a fault asked for. */
+/** An error injected by a fault. */
 export class InjectedRefusal extends Error {
   override readonly name = 'InjectedRefusal'
   readonly status: number
@@ -105,7 +107,7 @@ export class InjectedRefusal extends Error {
   }
 }
 
-/** The faults that strike one request, each at its time. */
+/** The faults that affect one request, each at its time. */
 export class Strikes {
   readonly #faults: Faults
   readonly #exchange: Exchange
@@ -117,7 +119,7 @@ export class Strikes {
     this.#struck = faults.strike(request)
   }
 
-  /** Returns when the request may go on; throws where it may not. */
+  /** Returns when the request may continue; throws if it may not. */
   async at(phase: Exclude<Phase, 'body'>): Promise<void> {
     for (const { effect } of this.#of(phase)) await this.#inflict(effect)
   }
@@ -134,7 +136,7 @@ export class Strikes {
       read += chunk.length
       while (pending[0] && read >= startOf(pending[0])) await this.#inflict(pending.shift()!.effect)
     }
-    // A body that ends before is struck at its end.
+    // If the body ends earlier, the fault occurs at its end.
     for (const { effect } of pending) await this.#inflict(effect)
   }
 

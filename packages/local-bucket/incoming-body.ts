@@ -10,13 +10,13 @@ export interface BodyOptions {
   headers: Record<string, string>
   authentication: Authentication
   source: AsyncIterable<Buffer>
-  /** False where the checksum in the headers is that of the object to assemble, not of this body. */
+  /** False if the checksum in the headers belongs to the assembled object, not to this body. */
   checksummed: boolean
-  /** False saves the MD5 of bytes that are not kept, unless Content-MD5 asks for it. */
+  /** False skips the MD5 of bytes that are not kept, unless Content-MD5 requires it. */
   md5: boolean
 }
 
-/** The body of one request, decoded, measured, and held to all that its headers and trailers say about it. */
+/** One request's body, decoded, measured, and verified against its headers and trailers. */
 export class IncomingBody {
   readonly #options: BodyOptions
   readonly #meter: Meter
@@ -32,7 +32,7 @@ export class IncomingBody {
     })
   }
 
-  /** The bytes; throws after the last one if they are not what was declared. */
+  /** The bytes; throws after the last one if they do not match the declarations. */
   async *bytes(): AsyncGenerator<Buffer> {
     const trailers: Record<string, string> = {}
     const decodedLength = requireLength(this.#options.headers)
@@ -69,7 +69,7 @@ export class IncomingBody {
     return this.#declaredCrc32
   }
 
-  /** XML. Its `x-amz-checksum-crc32` header speaks of the object that it completes, not of these bytes. */
+  /** XML. Its `x-amz-checksum-crc32` header describes the object that it completes, not these bytes. */
   async text(maxBytes: number): Promise<string> {
     this.#declaredCrc32 = undefined
     const chunks: Buffer[] = []
@@ -99,7 +99,7 @@ export class IncomingBody {
   }
 }
 
-/** How many bytes the object or part will have. S3 wants to know before the first of them. */
+/** The size of the object or part. S3 requires it before the first byte. */
 function requireLength(headers: Record<string, string>): number {
   const declared = headers['x-amz-decoded-content-length'] ?? headers['content-length']
   if (declared === undefined) throw new S3Error('MissingContentLength')

@@ -6,11 +6,12 @@ const MAX_NAME_BYTES = 255
 const CONTINUES = '%+'
 
 /**
- * Object keys as file paths, and back. A key looks like its path, save for what a file system cannot hold:
- *  - a segment that is empty is `%`; `.` and `..` are `%2E` and `%2E%2E`;
- *  - a control character is `%XX`, and so is a percent sign that would otherwise read as one of these;
- *  - a segment too long for a file name is cut in pieces, each but the last ending in `%+`.
- * No key leads out of its folder, since no path made here has a segment `..`, an empty one, or NUL.
+ * Converts object keys to file paths and back. A key looks like its path, except for what a file system cannot
+ * represent:
+ * - an empty segment is `%`; `.` and `..` are `%2E` and `%2E%2E`;
+ * - a control character is `%XX`, and so is a percent sign that would otherwise read as one of these;
+ * - a segment too long for a file name is split into pieces, each but the last ending in `%+`. No key leads out of
+ *   its folder, since no path built here has a `..` segment, an empty one, or NUL.
  */
 export function keyToPath(key: string): string {
   if (!key.isWellFormed()) throw new S3Error('InvalidURI')
@@ -20,7 +21,7 @@ export function keyToPath(key: string): string {
     .join('/')
 }
 
-/** Of one file name or folder name; the caller joins the pieces of a segment. */
+/** For one file name or folder name; the caller joins the pieces of a segment. */
 export function decodeName(name: string): { text: string; continues: boolean } {
   const continues = name.endsWith(CONTINUES)
   const encoded = continues ? name.slice(0, -CONTINUES.length) : name
@@ -36,14 +37,14 @@ function escapeCharacters(segment: string): string {
   })
 }
 
-/** After the cut, since what is left over of a long segment can be `..`, too. */
+/** After splitting, since the rest of a long segment can also be `..`. */
 function safeName(name: string): string {
   if (name === '') return '%'
   if (name === '%') return '%25'
   return name === '.' || name === '..' ? name.replaceAll('.', '%2E') : name
 }
 
-/** Cut between characters and between escapes, so that each piece decodes by itself. */
+/** Splits between characters and between escapes, so that each piece can be decoded separately. */
 function pieces(encoded: string): string[] {
   if (Buffer.byteLength(encoded) <= MAX_NAME_BYTES) return [encoded]
   const cut = ['']
@@ -66,13 +67,13 @@ interface Wanted {
 }
 
 interface Entry {
-  /** For a folder with a slash at its end. */
+  /** For a folder with a trailing slash. */
   name: string
   path: string
   isFolder: boolean
 }
 
-/** The keys under a folder in the order of S3 (by UTF-8 bytes), looking only into folders that can hold wanted ones. */
+/** The keys below a folder in S3 order (by UTF-8 bytes), reading only folders that can contain matching keys. */
 export async function* listKeys(folder: string, wanted: Wanted, above = ''): AsyncGenerator<string> {
   const entries = await readEntries(folder, '')
   entries.sort((a, b) => compareKeys(a.name, b.name))
@@ -90,7 +91,7 @@ export function compareKeys(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
-/** A segment that was cut in pieces is one entry again: it must be sorted by its whole name. */
+/** A split segment is a single entry again: it must be sorted by its full name. */
 async function readEntries(folder: string, begun: string): Promise<Entry[]> {
   const entries: Entry[] = []
   for (const entry of await readFolder(folder)) {
@@ -103,7 +104,7 @@ async function readEntries(folder: string, begun: string): Promise<Entry[]> {
   return entries
 }
 
-/** A folder that went meanwhile holds nothing. */
+/** A folder removed in the meantime is empty. */
 async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -111,13 +112,13 @@ async function readFolder(folder: string) {
   })
 }
 
-/** True where a symlink on the way takes a path of the bucket out of its folder. */
+/** True if a symlink takes one of the bucket's paths out of its folder. */
 export async function leadsOut(directory: string, path: string): Promise<boolean> {
   const [folder, real] = await Promise.all([realpath(directory), realOf(path)])
   return real !== folder && !real.startsWith(folder + sep)
 }
 
-/** Of what there is of it: a file that is yet to be made is where its folder is. */
+/** For the existing part of it: a file to be created is where its folder is. */
 async function realOf(path: string): Promise<string> {
   try {
     return await realpath(path)

@@ -9,7 +9,7 @@ export interface KeyAndSigner {
 
 export type KeyRing = ReadonlyMap<string, KeyAndSigner>
 
-/** Each pair with the SDK's own signer for it: a signature is verified by making it again. */
+/** Each pair with the SDK's own signer: a signature is verified by computing it again. */
 export function keyRing(keys: readonly BucketKey[], region: string): KeyRing {
   return new Map(
     keys.map((key) => {
@@ -28,7 +28,7 @@ export function keyRing(keys: readonly BucketKey[], region: string): KeyRing {
 
 type Secret = string | ArrayBuffer | ArrayBufferView
 
-/** SHA-256, or its HMAC where a secret is given, with the face that the signer wants. */
+/** SHA-256, or its HMAC if a secret is given, with the interface that the signer expects. */
 class Sha256 {
   readonly #secret: Buffer | undefined
   #hash: Hash | Hmac
@@ -62,7 +62,7 @@ function bytesOf(data: Secret): Buffer {
     : Buffer.from(data)
 }
 
-/** The IAM action that each operation needs, after AWS's own table of required permissions. */
+/** The IAM action required by each operation, according to AWS's own table of permissions. */
 const REQUIRED = {
   PutObject: 's3:PutObject',
   CreateMultipartUpload: 's3:PutObject',
@@ -81,12 +81,12 @@ const REQUIRED = {
   HeadBucket: 's3:ListBucket',
 } as const satisfies Record<Operation, string>
 
-/** Needed as well by what sets tags. */
+/** Also required when tags are set. */
 export const TAGGING = 's3:PutObjectTagging'
 
 export type Action = (typeof REQUIRED)[Operation] | typeof TAGGING
 
-/** One pair of credentials and the actions that it is granted, on every bucket of the server. */
+/** One pair of credentials and its granted actions, on every bucket of the server. */
 export interface BucketKey {
   accessKeyId: string
   secretAccessKey: string
@@ -95,5 +95,5 @@ export interface BucketKey {
 
 export const requiredAction = (operation: Operation): Action => REQUIRED[operation]
 
-/** All there is: what the reader of a bucket and its owner's tools need. */
+/** All actions: for a bucket's reader and its owner's tools. */
 export const ALL_ACTIONS: readonly Action[] = [...new Set(Object.values(REQUIRED)), TAGGING]

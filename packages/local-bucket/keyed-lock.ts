@@ -1,4 +1,4 @@
-/** One at a time for each name. Only for this process, and only around steps that end by themselves. */
+/** Runs one task at a time for each name. Only within this process, and only around steps that end on their own. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<void>>()
 

@@ -11,7 +11,7 @@ import type { StagedFile, Staging } from './staging.ts'
 
 export type NewObject = Omit<ObjectMetadata, 'size' | 'mtimeNs' | 'lastModifiedMs'>
 
-/** An object that is open for reading: what is read is what the metadata describes, whatever happens to the key. */
+/** An object that is open for reading: the bytes match the metadata, whatever happens to the key. */
 export interface OpenObject {
   metadata: ObjectMetadata
   file: FileHandle
@@ -21,8 +21,8 @@ const MAX_ATTEMPTS = 5
 const NOT_A_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'])
 
 /**
- * The objects of one bucket, as plain files under its folder. An object appears whole, by a rename, or not at
- * all. A file that somebody else puts there is an object, too, from the first time that it is looked at.
+ * One bucket's objects, as plain files in its folder. An object appears completely, by a rename, or not at all. A
+ * file added by something else also becomes an object, when it is first accessed.
  */
 export class ObjectFiles {
   readonly #directory: string
@@ -88,7 +88,7 @@ export class ObjectFiles {
     return listKeys(this.#directory, options)
   }
 
-  /** Throws where a file can never have this name, so that an upload is refused before its bytes are sent. */
+  /** Throws if a file can never have this name, so that an upload is refused before its bytes are sent. */
   async requireRoom(key: string): Promise<void> {
     try {
       await this.#makeFolder(key)
@@ -103,11 +103,11 @@ export class ObjectFiles {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#makeFolder(key)
-        // A link never replaces what is there, a rename always does.
+        // A link never replaces an existing file; a rename always does.
         await (ifAbsent ? link : rename)(staged.path, this.#path(key))
         return
       } catch (error) {
-        // The folder can go between the two steps, when the last object in it is deleted.
+        // The folder can disappear between the two steps, when its last object is deleted.
         if (codeOf(error) === 'ENOENT' && attempt < MAX_ATTEMPTS) continue
         await this.#metadata.dropNext(key)
         const isThere = codeOf(error) === 'EEXIST' && (await identify(this.#path(key)))
@@ -132,7 +132,7 @@ export class ObjectFiles {
     }
   }
 
-  /** The record that is of this file. Undefined if the key has meanwhile gone to another file. */
+  /** The record for this file. Undefined if the key has been given to another file in the meantime. */
   async #describe(key: string, file: FileHandle): Promise<ObjectMetadata | undefined> {
     const identity = await identify(file)
     if (!identity) return undefined
@@ -154,7 +154,7 @@ export class ObjectFiles {
   }
 }
 
-/** Undefined if there is no file there; a folder is none. */
+/** Undefined if there is no file there; a folder does not count. */
 async function openFile(path: string): Promise<FileHandle | undefined> {
   if (!(await identify(path))) return undefined
   return open(path, 'r').catch(absent)
@@ -172,7 +172,10 @@ function sameFile(a: FileIdentity | undefined, b: FileIdentity): boolean {
   return a?.size === b.size && a.mtimeNs === b.mtimeNs
 }
 
-/** A file that no record names: the same content under another time, as after a copy of it all, or a new object. */
+/**
+ * A file without a record: either the same content with another time, such as after copying everything, or a new
+ * object.
+ */
 async function adopt(
   key: string,
   file: FileHandle,
@@ -204,7 +207,9 @@ function obstructed(error: unknown, key: string): unknown {
   return ['ENOTDIR', 'EEXIST', 'EISDIR', 'ENOTEMPTY'].includes(codeOf(error)) ? fileAndFolder(key) : error
 }
 
-/** S3 keeps `a` and `a/b` side by side. A folder of plain files cannot, and says so rather than lose one. */
+/**
+ * S3 stores `a` and `a/b` side by side. A folder of plain files cannot, and reports an error instead of losing one.
+ */
 function fileAndFolder(key: string): S3Error {
   return new S3Error(
     'InvalidArgument',

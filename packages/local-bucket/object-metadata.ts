@@ -3,19 +3,19 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Staging } from './staging.ts'
 
-/** What S3 keeps about an object beside its bytes. */
+/** What S3 stores about an object in addition to its bytes. */
 export interface ObjectMetadata {
   key: string
   size: number
-  /** Of the file with the bytes: with the size, what ties this record to that file. */
+  /** The modification time of the file with the bytes: together with the size, it ties this record to that file. */
   mtimeNs: string
   lastModifiedMs: number
   etag: string
-  /** Of the whole object. */
+  /** Of the entire object. */
   crc32: number
-  /** As it is shown: of the whole, or of the checksums of the parts. */
+  /** As reported: of the entire object, or of the parts' checksums. */
   checksum: { value: string; type: ChecksumType }
-  /** Content-Type and its kin, `x-amz-meta-`, storage class: as they were given, and as they are given back. */
+  /** Content-Type and related headers, `x-amz-meta-`, storage class: stored and returned unchanged. */
   headers: Record<string, string>
 }
 
@@ -23,9 +23,9 @@ export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE'
 export type FileIdentity = Pick<ObjectMetadata, 'size' | 'mtimeNs'>
 
 /**
- * The records of one bucket. An object and its record cannot change in one step, so a new record is first set
- * beside the old one (`next`), then the object takes its name, then the record takes its own (`makeCurrent`). After a
- * crash in between, the one that describes the file that is there is the true one.
+ * One bucket's records. An object and its record cannot change in one step, so a new record is first stored next to
+ * the old one (`next`), then the object gets its name, then the record gets its own (`makeCurrent`). After a crash in
+ * between, the record that describes the existing file is valid.
  */
 export class MetadataFiles {
   readonly #directory: string
@@ -62,18 +62,18 @@ export class MetadataFiles {
     await this.dropNext(key)
   }
 
-  /** By digest: a record never meets a folder of its own name, and a key of any length fits. */
+  /** By digest: a record never collides with a folder of its own name, and a key of any length fits. */
   #path(key: string, suffix: string): string {
     return join(this.#directory, createHash('sha256').update(key).digest('hex') + suffix)
   }
 }
 
-/** A record that a power cut left torn is no record; the object can be described without. */
+/** A record torn by a power failure does not count; the object can be described without it. */
 function unreadable(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) throw error
 }
 
-/** Undefined if there is no such file. Every other trouble is thrown: it does not mean that nothing is there. */
+/** Undefined if there is no such file. Any other error is thrown: it does not mean that nothing is there. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T

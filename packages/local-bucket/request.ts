@@ -3,7 +3,7 @@ import { S3Error } from './s3-error.ts'
 
 const MAX_KEY_BYTES = 1024
 
-/** Which operation a method means, by what it addresses and the query parameters that decide. First match wins. */
+/** Determines a method's operation from its target and the relevant query parameters. First match wins. */
 const ROUTES = [
   { operation: 'HeadBucket', on: 'bucket', method: 'HEAD', needs: [], takes: [] },
   {
@@ -58,12 +58,12 @@ export type Operation = (typeof ROUTES)[number]['operation'] | 'UploadPartCopy'
 export interface S3Request {
   operation: Operation
   method: string
-  /** As it stands in the request line: what the client signed. */
+  /** As it is in the request line: what the client signed. */
   path: string
   query: URLSearchParams
   headers: Record<string, string>
   bucket: string
-  /** Empty for the operations on a bucket. */
+  /** Empty for operations on a bucket. */
   key: string
 }
 
@@ -98,10 +98,10 @@ function chooseOperation(
   return route.operation
 }
 
-/** Hosts of their own, whoever resolves them to this machine. */
+/** Host names served by this machine, whoever resolves them. */
 const VIRTUAL_HOST = /^([^:]+)\.(?:localhost|s3[.-](?:[a-z0-9-]+\.)*amazonaws\.(?:com|com\.cn|eu))(?::\d+)?$/
 
-/** Path style, or virtual-host style where the host is `<bucket>.localhost`, or of AWS. */
+/** Path style, or virtual-host style if the host is `<bucket>.localhost`, or an AWS host. */
 function readAddress(path: string, host: string): { bucket: string; key: string } {
   const decoded = decodePath(path.slice(1))
   const virtual = VIRTUAL_HOST.exec(host)
@@ -118,7 +118,7 @@ function decodePath(path: string): string {
   }
 }
 
-/** A presigned URL carries what would be `x-amz-` headers in its query, and S3 takes them as such. */
+/** A presigned URL has its `x-amz-` headers in its query, and S3 accepts them as such. */
 function hoistedHeaders(query: URLSearchParams): Record<string, string> {
   if (!query.has('X-Amz-Signature')) return {}
   const named = [...query].map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -134,7 +134,7 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
-/** `x-amz-copy-source`: the bucket and key of an object, encoded. */
+/** `x-amz-copy-source`: an object's bucket and key, encoded. */
 export function readCopySource(header: string): { bucket: string; key: string } {
   const [path, version] = header.split('?')
   if (version !== undefined) throw new S3Error('NotImplemented', 'This bucket keeps no versions.')
@@ -152,7 +152,7 @@ function decode(path: string): string {
   }
 }
 
-/** Of a write, this bucket takes `If-None-Match: *` and says so where it is asked for another condition. */
+/** On a write, this bucket supports `If-None-Match: *` and rejects any other condition. */
 export function requiresAbsence(headers: Record<string, string>): boolean {
   if (headers['if-match'] !== undefined)
     throw new S3Error('NotImplemented', 'If-Match on a write is not implemented.')

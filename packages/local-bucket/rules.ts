@@ -7,21 +7,21 @@ import { S3Error } from './s3-error.ts'
 import type { Upload } from './upload-files.ts'
 
 /**
- * What a provider refuses although S3 at large takes it. A bucket keeps the rules that are switched on, so a test can have
- * the bucket of any provider. `docs/providers.md` has the source of each.
+ * What a provider refuses although S3 in general accepts it. A bucket follows the enabled rules, so a test can
+ * simulate any provider's bucket. `docs/providers.md` lists each source.
  */
 export type Rule = {
-  /** Refuses a request that is proven and allowed, before its body is read. */
+  /** Refuses an authenticated and authorized request before its body is read. */
   admit?(call: Call): void | Promise<void>
-  /** Headers that this provider does not know, and so does not see. */
+  /** Headers that this provider does not know and ignores. */
   ignores?: readonly string[]
-  /** Refuses the parts that Complete names. */
+  /** Refuses the parts named by Complete. */
   assemble?(parts: readonly NamedPart[], upload: Upload): void
-  /** How the provider says what this bucket says otherwise. */
+  /** How the provider words errors that this bucket words differently. */
   rephrase?(error: S3Error, request: S3Request): S3Error
-  /** Answers for the bucket, which does nothing. */
+  /** Responds instead of the bucket, which does nothing. */
   instead?(): Answer
-  /** What the client gets instead of the answer. */
+  /** What the client gets instead of the response. */
   answer?(answer: Answer, request: S3Request): Answer
 }
 
@@ -34,7 +34,7 @@ const QUOTED = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
 const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))*$`)
 
 export const RULES = {
-  /** GCS: `objectCreator` has no storage.objects.delete, which replacing an object takes. */
+  /** GCS: `objectCreator` lacks storage.objects.delete, which replacing an object requires. */
   'no-overwrite': {
     async admit(call) {
       if (!makesObject(call) || !(await call.storage.objects.find(call.request.key))) return
@@ -43,7 +43,7 @@ export const RULES = {
       throw new S3Error('AccessDenied', 'Access denied.', { Details })
     },
   },
-  /** GCS and R2: one write a second for each key. */
+  /** GCS and R2: one write per second for each key. */
   'one-write-a-second': {
     async admit(call) {
       const before = makesObject(call) && (await call.storage.objects.find(call.request.key))
@@ -59,7 +59,7 @@ export const RULES = {
       throw new S3Error('NoSuchUpload')
     },
   },
-  /** AWS: a range is copied only from an object of more than 5 MB. */
+  /** AWS: a range is only copied from an object of more than 5 MB. */
   'minimum-copy-source': {
     async admit({ request, storageOf }) {
       if (request.operation !== 'UploadPartCopy' || !request.headers['x-amz-copy-source-range']) return
@@ -72,20 +72,20 @@ export const RULES = {
         )
     },
   },
-  /** GCS, and Storj for long. */
+  /** GCS, and Storj for a long time. */
   'no-part-copy': {
     admit({ request }) {
       if (request.operation === 'UploadPartCopy') throw new S3Error('NotImplemented')
     },
   },
-  /** MinIO: a copied part has no checksum, and an upload with checksums takes no part without one. */
+  /** MinIO: a copied part has no checksum, and an upload with checksums requires one for every part. */
   'no-copy-into-checksums': {
     async admit(call) {
       if (call.request.operation !== 'UploadPartCopy' || !(await uploadOf(call))?.checksumType) return
       throw new S3Error('InvalidArgument', 'checksum missing, want "CRC32", got ""')
     },
   },
-  /** MinIO before February 2025: takes a checksum on Complete for the checksum of the checksums. */
+  /** MinIO before February 2025: interprets a checksum on Complete as the checksum of the checksums. */
   'no-full-object-checksum': {
     ignores: ['x-amz-checksum-type', 'x-amz-mp-object-size'],
     rephrase: (error, { operation }) =>
@@ -103,7 +103,7 @@ export const RULES = {
         )
     },
   },
-  /** Object Lock of older S3s. */
+  /** Object Lock in older S3 servers. */
   'content-md5-required': {
     admit({ request }) {
       if (carriesBody(request) && !request.headers['content-md5'])
@@ -113,7 +113,7 @@ export const RULES = {
         )
     },
   },
-  /** B2, and others that have not followed S3 since 2022. */
+  /** B2, and others that have not kept up with S3 since 2022. */
   'no-checksum-headers': {
     admit({ request }) {
       const unknown = Object.keys(request.headers).find((name) => name.startsWith('x-amz-checksum-'))
@@ -146,14 +146,14 @@ export const RULES = {
       if (request.headers['x-amz-content-sha256'] === 'UNSIGNED-PAYLOAD') throw new S3Error('AccessDenied')
     },
   },
-  /** All with https: their certificate is for one label before their host, and a host has no capitals. */
+  /** All with https: their certificate covers one label before their host, and a host has no capitals. */
   'virtual-hosts-are-dns-labels': {
     admit({ request }) {
       const [, bucket] = /^(.+)\.localhost(?::\d+)?$/.exec(request.headers.host ?? '') ?? []
       if (bucket && !DNS_LABEL.test(bucket)) throw new S3Error('InvalidBucketName')
     },
   },
-  /** AWS: a region answers at its own hosts, which end as its partition does. */
+  /** AWS: a region responds at its own hosts, whose suffix depends on its partition. */
   'hosts-of-aws': {
     admit({ request }) {
       const [, region = ''] =
@@ -162,27 +162,27 @@ export const RULES = {
       if (!hostsOfAws(region).test(host)) throw new S3Error('PermanentRedirect')
     },
   },
-  /** All: a Content-Type is a header, and has the grammar of one. */
+  /** All: a Content-Type is a header, and must follow its grammar. */
   'well-formed-media-types': {
     admit({ request }) {
       const type = request.headers['content-type']
       if (type !== undefined && !MEDIA_TYPE.test(type)) throw new S3Error('InvalidArgument')
     },
   },
-  /** MinIO, and every S3 that keeps objects as files. */
+  /** MinIO, and every S3 server that stores objects as files. */
   'short-segments': {
     admit({ request }) {
       if (request.key.split('/').some((segment) => Buffer.byteLength(segment) > MAX_SEGMENT_BYTES))
         throw new S3Error('KeyTooLongError')
     },
   },
-  /** AWS, in directory buckets: numbers from 1 without a gap, whether parts have checksums or not. */
+  /** AWS, in directory buckets: numbers from 1 without a gap, whether or not parts have checksums. */
   'consecutive-part-numbers': {
     assemble(parts) {
       if (parts.some(({ number }, n) => number !== n + 1)) throw new S3Error('InvalidPartOrder')
     },
   },
-  /** A proxy in between that answers in its own words. */
+  /** A proxy in between that responds with its own page. */
   'html-answers': {
     instead: () => ({
       status: 200,
@@ -201,7 +201,7 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES
 
-/** Those switched on, in the order of the table. */
+/** The enabled rules, in the order of the table. */
 export function rulesOf(names: ReadonlySet<RuleName>): Rule[] {
   return Object.entries(RULES)
     .filter(([name]) => names.has(name as RuleName))

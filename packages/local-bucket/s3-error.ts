@@ -1,4 +1,4 @@
-/** What this bucket refuses with: S3's own codes, with the status that S3 gives each. */
+/** This bucket's errors: S3's own codes, each with its S3 status. */
 const CODES = {
   AccessDenied: [403, 'Access Denied'],
   AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
@@ -61,7 +61,7 @@ export class S3Error extends Error {
   override readonly name = 'S3Error'
   readonly code: S3ErrorCode
   readonly status: number
-  /** Further elements of the answer, as `Region` or `ServerTime`. */
+  /** Further elements of the response, such as `Region` or `ServerTime`. */
   readonly facts: Record<string, string>
 
   constructor(code: S3ErrorCode, message?: string, facts: Record<string, string> = {}) {

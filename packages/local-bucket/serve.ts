@@ -22,11 +22,11 @@ export interface ServedBuckets {
   clock: Clock
   faults: Faults
   traffic: Traffic
-  /** Switched on. */
+  /** The enabled rules. */
   rules: ReadonlySet<RuleName>
 }
 
-/** Answers one request. What goes wrong is an answer, too, or the end of the connection; nothing is thrown. */
+/** Answers one request. Errors are responses, or the end of the connection; nothing is thrown. */
 export async function serve(served: ServedBuckets, exchange: Exchange): Promise<void> {
   const id = randomUUID()
   let seen: SeenRequest | undefined

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 const BATCH_BYTES = 2 ** 20
 
-/** A whole file that nobody sees yet. Its bytes are on the disk; a rename publishes it. */
+/** A complete file that nobody sees yet. Its bytes are on the disk; a rename publishes it. */
 export interface StagedFile {
   path: string
   size: number
   mtimeNs: string
 }
 
-/** Where files are written before they have their name. What a crash leaves here is swept at the next start. */
+/** Where files are written before they have their name. Leftovers from a crash are removed at the next start. */
 export class Staging {
   readonly #directory: string
   readonly #keepBytes: boolean
@@ -31,12 +31,12 @@ export class Staging {
     return join(this.#directory, randomUUID())
   }
 
-  /** Writes as fast as the disk takes it, and reads no faster. */
+  /** Writes as fast as the disk accepts data, and reads no faster. */
   async write(bytes: AsyncIterable<Buffer>): Promise<StagedFile> {
     return this.#whole((file) => (this.#keepBytes ? writeBatches(file, bytes) : countBytes(bytes)))
   }
 
-  /** One file out of several in a row, through one buffer however large they are. */
+  /** Concatenates several files into one, through a single buffer however large they are. */
   async concatenate(sources: { path: string; size: number }[]): Promise<StagedFile> {
     const buffer = Buffer.allocUnsafe(4 * BATCH_BYTES)
     return this.#whole(async (file) => {

@@ -10,12 +10,12 @@ import { openStorage } from './storage.ts'
 import { Traffic } from './traffic.ts'
 
 /**
- * An S3-compatible server on loopback: the bucket of the demo workspace, and in tests the bucket that fails.
+ * An S3-compatible server on loopback: the demo workspace's bucket, and the failing bucket in tests.
  *
- * It refuses what S3 refuses: false signatures, checksums that do not agree, parts too small or out of order, and
- * every action that a key is not granted. An object is a plain file under `<directory>/<bucket>/`, which appears
- * whole or not at all; what S3 knows beside the bytes is kept in a hidden folder beside the buckets. One process
- * at a time may hold a directory. It never listens beyond loopback, and it does not encrypt.
+ * It refuses what S3 refuses: wrong signatures, checksums that do not match, parts too small or out of order, and
+ * every action that a key is not granted. An object is a plain file in `<directory>/<bucket>/`, which appears
+ * completely or not at all; other S3 data is stored in a hidden folder next to the buckets. Only one process at a
+ * time may use a directory. It never listens beyond loopback, and it does not encrypt.
  */
 export interface LocalBucketOptions {
   directory: string
@@ -25,9 +25,9 @@ export interface LocalBucketOptions {
   /** 0, the default, lets the system choose. */
   port?: number
   clock?: Clock
-  /** False verifies every byte and keeps none: objects have their size and zeros. For benchmarks. */
+  /** False verifies every byte and stores none: objects have their size and zeros. For benchmarks. */
   keepBytes?: boolean
-  /** Rules of providers, kept besides those of S3. */
+  /** Providers' rules, in addition to those of S3. */
   rules?: readonly RuleName[]
 }
 
@@ -37,9 +37,9 @@ export interface LocalBucket {
   port: number
   faults: Faults
   traffic: Traffic
-  /** In force from the next request on. */
+  /** Applies from the next request. */
   rules: Set<RuleName>
-  /** Ends every connection, and returns when nothing more is written. */
+  /** Closes every connection, and returns when nothing more is written. */
   close(): Promise<void>
 }
 
@@ -66,7 +66,7 @@ export async function startLocalBucket(options: LocalBucketOptions): Promise<Loc
     underWay.add(serving)
     serving.finally(() => underWay.delete(serving))
   }
-  // A part of 5 GiB takes as long as it takes, and a client keeps its connections.
+  // A 5 GiB part takes as long as necessary, and clients keep their connections.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: minutes(5) }, accept(false))
   server.on('checkContinue', accept(true))
   const port = await listen(server, options.port ?? 0)

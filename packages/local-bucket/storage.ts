@@ -12,7 +12,7 @@ export interface BucketStorage {
   uploads: UploadFiles
 }
 
-/** Hidden, beside the buckets and so on their file system; a bucket's folder holds its objects and nothing else. */
+/** Hidden, next to the buckets and so on their file system; a bucket's folder contains only its objects. */
 const HIDDEN = '.sluice'
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 

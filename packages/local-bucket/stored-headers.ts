@@ -23,7 +23,7 @@ const STORAGE_CLASSES = new Set([
 const MAX_METADATA_BYTES = 2048
 const MAX_TAGS = 10
 
-/** The headers that stay with an object. Encryption is only remembered, not done: the files are for people to open. */
+/** The headers stored with an object. Encryption is only recorded, not done: people can open the files. */
 export function headersToKeep(headers: Record<string, string>): Record<string, string> {
   requireValid(headers)
   const kept = Object.entries(headers).filter(([name]) => KEPT.has(name) || name.startsWith('x-amz-meta-'))
@@ -53,20 +53,22 @@ export function tagsOf(headers: Record<string, string>): [name: string, value: s
   return [...new URLSearchParams(headers['x-amz-tagging'] ?? '')]
 }
 
-/** Of these, what the answers to a write repeat. */
+/** Those that are repeated in responses to a write. */
 export function encryptionHeaders(kept: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(kept).filter(([name]) => name.startsWith('x-amz-server-side-encryption')),
   )
 }
 
-/** `aws-chunked` is how the body travelled, not how the object is encoded. */
+/** `aws-chunked` is the transfer format, not the object's encoding. */
 function withoutTransfer(encoding: string | undefined): string | undefined {
   const codings = encoding?.split(',').map((coding) => coding.trim())
   return codings?.filter((coding) => coding && coding !== 'aws-chunked').join(', ')
 }
 
-/** What GetObject and HeadObject tell about an object. The checksum is of the whole, so a range has none. */
+/**
+ * What GetObject and HeadObject return about an object. The checksum covers the entire object, so a range has none.
+ */
 export function objectHeaders(
   metadata: ObjectMetadata,
   options: { checksum: boolean },

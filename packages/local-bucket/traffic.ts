@@ -9,11 +9,11 @@ export interface SeenRequest {
   partNumber: number | undefined
   uploadId: string | undefined
   state: 'arrived' | 'answered' | 'cut'
-  /** Once it is answered. */
+  /** Set once it is answered. */
   status: number | undefined
-  /** Of the S3 error, if that was the answer. */
+  /** From the S3 error, if that was the response. */
   code: string | undefined
-  /** What went wrong inside this server; a bug, or a full disk. */
+  /** An error inside this server: a bug, or a full disk. */
   trouble: unknown
 }
 
@@ -23,18 +23,18 @@ export type TrafficFilter = Partial<
 
 const KEPT = 1000
 
-/** What came to the bucket, so that a test can await it and a benchmark can count it. */
+/** Requests to the bucket, so that a test can await them and a benchmark can count them. */
 export class Traffic {
   readonly #counts = new Map<Operation, number>()
   readonly #listeners = new Set<(request: SeenRequest) => void>()
   readonly #seen = new Map<string, SeenRequest>()
 
-  /** How often each operation was called, refused calls included. */
+  /** How often each operation was called, including refused calls. */
   counts(): Partial<Record<Operation, number>> {
     return Object.fromEntries(this.#counts)
   }
 
-  /** The last thousand, the oldest first. */
+  /** The last thousand, oldest first. */
   seen(filter: TrafficFilter = {}): SeenRequest[] {
     return [...this.#seen.values()].filter((request) => fits(request, filter))
   }
@@ -45,7 +45,7 @@ export class Traffic {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves as soon as `count` requests fit; at once if they already do. */
+  /** Resolves as soon as `count` requests match; immediately if they already do. */
   async until(filter: TrafficFilter, count = 1): Promise<SeenRequest> {
     const { promise, resolve } = Promise.withResolvers<SeenRequest>()
     const look = () => {

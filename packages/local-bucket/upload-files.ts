@@ -8,17 +8,17 @@ import { type ChecksumType, readJson } from './object-metadata.ts'
 import { S3Error } from './s3-error.ts'
 import type { StagedFile, Staging } from './staging.ts'
 
-/** What a multipart upload was created with. */
+/** A multipart upload's initial settings. */
 export interface Upload {
   id: string
   key: string
   initiatedMs: number
   headers: Record<string, string>
-  /** Undefined where the client named no checksum algorithm. */
+  /** Undefined if the client named no checksum algorithm. */
   checksumType: ChecksumType | undefined
 }
 
-/** What Complete answered, kept for a while, since a client that lost the answer asks again. */
+/** The response to Complete, kept for a while, since a client that lost the response asks again. */
 export interface Completion {
   key: string
   etag: string
@@ -29,8 +29,8 @@ export interface Completion {
 const REMEMBER_MS = days(1)
 
 /**
- * The multipart uploads of one bucket: a folder each, with a file for each part. Folders appear, turn into
- * remembered completions and vanish by one rename, so after a crash an upload is open, completed or gone.
+ * One bucket's multipart uploads: a folder each, with a file for each part. Folders are created, turned into
+ * remembered completions and removed by a single rename, so after a crash an upload is open, completed or gone.
  */
 export class UploadFiles {
   readonly #open: string
@@ -38,7 +38,7 @@ export class UploadFiles {
   readonly #staging: Staging
   readonly #clock: Clock
   readonly #locks = new KeyedLock()
-  /** Remembered completions, the oldest first. */
+  /** Remembered completions, oldest first. */
   readonly #remembered: { id: string; completedMs: number }[] = []
 
   private constructor(directory: string, staging: Staging, clock: Clock) {
@@ -71,7 +71,7 @@ export class UploadFiles {
     return upload
   }
 
-  /** The newest of two with one number wins; a crash can leave the older one beside it. */
+  /** The newer of two parts with the same number wins; a crash can leave the older one next to it. */
   async addPart(id: string, number: number, staged: StagedFile, measured: Measured): Promise<void> {
     await this.#locks.run(id, async () => {
       const name = partFileName(number, measured)
@@ -87,7 +87,7 @@ export class UploadFiles {
     })
   }
 
-  /** In the order of their numbers. */
+  /** In number order. */
   async parts(id: string): Promise<StoredPart[]> {
     const byNumber = new Map<number, StoredPart>()
     for (const name of await readdir(this.#folder(id))) {
@@ -101,12 +101,12 @@ export class UploadFiles {
     return [...byNumber.values()].sort((a, b) => a.number - b.number)
   }
 
-  /** Nothing else is done to this upload meanwhile. */
+  /** Nothing else is done to this upload in the meantime. */
   async exclusively<T>(id: string, work: () => Promise<T>): Promise<T> {
     return this.#locks.run(id, work)
   }
 
-  /** Written before the object is published, and true only once the folder has moved: see `close`. */
+  /** Written before the object is published, and only valid once the folder has moved: see `close`. */
   async prepareCompletion(id: string, completion: Omit<Completion, 'completedMs'>): Promise<void> {
     const json = JSON.stringify({ ...completion, completedMs: this.#clock.now() })
     await writeFile(join(this.#folder(id), 'completion.json'), json, { flush: true })
@@ -149,7 +149,7 @@ export class UploadFiles {
     }
   }
 
-  /** At the start: what is still remembered, and the parts that a crash left beside it. */
+  /** At startup: remembered completions, and parts left next to them by a crash. */
   async #recall(): Promise<void> {
     for (const id of await readdir(this.#completed)) {
       const folder = join(this.#completed, id)
@@ -174,7 +174,7 @@ export class UploadFiles {
   }
 }
 
-/** What this bucket makes; anything else could name a path. */
+/** The only ids this bucket generates; anything else could be a path. */
 const isUploadId = (id: string): boolean => /^[\w-]{43}$/.test(id)
 
 function goneMeanwhile(error: unknown): never {
@@ -188,7 +188,7 @@ export interface StoredPart extends Measured {
   lastModifiedMs: number
 }
 
-/** The name tells all there is to know about a part, so storing one is a single rename. */
+/** The name contains everything about a part, so storing one is a single rename. */
 export function partFileName(number: number, { size, crc32, md5 }: Measured): string {
   return `part-${String(number).padStart(5, '0')}-${size}-${crc32.toString(16).padStart(8, '0')}-${md5}`
 }

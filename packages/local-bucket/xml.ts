@@ -23,8 +23,8 @@ function escapeText(text: string): string {
 }
 
 /**
- * Reads the little XML that clients send: elements and text. Attributes are passed over; comments, CDATA,
- * document types and unknown entities are refused, so nothing here can expand or fetch.
+ * Parses the simple XML that clients send: elements and text. Attributes are skipped; comments, CDATA, document types
+ * and unknown entities are refused, so nothing here can expand or fetch.
  */
 export interface XmlNode {
   name: string

@@ -1,6 +1,6 @@
 import { defineConfig } from '@hey-api/openapi-ts'
 
-/** The client that is generated from `openapi.json`: a function for each operation, and the types of the API. */
+/** The client generated from `openapi.json`: a function for each operation, and the API's types. */
 export default defineConfig({
   input: 'openapi.json',
   output: {

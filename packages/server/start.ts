@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
-/** `sluice-server`: the server of the installed package. What it stores goes to the folder that it is started in. */
+/** `sluice-server`: the installed package's server. Its data goes to the folder it is started in. */
 const ROOT = dirname(dirname(import.meta.dirname))
 const PATHS = ['DATA_DIR', 'TLS_CERT_FILE', 'TLS_KEY_FILE']
 
@@ -20,6 +20,6 @@ Object.assign(process.env, { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1
 process.chdir(ROOT)
 const cache = join(ROOT, 'node_modules/.cache/sluice')
 enableCompileCache(cache)
-// For those that a supervisor starts.
+// For processes started by a supervisor.
 process.env.NODE_COMPILE_CACHE = cache
 await import('../../server.ts')

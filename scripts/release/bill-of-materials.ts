@@ -5,8 +5,8 @@ import { StartError } from '../../lib/platform/kernel/errors.ts'
 import type { Artefact } from './write-tarball.ts'
 
 /**
- * What is in a package, as CycloneDX: what npm installs with it, which its lock says, and what its build has put inside,
- * which the lock of the source and the source maps say.
+ * A package's contents, as CycloneDX: what npm installs with it, according to its lock file, and what its build has
+ * bundled, according to the source's lock file and source maps.
  */
 export type Entry = {
   name?: string
@@ -48,13 +48,13 @@ export function billOfMaterials(
   return `${JSON.stringify(bill, null, 2)}\n`
 }
 
-/** By the validator of OWASP, against the schema of the standard. */
+/** Uses the OWASP validator with the standard's schema. */
 export async function assertValid(bill: string, name: string): Promise<void> {
   const fault = await new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(bill)
   if (fault) throw new StartError(`The bill of materials of ${name} is not valid: ${JSON.stringify(fault)}`)
 }
 
-/** Of the entries of a lock, those whose code is in the pages or beside them. */
+/** The lock file entries whose code is in the pages or next to them. */
 export function entriesOfBuild(all: Entries): Entries {
   const beside = globSync('.next/server/node_modules/{*,@*/*}/package.json').map((file) =>
     file.replace('.next/server/', '').replace('/package.json', ''),
@@ -115,7 +115,7 @@ function dependenciesOf(entries: Entries): { ref: string; dependsOn: string[] }[
   return [...refs].map(([ref, dependsOn]) => ({ ref, dependsOn: [...dependsOn] }))
 }
 
-/** As Node looks for it: in the folder itself, then in those above. */
+/** Resolved like Node: in the folder itself, then in its parents. */
 function resolveFrom(path: string, name: string, entries: Entries): string | undefined {
   const folders = path.split(/\/?node_modules\//).slice(1)
   for (let depth = folders.length; depth >= 0; depth--) {
@@ -127,7 +127,7 @@ function resolveFrom(path: string, name: string, entries: Entries): string | und
 
 type Bundle = { entry: string; platform: 'browser' | 'node' }
 
-/** What esbuild puts into a bundle of this, as the package of the kit is built. */
+/** What esbuild bundles for this entry point, built like the kit package. */
 export async function entriesInside({ entry, platform }: Bundle, all: Entries): Promise<Entries> {
   const { metafile } = await build({
     entryPoints: [entry],
@@ -154,7 +154,7 @@ function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-/** A number that is the package's own. */
+/** A number derived from the package. */
 function uuidOf(sha256: string): string {
   const part = (from: number, to: number) => sha256.slice(from, to)
   return `urn:uuid:${part(0, 8)}-${part(8, 12)}-5${part(13, 16)}-8${part(17, 20)}-${part(20, 32)}`

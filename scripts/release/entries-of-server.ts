@@ -1,8 +1,8 @@
 type Entry = { dev?: boolean; devOptional?: boolean; optional?: boolean; link?: boolean }
 
 /**
- * Of the lock of the source, what the server runs on: the packages that are the same everywhere, which its own package brings
- * along, and those that npm chooses by platform or may leave out.
+ * From the source's lock file, what the server runs on: platform-independent packages, which its own package
+ * includes, and those that npm selects by platform or may leave out.
  */
 export function entriesOfServer<Given extends Entry>(packages: Record<string, Given>) {
   const installed = Object.entries(packages).filter(

@@ -1,6 +1,6 @@
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 
-/** The notes of a version: its chapter of the changelog. Without a version, those of the next one. */
+/** A version's release notes: its chapter in the changelog. Without a version, those of the next one. */
 export function notesFor(changelog: string, version: string | undefined): string {
   const title = version ?? 'Unreleased'
   const chapters = changelog.split(/^## /m).slice(1)

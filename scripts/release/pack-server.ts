@@ -6,7 +6,7 @@ import { runScript } from '../run-script.ts'
 import { type Staged, stageServer } from './stage-server.ts'
 import { type Artefact, FOLDER, tarballOf, writeTarball } from './write-tarball.ts'
 
-/** `npm run pack-server`: builds, and writes the package of the server, for the image and for the release. */
+/** `npm run pack-server`: builds and writes the server package, for the image and for the release. */
 export async function packServer(): Promise<{ staged: Staged; artefact: Artefact }> {
   buildIfNeeded()
   rmSync(FOLDER, { recursive: true, force: true })

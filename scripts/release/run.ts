@@ -19,9 +19,10 @@ import { readLock } from './stage-server.ts'
 import { type Artefact, describe, digestsOf, FOLDER, tarballOf, writeTarball } from './write-tarball.ts'
 
 /**
- * `npm run release`: everything that a release consists of, in `.release`: the package of the server and those of the kit, a
- * bill of materials for each, the Helm chart, their digests, and the notes. The workflow signs and publishes what this makes. `--dry-run` does
- * not ask that the notes are written and the source committed, and builds everything a second time to see that it is the same.
+ * `npm run release`: writes everything in a release to `.release`: the server and kit packages, a bill of materials
+ * for each, the Helm chart, their digests, and the notes. The workflow signs and publishes the result. `--dry-run`
+ * does not require written notes and committed source, and builds everything a second time to verify that it is
+ * identical.
  */
 const KIT = [
   { workspace: 'packages/node', entry: 'packages/node/src/index.ts', platform: 'node' },
@@ -91,7 +92,7 @@ async function writeBill(folder: string, of: Artefact, entries: Entries): Promis
   return describe(path)
 }
 
-/** A second build, of nothing that the first has left behind. */
+/** A second build, without anything left behind by the first. */
 async function assertSame(first: Artefact[]): Promise<void> {
   const digests = await Promise.all(first.map(({ file }) => digestsOf(file)))
   for (const built of ['.next', '.kit', ...KIT.map(({ workspace }) => `${workspace}/dist`)]) {

@@ -16,8 +16,9 @@ import type { Entries } from './bill-of-materials.ts'
 import { entriesOfServer } from './entries-of-server.ts'
 
 /**
- * Puts together the package that runs without a build: every module that the server and its commands import, as JavaScript
- * (Node strips no types below node_modules), the built pages with their Next, and the files that are read while it runs.
+ * Assembles the package that runs without a build: every module imported by the server and its commands, as
+ * JavaScript (Node does not strip types below node_modules), the built pages with their Next, and the files that are
+ * read at runtime.
  */
 const TEMPLATE = 'packages/server'
 const COMMANDS = ['account', 'backup', 'reconcile', 'restore', 'rotate-keys', 'upgrade-check']
@@ -32,10 +33,13 @@ export const READ_WHILE_RUNNING = [
   'public',
   'LICENSE',
 ]
-/** Of the build, what its server does not read, or writes while it runs. */
+/** Build files that its server does not read, or writes at runtime. */
 const NOT_READ =
   /^\.next\/(cache|server\/route-cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
-/** Of a package, what is read by people and tools alone, and the native code that ssh2 may have made on this machine: it does without. */
+/**
+ * Package files only used by people and tools, and native code that ssh2 may have compiled on this machine: it works
+ * without.
+ */
 const NOT_RUN =
   /\.(map|d\.[cm]?ts|md|markdown|flow)$|\/(tests?|docs?|examples?|benchmarks?)$|\/ssh2\/lib\/protocol\/crypto\/build$/
 const IMPORTS = ['lib', 'packages', 'server', 'drizzle']
@@ -57,7 +61,7 @@ export async function stageServer(folder: string): Promise<Staged> {
   return writeManifest(folder)
 }
 
-/** Everything that these import, and what that imports. */
+/** The imports of these, recursively. */
 async function modulesOf(entries: string[]): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: entries,
@@ -101,8 +105,8 @@ function copyPages(folder: string): void {
 }
 
 /**
- * With the packages that it was tested with: of a package that is a file, npm reads no lock. They run on the Node that is
- * installed beside them, so nobody is warned that an older one is too old.
+ * With the packages it was tested with: npm does not read the lock file of a package installed from a file. They run
+ * on the Node installed with them, so nobody is warned that an older one is too old.
  */
 function copyPackages(folder: string): void {
   const { bundled } = entriesOfServer(readLock().packages)

@@ -3,12 +3,12 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { create, list } from 'tar'
 
-/** Where everything of a release is made. */
+/** Where everything for a release is written. */
 export const FOLDER = '.release'
 
 export type Artefact = { file: string; bytes: number; sha256: string }
 
-/** The same bytes for the same files, whoever packs them and when: npm's own leaves out what lies in a nested node_modules. */
+/** The same bytes for the same files, whoever packs them and when: npm's own tool leaves out nested node_modules. */
 export async function writeTarball(folder: string, file: string, prefix = 'package'): Promise<Artefact> {
   const files = globSync('**/*', { cwd: folder, exclude: [] })
     .concat(globSync('{.next,.kit}/**/*', { cwd: folder }))
@@ -19,7 +19,7 @@ export async function writeTarball(folder: string, file: string, prefix = 'packa
   return describe(file)
 }
 
-/** Of each file in it; none of a file that is no tarball. */
+/** For each file in it; empty for a file that is not a tarball. */
 export async function digestsOf(file: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>()
   if (!file.endsWith('.tgz')) return digests

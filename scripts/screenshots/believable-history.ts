@@ -6,17 +6,17 @@ import { createLogger } from '../../lib/platform/log/log.ts'
 import { foldTallies } from '../../lib/workspace/usage/fold-tallies.ts'
 
 /**
- * The past half year of a customer who is neither small nor without troubles, as rows of the demo workspace. All figures
- * are those of the files: counted as Sluice counts them, and added up for the usage.
+ * The past half year of a typical mid-size customer with some problems, as rows in the demo workspace. All figures
+ * are derived from the files: counted like Sluice counts them, and added up for usage.
  */
 const DAYS = 190
-/** Attempts of webhooks are kept that long. */
+/** How long webhook attempts are kept. */
 const DELIVERY_DAYS = 30
-/** Files in an hour of full business. */
+/** Files per hour at full load. */
 const BUSIEST_HOUR = 7
 const HOUR_MS = 3_600_000
 
-/** What each Pipe takes, from which backend: its part of all files, sizes between powers of ten, and the speed they come at. */
+/** Each Pipe's traffic: its backend, its share of all files, sizes between powers of ten, and upload speed. */
 const KINDS = [
   {
     pipe: 'Video masters',
@@ -82,7 +82,7 @@ export async function writeHistory(dataDir: string, demo: DemoDocument): Promise
   }
 }
 
-/** By the API, as the customer would. */
+/** Through the API, like the customer. */
 async function makePlaces(demo: DemoDocument): Promise<Place[]> {
   const made = async (path: string, body: object): Promise<string> => {
     const response = await fetch(`${demo.baseUrl}/api/v1${path}`, {
@@ -100,7 +100,7 @@ async function makePlaces(demo: DemoDocument): Promise<Place[]> {
   return places
 }
 
-/** Larger towards now, smaller at weekends and at night. */
+/** More towards now, less on weekends and at night. */
 function busyness(atMs: number, nowMs: number): number {
   const at = new Date(atMs)
   const weekend = [0, 6].includes(at.getUTCDay()) ? 0.5 : 1
@@ -110,7 +110,7 @@ function busyness(atMs: number, nowMs: number): number {
   return weekend * hour * growth * wobble
 }
 
-/** Hour by hour, with what is left of a file taken over into the next hour. */
+/** Hour by hour, with fractional files carried over into the next hour. */
 function makeFiles(places: Place[]) {
   const nowMs = Date.now()
   const files: ReturnType<typeof makeFile>[] = []
@@ -119,7 +119,7 @@ function makeFiles(places: Place[]) {
     due += BUSIEST_HOUR * busyness(atMs, nowMs)
     for (; due >= 1; due -= 1) files.push(makeFile(files.length, atMs + (1 - (due % 1)) * HOUR_MS, places))
   }
-  // Two that somebody has turned away from.
+  // Two that were dismissed.
   for (const file of [files.at(-1)!, files.at(-4)!]) file.status = 'uploading'
   return files
 }
@@ -209,7 +209,7 @@ async function writeFiles(
     from ${told}`)
 }
 
-/** Of the present month, by the bytes of its files. */
+/** For the current month, by its files' bytes. */
 async function writeUsage(db: Db, { workspaceId }: Own): Promise<void> {
   await db.execute(sql`
     insert into usage_days (workspace_id, pipe_id, day, bytes)
@@ -224,7 +224,7 @@ async function writeUsage(db: Db, { workspaceId }: Own): Promise<void> {
     on conflict (workspace_id, month) do update set used_bytes = excluded.used_bytes`)
 }
 
-/** What the files went through is older than they are, and was used by them. */
+/** The objects that files went through are older than the files, and were used by them. */
 async function age(db: Db, { workspaceId }: Own): Promise<void> {
   for (const table of ['pipes', 'senders', 'data_stores', 'account_keys', 'audit_log']) {
     await db.execute(sql`

@@ -3,7 +3,7 @@ import { build } from 'esbuild'
 import { chromium } from 'playwright'
 import { findChromium } from '../../test/support/chromium.ts'
 
-/** The pictures of the docs: the dropzone of @sluice/react, with an upload in each of its states, in both modes. */
+/** The pictures for the docs: the @sluice/react dropzone with an upload in each state, in both modes. */
 const PAGE = `import { createRoot } from 'react-dom/client'
 import { UploadDropzone } from './packages/react/src/index.ts'
 import './packages/react/src/styles.css'

@@ -10,9 +10,9 @@ import { readOptions } from '../read-options.ts'
 import { writeHistory } from './believable-history.ts'
 
 /**
- * `npm run generate -- screenshots`: every page in both modes, at the width of a desktop and of a phone, into `screenshots/`, which is
- * not part of the repository, and those that the documentation shows into docs/screenshots. The server is one of its own,
- * whose demo workspace has three months behind it. `--only <words>` takes the pages whose addresses hold them.
+ * `npm run generate -- screenshots`: every page in both modes, at desktop and phone width, into `screenshots/`, which
+ * is not part of the repository, and the documentation's pictures into docs/screenshots. It runs its own server,
+ * whose demo workspace has a three-month history. `--only <words>` selects pages whose address contains them.
  */
 const ALL_FOLDER = 'screenshots'
 const DOCS_FOLDER = 'docs/screenshots'
@@ -22,7 +22,7 @@ const MODES = ['light', 'dark'] as const
 const MAX_BYTES = 150_000
 const MIB = 1024 * 1024
 
-/** What each request brings, at most; all but one that brings the last byte are cut off. */
+/** The maximum number of bytes per request; all but the last request are interrupted. */
 const UPLOADS: { name: string; type: string; sizes: number[]; whole: number }[] = [
   { name: 'interview-take-2.wav', type: 'audio/wav', sizes: [18 * MIB], whole: 18 * MIB },
   { name: 'floor-plan.pdf', type: 'application/pdf', sizes: [3 * MIB], whole: 3 * MIB },
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What the documentation shows, by the names of its pictures. */
+/** The documentation's pictures, by name. */
 const IN_DOCS = {
   landing: '/',
   overview: '/dashboard',
@@ -134,7 +134,7 @@ async function openCamera(
   })
   for (const folder of [ALL_FOLDER, DOCS_FOLDER]) mkdirSync(folder, { recursive: true })
   const page = await context.newPage()
-  // The first page may do without fonts that come late.
+  // The first page may lack fonts that arrive late.
   await page.goto('/')
   const open = async (address: string, size: { width: number; height: number }) => {
     await page.setViewportSize(size)
@@ -144,7 +144,7 @@ async function openCamera(
   return {
     async shoot(address: string, name: string, width: number) {
       await open(address, { width, height: 844 })
-      // A drawer stands beside what the window shows, and not beside the whole page.
+      // A drawer is next to the visible area, not the entire page.
       const drawer = address.includes('?delivery=')
       if (drawer) await page.getByRole('dialog').waitFor()
       await page.screenshot({ path: join(ALL_FOLDER, `${name}.png`), fullPage: !drawer })
@@ -161,7 +161,7 @@ async function openCamera(
   }
 }
 
-/** Sends a file as a client would that is cut off and goes on. Answers its id. */
+/** Sends a file like an interrupted client that continues. Returns its id. */
 async function send(demo: DemoDocument, { name, type, sizes, whole }: (typeof UPLOADS)[number]) {
   const issued = await fetch(`${demo.baseUrl}/api/v1/tokens`, {
     method: 'POST',
@@ -190,7 +190,7 @@ async function send(demo: DemoDocument, { name, type, sizes, whole }: (typeof UP
   return url.split('/').at(-1)!
 }
 
-/** A request that is cut says that more will come, and breaks off instead. */
+/** An interrupted request announces more bytes, then breaks off. */
 async function patch(
   url: string,
   headers: Record<string, string>,

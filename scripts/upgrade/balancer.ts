@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Which lines of the balancer file of this version an operator's own file does not have. Operators put in their addresses, and
- * add lines of their own; what the shipped file says besides is what uploads need.
+ * Which lines of this version's balancer file an operator's own file is missing. Operators fill in their addresses,
+ * and add their own lines; the rest of the shipped file is what uploads need.
  */
 const SHIPPED = { nginx: 'deploy/nginx.conf', haproxy: 'deploy/haproxy.cfg' }
-/** Where others listen, and how large they are. */
+/** Addresses and sizes, which differ for each operator. */
 const OWN = {
   nginx: /^(?:server [^{]+;|server \{|listen |worker_|keepalive |access_log |upstream |zone |[{}])/,
   haproxy: /^(?:server |bind |log |fd-hard-limit |(?:global|defaults|frontend|backend)\b)/,

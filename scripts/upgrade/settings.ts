@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util'
 import { settings } from '../../lib/platform/settings/settings.ts'
 
-/** Names in a file `.env` that this version does not read, each with the setting that was probably meant. */
+/** Names in an `.env` file that this version does not read, each with the setting that was probably meant. */
 export type Unread = { name: string; meant: string | undefined }
 
 export function unreadSettings(text: string, known: readonly string[] = Object.keys(settings)): Unread[] {
@@ -9,7 +9,7 @@ export function unreadSettings(text: string, known: readonly string[] = Object.k
   return given.filter((name) => !known.includes(name)).map((name) => ({ name, meant: nearest(name, known) }))
 }
 
-/** By the words that both have. */
+/** By the words they have in common. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   const words = new Set(name.split('_'))
   const shared = known.map((other) => {

@@ -1,7 +1,7 @@
 import { type Costs, estimateMs } from '../../lib/platform/db/upgrade/estimate.ts'
 import { type Effect, type Rehearsed, waitingFor } from '../../lib/platform/db/upgrade/rehearse.ts'
 
-/** Clients notice a pause of uploads that is longer. */
+/** Clients notice an upload pause longer than this. */
 const LONG_MS = 2000
 const WAITING = { nobody: 'nobody waits', writers: 'writers wait', everybody: 'readers and writers wait' }
 const ROWS = {

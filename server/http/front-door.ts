@@ -27,11 +27,11 @@ export type Handlers = {
   uploads?: Handler | undefined
   api?: Handler | undefined
   pages?: Handler | undefined
-  /** All but uploads, where another process serves that. */
+  /** Everything except uploads, if another process serves it. */
   relay?: Handler | undefined
 }
 
-/** Made once the process is up; until then only probes are answered, and all other requests wait. */
+/** Set once the process is up; until then, only probes are answered, and all other requests wait. */
 export type Opened = {
   runtime: Runtime
   handlers: Handlers
@@ -52,10 +52,10 @@ export function openDoor(
 }
 
 /**
- * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
- * probes, the upload endpoint or Next, which serves the API by its route handlers. The upload endpoint comes before
- * Next, which must not touch a body; so does the one request that comes with every page view of the customers'
- * sites, a new token, for which Next costs more than the work itself (decision 40).
+ * Every request enters here: it gets an id, the security headers and a log line, then goes to the probes, the upload
+ * endpoint or Next, which serves the API with its route handlers. The upload endpoint comes before Next, which must
+ * not touch a body; so does the one request that accompanies every page view of the customers' sites, a new token,
+ * for which Next costs more than the work itself (decision 40).
  */
 export function frontDoor(
   opening: Promise<Opened>,
@@ -96,23 +96,23 @@ export function frontDoor(
 const PATIENCE_MS = 9000
 
 /**
- * Clients of a node that died reconnect at once. Hold their requests: common clients discard the upload if HEAD fails with
- * anything but 423.
+ * Clients of a dead node reconnect immediately. Hold their requests: common clients discard the upload if HEAD fails
+ * with anything but 423.
  */
 async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Opened> {
   const opened = await within(PATIENCE_MS, opening)
   if (opened !== 'late') return opened
   const isHead = req.method === 'HEAD' && isUploadPath(req.url ?? '/')
-  // Those of Resumable Uploads for HTTP, which name its version, go on after a 5xx alone.
+  // Resumable Uploads for HTTP clients, which name its version, only continue after a 5xx.
   const isLocked = isHead && !req.headers['upload-draft-interop-version']
   const detail = 'Sluice is starting. Try again in a moment.'
   if (!isLocked) throw notNow(detail)
   throw new SluiceError('upload_locked', detail, { headers: { 'Retry-After': '1' } })
 }
 
-/** For every request but uploads, including probes and refused requests. */
+/** For every request except uploads, including probes and refused requests. */
 const BODY_DEADLINE_MS = 30_000
-/** The methods that this server takes somewhere: the response to `OPTIONS *` (RFC 9110, 9.3.7). */
+/** The methods this server supports anywhere: the response to `OPTIONS *` (RFC 9110, 9.3.7). */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 async function route(
@@ -141,7 +141,7 @@ async function route(
   await handler(req, res)
 }
 
-/** A client that sends Expect: 100-continue hears a refusal before it sends its bytes (RFC 9110, 10.1.1). */
+/** A client that sends Expect: 100-continue gets a refusal before it sends its bytes (RFC 9110, 10.1.1). */
 function continueWhenRead(req: IncomingMessage, res: ServerResponse, toUploads: boolean): void {
   if (req.headers.expect === undefined) return
   const carryOn = () => {
@@ -155,16 +155,16 @@ function isUploadPath(url: string): boolean {
   return url.startsWith('/pipes/')
 }
 
-/** Next answers any other method with 400 or 500 and no body. */
+/** Next responds to any other method with 400 or 500 and no body. */
 const METHODS_OF_NEXT = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Requests that the API answers without Next: new tokens, and methods that a route handler never sees. */
+/** Requests that the API answers without Next: new tokens, and methods that never reach a route handler. */
 function bypassesNext({ method = '', url = '/' }: IncomingMessage): boolean {
   if (method === 'POST') return url === '/api/v1/tokens'
   return !METHODS_OF_NEXT.has(method) && url.startsWith('/api/v1/')
 }
 
-/** Next answers such an address with 500. */
+/** Next responds to such an address with 500. */
 function assertDecodable(url: string): void {
   try {
     decodeURIComponent(url.split('?', 1)[0]!)
@@ -175,7 +175,7 @@ function assertDecodable(url: string): void {
   }
 }
 
-/** X-Forwarded-* of anybody else is dropped, so that nothing behind this point can be deceived by it. */
+/** X-Forwarded-* from anyone else is dropped, so that it cannot deceive anything behind this point. */
 function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
   const { host, proto, address } = forwarded(req, trusts)
   for (const name of ['x-forwarded-host', 'x-forwarded-port', 'forwarded']) delete req.headers[name]
@@ -185,7 +185,10 @@ function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
   return address
 }
 
-/** RFC 9112, 3.2: "MUST respond with a 400 … to any request message that contains more than one Host header field line". */
+/**
+ * RFC 9112, 3.2: "MUST respond with a 400 … to any request message that contains more than one Host header field
+ * line".
+ */
 function assertOneHost({ rawHeaders }: IncomingMessage): void {
   const lines = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
   if (lines.length > 1) throw new SluiceError('invalid_header', 'The request has more than one Host.')
@@ -199,7 +202,7 @@ function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
   )
 }
 
-/** Next reads the nonce from the policy of the request and puts it on its scripts. */
+/** Next reads the nonce from the request's policy and adds it to its scripts. */
 function nonce(req: IncomingMessage, res: ServerResponse, { config }: Runtime, dev: boolean): void {
   const policy = contentSecurityPolicy(randomBytes(16).toString('base64'), config.uploadUrl, dev)
   req.headers['content-security-policy'] = policy

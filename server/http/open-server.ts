@@ -17,8 +17,9 @@ import type { CertificateFiles } from '../../lib/platform/settings/config.ts'
 type Options = { tls: CertificateFiles | undefined; log: Logger; checkEveryMs?: number }
 
 /**
- * An upload may take days, so there is no limit for a whole request; each kind of body has its own. With none, Node waits
- * for ever for the headers, too, unless told otherwise: a client that drips them would hold its connection.
+ * An upload may take days, so there is no limit for an entire request; each kind of body has its own. Without one,
+ * Node also waits indefinitely for the headers, unless configured: a client that sends them slowly would hold its
+ * connection.
  */
 export const SERVER_OPTIONS = {
   requestTimeout: 0,
@@ -27,10 +28,13 @@ export const SERVER_OPTIONS = {
   keepAliveTimeout: seconds(65),
 }
 
-/** A client that never finishes its handshake would hold its connection. Without TLS, Node allows half-open by itself. */
+/**
+ * A client that never finishes its handshake would hold its connection. Without TLS, Node allows half-open
+ * connections itself.
+ */
 const TLS_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: seconds(30), allowHalfOpen: true }
 
-/** Speaks TLS if there is a certificate, and takes up a renewed one without a restart. */
+/** Serves TLS if there is a certificate, and loads a renewed one without a restart. */
 export function openServer(
   listener: RequestListener,
   { tls, log, checkEveryMs = seconds(30) }: Options,
@@ -39,11 +43,11 @@ export function openServer(
   const server = watchRequests(createTlsServer({ ...TLS_OPTIONS, ...readCertificate(tls) }, listener))
   const renew = () => {
     try {
-      // With the same ticket keys, the sessions of clients can still be resumed.
+      // With the same ticket keys, clients can still resume their sessions.
       server.setSecureContext({ ...readCertificate(tls), ticketKeys: server.getTicketKeys() })
       log.info({ file: tls.certFile }, 'took up the renewed certificate')
     } catch (err) {
-      // Between the writing of one file and of the other they do not match; the other brings another attempt.
+      // Between writing the two files, they do not match; the second one triggers another attempt.
       log.warn({ err }, 'kept the certificate in use: the renewed one cannot be used')
     }
   }
@@ -76,13 +80,13 @@ function read(name: string, file: string): Buffer {
 
 const watchRequests = <S extends Server>(server: S): S => answerHalfClosed(watchLateBodies(server))
 
-/** Whoever was answered before their body was there reads the response in this time, or not at all. */
+/** Clients that got a response before their body arrived must read it within this time. */
 const LATE_MS = seconds(1)
 const hurries = new WeakMap<Server, (lateMs: number) => void>()
 
 /**
- * A client that is refused may go on sending, and may drip: it has its response, and a server that stops must not wait for the
- * rest. It is not cut at once, as that could take the response away from it.
+ * A refused client may keep sending, possibly slowly: it has its response, and a stopping server must not wait for
+ * the rest. It is not disconnected immediately, as that could lose the response.
  */
 function watchLateBodies<S extends Server>(server: S): S {
   const late = new Set<IncomingMessage>()
@@ -103,9 +107,9 @@ function watchLateBodies<S extends Server>(server: S): S {
 }
 
 /**
- * Refuses new connections at once, so balancers go to another node. Resolves when none is left. A connection that is kept
- * open is answered once more and closed with its response: were it closed under a request on its way, a POST would fail, as
- * nobody may repeat it.
+ * Refuses new connections immediately, so balancers use another node. Resolves when none are left. A kept connection
+ * gets one more response and is closed with it: closing it while a request is arriving would fail a POST, which
+ * nobody may repeat.
  */
 export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Promise<void> {
   hurries.get(server)?.(lateMs)
@@ -113,14 +117,14 @@ export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Pr
     res.shouldKeepAlive = false
   }
   server.prependListener('request', closeAfter).prependListener('checkContinue', closeAfter)
-  // Not that of HTTP, which closes idle connections first.
+  // Not HTTP's method, which closes idle connections first.
   return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()))
 }
 
 /**
- * The server that Next is given in place of ours. On the one that it gets, Next listens for upgrades, and it neither
- * answers nor closes those that it does not know. A server without a listener treats them as ordinary requests
- * (RFC 9110, 7.8: a server may ignore Upgrade), so they pass the front door and its deadlines.
+ * The server passed to Next instead of ours. Next listens for upgrades on its server, and neither answers nor closes
+ * those it does not know. A server without a listener treats them as ordinary requests (RFC 9110, 7.8: a server may
+ * ignore Upgrade), so they pass the front door and its deadlines.
  */
 export function upgradesForNext(server: Server, dev: boolean): Server {
   const upgrades = new Server()
@@ -134,15 +138,15 @@ export function upgradesForNext(server: Server, dev: boolean): Server {
 }
 
 /**
- * A client may close its side of the connection once it has sent its whole request, and still read the response. By default Node
- * closes the other side at once, and the response is lost.
+ * A client may close its side of the connection once it has sent its entire request, and still read the response. By
+ * default, Node closes the other side immediately, and the response is lost.
  *
- * A client that has left looks the same until something is written to it. That costs a response that ends by itself nothing, and a
- * request that is cut short is still noticed by its missing bytes. A stream of events has no end, so closing one side of it is
- * leaving, as before.
+ * A client that has left looks the same until something is written to it. That costs nothing for a response that ends
+ * on its own, and an interrupted request is still noticed by its missing bytes. An event stream has no end, so
+ * closing one side of it means leaving, as before.
  */
 export function answerHalfClosed<S extends Server>(server: S): S {
-  // Node has had this since its first versions; its types have not.
+  // Node has had this since its first versions, but its types do not include it.
   Object.assign(server, { httpAllowHalfOpen: true })
   return server.on('request', endStreamWhenClosed).on('checkContinue', endStreamWhenClosed)
 }

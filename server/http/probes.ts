@@ -9,7 +9,7 @@ import type { Opened } from './front-door.ts'
 const PROBE_TIMEOUT_MS = 3000
 
 /**
- * `/healthz`, `/readyz` and `/metrics`: for machines, so on any Host. True if the request was one of them, and is not to be
+ * `/healthz`, `/readyz` and `/metrics`: for machines, so on any Host. True if the request was one of them, and is not
  * answered by the process that it is relayed to.
  */
 export async function answerProbe(
@@ -27,8 +27,8 @@ export async function answerProbe(
 }
 
 /**
- * Without a look at the database: while it is away, an upload node tells clients to wait, where a balancer that took
- * the node out of rotation could only turn them away.
+ * Does not query the database: while it is down, an upload node tells clients to wait, while a balancer that took the
+ * node out of rotation could only turn them away.
  */
 function answerReadyForUploads(res: ServerResponse, runtime: Runtime | undefined): void {
   if (!runtime) say(res, 503, 'starting\n')

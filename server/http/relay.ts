@@ -15,8 +15,8 @@ import type { Handler } from './front-door.ts'
 import type { ProxyTrust } from './trusted-proxies.ts'
 
 /**
- * Hands a request on to the process that listens at a socket of this machine, and its response back. The front door has
- * judged by then who the client is, and says so in the headers; the other side believes them, and judges all the rest.
+ * Relays a request to the process listening on a local socket, and returns its response. The front door has already
+ * identified the client and passes that in the headers; the other side trusts them, and checks everything else.
  */
 export function relayTo(socketPath: string): Handler {
   // As many connections as there are requests in progress.
@@ -25,14 +25,14 @@ export function relayTo(socketPath: string): Handler {
     const { method = 'GET', url: path = '/' } = req
     const options = { socketPath, agent, method, path, headers: onwardHeaders(req), setHost: false }
     const onward = await connected(() => request(options), res)
-    // The client may have left meanwhile.
+    // The client may have left in the meantime.
     if (res.destroyed) return void onward.destroy()
-    // Here, where what Node refuses of them is caught.
+    // Here, where Node's errors about them are caught.
     onward.flushHeaders()
     if (req.headers.expect !== undefined) res.writeContinue()
     const responded = once(onward, 'response') as Promise<[IncomingMessage]>
     res.once('close', () => onward.destroy())
-    // A body that was answered early is read to its end, as without a relay.
+    // An early response still has its body read to the end, as without a relay.
     onward.once('close', () => req.resume())
     req.pipe(onward)
     const [response] = await responded.catch((error: unknown) => giveUp(res, error))
@@ -40,15 +40,17 @@ export function relayTo(socketPath: string): Handler {
   }
 }
 
-/** A socket in a folder of our own has no address, and nobody else can reach it. */
+/** A socket in our own folder has no address, and nobody else can reach it. */
 export const trustsRelay: ProxyTrust = (address) => address === ''
 
 const RETRY_EVERY_MS = 50
-/** As long as clients wait for a process that starts. */
+/** As long as clients wait for a starting process. */
 const PATIENCE_MS = 9000
 const NOBODY_LISTENS = new Set(['ENOENT', 'ECONNREFUSED'])
 
-/** Before it is connected nothing is sent, so it may be tried again: the process behind the socket may be starting. */
+/**
+ * Nothing is sent before it is connected, so it can be tried again: the process behind the socket may be starting.
+ */
 async function connected(open: () => ClientRequest, res: ServerResponse): Promise<ClientRequest> {
   for (let waitedMs = 0; ; waitedMs += RETRY_EVERY_MS) {
     const onward = open()
@@ -66,7 +68,7 @@ async function connected(open: () => ClientRequest, res: ServerResponse): Promis
   }
 }
 
-/** Nobody is told where the client itself has gone. */
+/** If the client itself has left, nobody is told. */
 function giveUp(res: ServerResponse, error: unknown): [] {
   if (!res.destroyed) throw unavailable(error)
   return []
@@ -75,12 +77,12 @@ function giveUp(res: ServerResponse, error: unknown): [] {
 async function handBack(response: IncomingMessage, res: ServerResponse): Promise<void> {
   for (const name of res.getHeaderNames()) res.removeHeader(name)
   res.writeHead(response.statusCode!, response.statusMessage, endToEnd(response.rawHeaders))
-  // A stream of events may be silent at first.
+  // An event stream may be silent at first.
   res.flushHeaders()
   await pipeline(response, res).catch(() => void res.destroy())
 }
 
-/** RFC 9110, 7.6.1: these are of one connection; and Expect was answered here. */
+/** RFC 9110, 7.6.1: these belong to a single connection; and Expect was answered here. */
 const OF_ONE_CONNECTION = new Set(
   'connection keep-alive proxy-connection te trailer upgrade expect'.split(' '),
 )
@@ -95,7 +97,7 @@ function onwardHeaders(req: IncomingMessage): OutgoingHttpHeaders {
     : { ...headers, 'content-length': '0' }
 }
 
-/** In the order and the spelling in which they came, as pairs in a row. */
+/** In the original order and spelling, as a flat list of pairs. */
 function endToEnd(rawHeaders: string[]): string[] {
   return rawHeaders.filter((_, at) => !ofThisHop(rawHeaders[at - (at % 2)]!))
 }

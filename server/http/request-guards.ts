@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 /**
- * A request must be for a host that is ours: it keeps a page of another origin from reaching a loopback
- * server through a name of its own (DNS rebinding).
+ * A request must be for one of our hosts: this keeps a page from another origin from reaching a loopback server
+ * through its own name (DNS rebinding).
  */
 export function allowedHosts(addresses: string[]): ReadonlySet<string> {
   const hosts = new Set<string>()
@@ -19,8 +19,8 @@ export function allowedHosts(addresses: string[]): ReadonlySet<string> {
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
 /**
- * The target of a request as a path (RFC 9112, 3.2). Of an absolute one the host counts instead of the Host header, as
- * there: what follows would check the one and go by the other. `*` is left, which only OPTIONS may have.
+ * A request's target as a path (RFC 9112, 3.2). As specified there, the host of an absolute target replaces the Host
+ * header; otherwise, one would be checked and the other used. `*` is kept, which is only valid for OPTIONS.
  */
 export function toOriginForm(req: IncomingMessage): void {
   const target = req.url ?? ''
@@ -33,8 +33,9 @@ export function toOriginForm(req: IncomingMessage): void {
 }
 
 /**
- * What may call a server action must come from a page of the same host: the browser sends the cookies along with it.
- * Next refuses others too, but with the same response as for what it cannot read. Without an Origin it was no browser.
+ * Requests that may call a server action must come from a page on the same host, since the browser sends the cookies
+ * with them. Next also refuses others, but with the same response as for requests it cannot read. Without an Origin,
+ * it was not a browser.
  */
 export function refuseCrossSite({ method, headers }: IncomingMessage): void {
   const { origin, host } = headers
@@ -52,9 +53,9 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Next answers 500 to a posted form or the arguments of an action that it cannot read: cut short, or with fields of its own
- * made up. What our actions throw they catch themselves, and what one throws to a script is within a 200, so this is all
- * that is left: the request was wrong.
+ * Next responds with 500 to a posted form or action arguments that it cannot read: truncated, or with made-up fields
+ * of its own. Our actions catch their own errors, and an action's error for a script is inside a 200, so only invalid
+ * requests remain.
  */
 export function refuseUnreadableForm(req: IncomingMessage, res: ServerResponse): void {
   const type = req.headers['content-type'] ?? ''
@@ -68,9 +69,9 @@ export function refuseUnreadableForm(req: IncomingMessage, res: ServerResponse):
 }
 
 /**
- * Ends a request whose body has not arrived in time, whether it was answered or not. The server's own limit is off, since
- * an upload may take days; all other bodies are small, and one that drips would hold a connection forever. Returns a
- * function that cancels the deadline, for a handler that has its own.
+ * Ends a request whose body has not arrived in time, whether or not it was answered. The server's own limit is off,
+ * since an upload may take days; all other bodies are small, and a slow one would hold a connection forever. Returns
+ * a function that cancels the deadline, for a handler with its own.
  */
 export function setBodyDeadline(req: IncomingMessage, deadlineMs: number): () => void {
   const timer = setTimeout(() => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { uuidv7 } from '../../lib/platform/kernel/ids.ts'
 
-/** Which peers may say, by X-Forwarded-*, what the client asked for and where it is. */
+/** Which peers may use X-Forwarded-* to say what the client requested and where it is. */
 export type ProxyTrust = (address: string) => boolean
 
 export function proxyTrust(networks: string[]): ProxyTrust {
@@ -36,7 +36,7 @@ export function forwarded(
   }
 }
 
-/** The last address of the chain that no trusted proxy vouches for: what stands before it anyone can write. */
+/** The last address in the chain that is not a trusted proxy: anyone can write those before it. */
 function clientAddress(chain: string, trusts: ProxyTrust): string | undefined {
   const addresses = chain
     .split(',')
@@ -46,10 +46,12 @@ function clientAddress(chain: string, trusts: ProxyTrust): string | undefined {
 }
 
 const REQUEST_ID = /^[\w.:+/=-]{8,128}$/
-/** https://www.w3.org/TR/trace-context/#traceparent-header-field-values: version, trace, span, flags; never all zeros. */
+/**
+ * https://www.w3.org/TR/trace-context/#traceparent-header-field-values: version, trace, span, flags; never all zeros.
+ */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** What a trusted proxy calls the request, so that its log and ours can be read together; else an id of our own. */
+/** A trusted proxy's request id, so that its log and ours can be correlated; otherwise our own id. */
 export function nameRequest(
   req: IncomingMessage,
   trusts: ProxyTrust,

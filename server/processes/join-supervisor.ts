@@ -2,10 +2,10 @@ import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import { openLine } from './line.ts'
 
-/** Longer than the supervisor waits for a process that is blocked. */
+/** Longer than the supervisor waits for a blocked process. */
 const METRICS_PATIENCE_MS = 5000
 
-/** A process's part: it says when it is ready, and answers for all of them when somebody wants their metrics. */
+/** A process's part: it reports when it is ready, and collects everyone's metrics on request. */
 export function joinSupervisor({ metrics }: Pick<Runtime, 'metrics'>): {
   sayReady(): Promise<unknown>
   readMetrics(): Promise<string>

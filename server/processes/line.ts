@@ -1,11 +1,11 @@
-/** Questions between the supervisor and one of its processes, each way. */
+/** Questions between the supervisor and one of its processes, in both directions. */
 export type Line = {
-  /** Undefined where the other side has gone, or is silent for long. */
+  /** Undefined if the other side is gone, or silent for too long. */
   ask(question: string, patienceMs?: number): Promise<unknown>
 }
 type Answers = Record<string, () => Promise<unknown>>
 
-/** `process` on the one side, a worker of `node:cluster` on the other. */
+/** `process` on one side, a worker of `node:cluster` on the other. */
 type Channel = {
   on(event: 'message', listener: (message: Message) => void): unknown
   once(event: 'disconnect', listener: () => void): unknown
@@ -18,7 +18,7 @@ const PATIENCE_MS = 2000
 export function openLine(channel: Channel, answers: Answers): Line {
   const waiting = new Map<number, (answer: unknown) => void>()
   let asked = 0
-  // Where the other side has gone, that is told by `disconnect`.
+  // If the other side is gone, `disconnect` reports that.
   const send = (message: Message) => void channel.send!(message, () => {})
   channel.on('message', async (message) => {
     if ('answer' in message) waiting.get(message.id)?.(message.answer)

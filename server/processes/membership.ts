@@ -2,11 +2,11 @@ import cluster from 'node:cluster'
 import { type Config, MEMBERSHIP_VARIABLE, membershipGiven } from '../../lib/platform/settings/config.ts'
 import type { Role } from '../../lib/platform/settings/settings.ts'
 
-/** One of several processes behind one port: what it is called, and what of the settings is its own. */
+/** One of several processes behind one port: its name, and its share of the settings. */
 export type Membership = {
   name: string
   roles: Role[]
-  /** Where the process that serves pages listens, if there is one. */
+  /** Where the page process listens, if there is one. */
   pagesSocket: string | undefined
   shares: Pick<
     Config,
@@ -15,11 +15,11 @@ export type Membership = {
   >
 }
 
-/** Of all of them together; a statement takes a few milliseconds. */
+/** For all of them together; a statement takes a few milliseconds. */
 const DATABASE_CONNECTIONS = 40
 const MIN_DATABASE_CONNECTIONS = 5
 
-/** Upload processes, and one for each other role. What one process would have is divided among them. */
+/** Upload processes, and one for each other role. They share what a single process would have. */
 export function membershipsOf(config: Config, pagesSocket: string): Membership[] {
   const { roles, processes, port, baseUrl, uploadUrl, allowedPrivateHosts } = config
   const named: [string, Role][] = Array.from({ length: processes }, (_, at) => [`upload-${at + 1}`, 'upload'])
@@ -30,7 +30,7 @@ export function membershipsOf(config: Config, pagesSocket: string): Membership[]
     baseUrl,
     uploadUrl,
     allowedPrivateHosts,
-    // A worker holds one part at a time, if any.
+    // A worker holds at most one part at a time.
     uploadMemoryBytes: Math.floor(config.uploadMemoryBytes / processes),
     uploadMemoryShares: processes,
     databaseConnections: Math.max(connections, MIN_DATABASE_CONNECTIONS),
@@ -47,18 +47,18 @@ export function writeMembership(membership: Membership): Record<string, string> 
   return { [MEMBERSHIP_VARIABLE]: JSON.stringify(membership) }
 }
 
-/** Undefined in a process that stands alone, and in the supervisor. */
+/** Undefined in a standalone process, and in the supervisor. */
 export function readMembership(): Membership | undefined {
   const given = cluster.isWorker ? membershipGiven() : undefined
   return given === undefined ? undefined : (JSON.parse(given) as Membership)
 }
 
-/** The settings of one of them. */
+/** The settings for one of them. */
 export function configOfMember(config: Config, { roles, shares }: Membership): Config {
   return { ...config, ...shares, roles: new Set(roles), processes: 1 }
 }
 
-/** The supervisor prepares the database, and then has nothing to ask of it. */
+/** The supervisor prepares the database, and then no longer queries it. */
 export function configOfSupervisor(config: Config): Config {
   return { ...config, roles: new Set(), databaseConnections: 2 }
 }

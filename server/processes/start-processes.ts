@@ -14,8 +14,8 @@ import { createSummedMetrics, type SummedMetrics } from './summed-metrics.ts'
 const SERVER = join(import.meta.dirname, '../../server.ts')
 
 /**
- * The supervisor's part: several processes behind one port, each started again when it ends. They are handed connections in
- * turn (decision 95), and end with the supervisor, however that ends.
+ * The supervisor's part: several processes behind one port, each restarted when it ends. They get connections in turn
+ * (decision 95), and end with the supervisor, however that ends.
  */
 export async function startProcesses({
   config,
@@ -35,7 +35,7 @@ export async function startProcesses({
   return { stop: async () => void (await Promise.all(all.map((one) => one.stop()))) }
 }
 
-/** Resolves when it answers. */
+/** Resolves when it responds. */
 async function startProcess(membership: Membership, summed: SummedMetrics): Promise<Running> {
   const { name } = membership
   cluster.setupPrimary({ exec: SERVER, args: [name] })
@@ -73,14 +73,16 @@ async function stop(worker: Worker, ended: Promise<string>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** What `node:cluster` sends with a connection, and what it hears when the process has taken or refused that. */
+/**
+ * The messages that `node:cluster` sends with a connection, and receives when the process has accepted or refused it.
+ */
 type SentConnection = { act?: string; seq: number }
 type Heard = { ack?: number }
 type Connection = { close(): void }
 
 /**
- * Closes the connection that a process was being handed when it ended. `node:cluster` forgets it, but keeps it open, and its
- * client would wait for ever: nodejs/node#21746.
+ * Closes the connection that a process was being handed when it ended. `node:cluster` forgets it but keeps it open,
+ * and its client would wait forever: nodejs/node#21746.
  */
 export function closeUntaken(child: ChildProcess): void {
   const untaken = new Map<number, Connection>()
@@ -93,7 +95,7 @@ export function closeUntaken(child: ChildProcess): void {
   child.on('internalMessage', ({ ack }: Heard) => {
     if (ack !== undefined) untaken.delete(ack)
   })
-  // By then it has ended, and all that it said has been heard.
+  // By then it has ended, and all its messages have been received.
   child.once('close', () => {
     for (const connection of untaken.values()) connection.close()
   })

@@ -1,7 +1,10 @@
 import { AggregatorRegistry, type Registry } from 'prom-client'
 import type { Line } from './line.ts'
 
-/** The metrics of all processes as one. A counter never falls: what a process had counted before it died stays in it. */
+/**
+ * The metrics of all processes as one. A counter never falls: it still includes what a process had counted before it
+ * died.
+ */
 export type SummedMetrics = {
   join(name: string, line: Line): void
   leave(name: string): void
@@ -36,7 +39,7 @@ export function createSummedMetrics(own: Registry): SummedMetrics {
 }
 
 const COUNTED = new Set(['counter', 'histogram'])
-/** One process that is blocked must show, however many are not. */
+/** A single blocked process must be visible, however many are not. */
 const LAG = /^nodejs_eventloop_lag/
 
 function sum(sets: Metric[][]): Registry {

@@ -8,7 +8,7 @@ export type Command = {
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** The options of a command, beside `--json`, which each has. */
+/** A command's options, in addition to `--json`, which all have. */
 export function readArguments<Named extends Options>(args: string[], usage: string, named: Named) {
   const options = { ...named, json: { type: 'boolean', default: false } } as const
   try {
@@ -22,13 +22,13 @@ export function misused(message: string, usage: string): Failure {
   return new Failure(message, EXIT.misused, [`Usage: sluice ${usage}`])
 }
 
-/** What the program ends with, for scripts that call it. */
+/** The exit codes, for scripts. */
 export const EXIT = { done: 0, failed: 1, misused: 2, refused: 3, away: 4 } as const
 
-/** Told to the person as it is, without a stack. */
+/** Shown to the user as is, without a stack trace. */
 export class Failure extends Error {
   readonly exit: number
-  /** What to do about it, below the message. */
+  /** The suggested remedy, shown below the message. */
   readonly advice: string[]
 
   constructor(message: string, exit: number = EXIT.failed, advice: string[] = []) {

@@ -40,7 +40,7 @@ async function examineDataStore(
     const refused = check?.operations.filter((operation) => !operation.ok) ?? []
     return { ok: false, what, advice: refused.map((operation) => `${operation.name}: ${operation.message}`) }
   } catch (error) {
-    // Somebody changes it right now, or has checked too often: the other findings are worth having all the same.
+    // It is being changed right now, or has been checked too often: the other findings are still useful.
     if (!(error instanceof SluiceError) || !['conflict', 'rate_limited'].includes(error.code)) throw error
     return { ok: false, what, advice: [error.message] }
   }

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const TIMEOUT_MS = 15_000
 const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 5000
-/** An address that answers with trouble is tried so often; one that is away, for as long as it takes. */
+/** How often a failing address is tried; an unreachable one is tried indefinitely. */
 const MAX_TROUBLED = 3
 
 export type Forwarded = { status: number; attempts: number; durationMs: number }
 type Target = { url: string; secret: string; signal: AbortSignal; onWait(reason: string): void }
 
-/** Until the address has answered: a program that restarts misses nothing. */
+/** Until the address has responded: a restarting program misses nothing. */
 export async function forward(
   event: { id: string },
   { url, secret, signal, onWait }: Target,
@@ -48,7 +48,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? message
 }
 
-/** As Sluice signs a webhook: for this machine alone, so the secret is another one. */
+/** Signed like a Sluice webhook, but only for this machine, so with a different secret. */
 export function signedHeaders(secret: string, id: string, body: string): Record<string, string> {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const t = Math.floor(Date.now() / 1000)

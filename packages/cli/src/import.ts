@@ -15,8 +15,8 @@ type Imported = Awaited<ReturnType<Sluice['showImport']>>
 type Open = { id: string; url: string }
 
 /**
- * Has Sluice fetch files from URLs, and waits for them. Whatever becomes of this process, they go on. A signed URL is better
- * read from standard input: everybody on this machine sees the arguments of its processes.
+ * Has Sluice fetch files from URLs, and waits for them. They continue even if this process ends. It is safer to read
+ * a signed URL from standard input: everyone on this machine can see the arguments of its processes.
  */
 export const importCommand: Command = {
   usage,
@@ -52,7 +52,7 @@ async function readUrls(given: string[]): Promise<string[]> {
   return (await text(process.stdin)).split(/\s+/).filter(Boolean)
 }
 
-/** Tells of each when it has ended, and why it is tried again before that. Answers how many failed. */
+/** Reports each when it has ended, and the reason for each retry. Returns how many failed. */
 async function follow(sluice: Sluice, made: Open[], json = false): Promise<number> {
   const open = new Map(made.map((one) => [one.id, one]))
   const offsets = new Map<string, number>()
@@ -85,13 +85,13 @@ async function follow(sluice: Sluice, made: Open[], json = false): Promise<numbe
   }
 }
 
-/** No failures: it goes on. */
+/** Not failures: it continues. */
 function tellRetry({ url, failures, lastError, nextAttemptAt }: Imported['import']): void {
   if (failures > 0 && lastError !== null && nextAttemptAt !== null)
     say(`${url}: ${lastError} Next attempt at ${nextAttemptAt}.`)
 }
 
-/** True if it is there. */
+/** True if it has been transferred. */
 function tell(file: Imported, url: string, json: boolean): boolean {
   const { id, filename, size, status, failureReason } = file
   const isThere = status === 'transferred' || status === 'partially_transferred'

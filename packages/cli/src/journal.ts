@@ -2,10 +2,13 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } fr
 import { join } from 'node:path'
 import { settingsFolder } from './settings.ts'
 
-/** What was begun and not yet finished, line by line: a kill at any moment loses at most the line that is being written. */
+/**
+ * Uploads that were started and not yet finished, one per line: a kill at any moment loses at most the line being
+ * written.
+ */
 type Entry = { file: string; url?: string; done?: true; at: number }
 
-/** As long as an upload may lie still. */
+/** How long an upload may be idle. */
 const KEPT_MS = 7 * 24 * 3_600_000
 
 export type Journal = {
@@ -13,7 +16,7 @@ export type Journal = {
   isDone(file: string): boolean
   begin(file: string, url: string): void
   finish(file: string): void
-  /** Of files whose whole run is over: the next one is a run of its own. */
+  /** For files whose entire run is over: the next run starts afresh. */
   forget(files: string[]): void
 }
 

@@ -10,8 +10,8 @@ import { result, say } from './tell.ts'
 const usage = 'listen --forward-to <url> [--pipe <id>] [--events <kind,…>] [--from-now] [--json]'
 
 /**
- * Events of the workspace, forwarded to an address of this machine. Nothing is changed at Sluice: no webhook is created, and none is
- * touched. One event is forwarded after the other, and the place is kept, so that after a kill it goes on where it was.
+ * Forwards the workspace's events to an address on this machine. Nothing changes at Sluice: no webhook is created or
+ * touched. Events are forwarded one at a time, and the position is stored, so that it continues there after a kill.
  */
 export const listen: Command = {
   usage,
@@ -66,12 +66,12 @@ function readUrl(text: string | undefined): string {
   throw misused('Where to? Name an address such as http://localhost:3000/api/webhook', usage)
 }
 
-/** `URL.parse` came with Node 22. */
+/** `URL.parse` was added in Node 22. */
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined
 }
 
-/** Shown each time: it is of use on this machine alone. */
+/** Shown each time: it is only useful on this machine. */
 export function listenSecret(): string {
   const kept = readSettings().listenSecret
   if (kept) return kept
@@ -80,7 +80,7 @@ export function listenSecret(): string {
   return made
 }
 
-/** How far this address has been told. */
+/** How far events have been forwarded to this address. */
 function openPlace(of: string) {
   const name = createHash('sha256').update(of).digest('hex').slice(0, 16)
   const file = join(settingsFolder(), `listen-${name}`)
@@ -94,7 +94,7 @@ function openPlace(of: string) {
     },
     write(id: string): void {
       mkdirSync(settingsFolder(), { recursive: true, mode: 0o700 })
-      // Also where an older version left one that others may read.
+      // Also replaces a file that an older version left readable by others.
       writeFileSync(`${file}.${process.pid}`, id, { mode: 0o600 })
       renameSync(`${file}.${process.pid}`, file)
     },

@@ -8,7 +8,7 @@ import { result, say } from './tell.ts'
 const usage =
   'login --url <address of your Sluice> [--json]   (asks for the account key, or reads it from standard input)'
 
-/** The key is never an argument: those can be read by everybody on the machine. */
+/** The key is never an argument, since everyone on the machine can read those. */
 export const login: Command = {
   usage,
   about: "Store your Sluice's address and an account key",
@@ -26,7 +26,7 @@ export const login: Command = {
   },
 }
 
-/** To this machine itself nothing leaves it. */
+/** On this machine itself, nothing leaves it. */
 function isInTheClear(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/.test(hostname)

@@ -14,7 +14,7 @@ import { trigger } from './trigger.ts'
 import { upload } from './upload.ts'
 import { verify } from './verify.ts'
 
-/** The program `sluice`: what it can do, and what it ends with. */
+/** The `sluice` program: its commands and exit codes. */
 const COMMANDS: Record<string, Command> = {
   login,
   upload,
@@ -55,7 +55,7 @@ function exitOf(error: unknown): number {
   return error.status === 401 || error.status === 403 ? EXIT.refused : EXIT.failed
 }
 
-/** Without the message, whose line breaks may be somebody else's. */
+/** Without the message, whose line breaks may come from someone else. */
 function framesOf(error: unknown): string[] {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : []
   return lines.filter((line) => /^ {4}at .*:\d+\)?$/.test(line))

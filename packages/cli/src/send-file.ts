@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts'
 import { type Answer, send } from './tus.ts'
 import type { Tokens } from './upload-token.ts'
 
-/** `relativePath`: of a file in a folder that was named, with the folder. */
+/** `relativePath`: for a file in a given folder, includes the folder. */
 export type LocalFile = {
   path: string
   relativePath?: string
@@ -20,23 +20,23 @@ type Way = {
   key: string
   tokens: Tokens
   journal: Journal
-  /** How many bytes are there, confirmed or on their way. */
+  /** How many bytes have arrived, confirmed or in flight. */
   onProgress(bytes: number): void
   onWait(reason: string): void
-  /** What the owner's backend hands to the uploader of the finished file. */
+  /** The owner backend's result for the uploader of the finished file. */
   onResult(result: unknown): void
 }
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 30_000
 const MAX_REFUSED_TOKENS = 4
-/** Such a file is sent with its creation, in one request. */
+/** Files up to this size are sent with their creation, in one request. */
 const SMALL_BYTES = 8 * 1024 * 1024
 const PASSING = [408, 409, 423, 425, 429]
 const GONE = [404, 410]
 const CHECKSUM_MISMATCH = 460
 
-/** Until the last byte is confirmed, or something refuses for good. Answers with the address of the upload. */
+/** Continues until the last byte is confirmed or the upload is permanently refused. Returns the upload's address. */
 export async function sendFile(file: LocalFile, way: Way): Promise<string> {
   const checksum = new FileChecksum(file)
   let refusedTokens = 0
@@ -105,7 +105,7 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
   if (length !== undefined && Number(length) !== file.size)
     throw new Failure(`The upload is for a file of ${length} bytes, but this one has ${file.size}.`)
   let start = Number(head.headers['upload-offset'])
-  // What an earlier run has sent is read while the rest is sent.
+  // Bytes sent by an earlier run are read while the rest is sent.
   if (start > 0) checksum.field().catch(() => undefined)
   // Its backend may have left the length open.
   let isDeclared = length !== undefined
@@ -157,12 +157,12 @@ function isLasting({ status }: Answer, refusedTokens: number): boolean {
 const isRefused = (error: unknown) =>
   error instanceof SluiceError && error.status !== undefined && error.status < 500 && error.status !== 429
 
-/** The last request begins at a multiple of this, so its parts are as large as usual. */
+/** The last request starts at a multiple of this, so its parts have the usual size. */
 const LAST_BYTES = 8 * 1024 * 1024
 
 /**
- * The CRC32 of a whole file, which the server compares with the bytes that have arrived. It is computed of the bytes as they are sent;
- * those that an earlier run has sent, and those of the last request, which declares it, are read once more.
+ * An entire file's CRC32, which the server compares with the bytes received. It is computed from the bytes as they
+ * are sent; bytes sent by an earlier run, and those of the last request, which declares it, are read once more.
  */
 export class FileChecksum {
   readonly #path: string
@@ -175,14 +175,14 @@ export class FileChecksum {
     this.#size = size
   }
 
-  /** Where a request that starts here has to end: before the last bytes, unless the checksum is known. */
+  /** Where a request that starts here must end: before the last bytes, unless the checksum is known. */
   endOfRequest(startBytes: number): number {
     const lastBytes = Math.max(0, Math.floor((this.#size - 1) / LAST_BYTES) * LAST_BYTES)
     const isKnown = this.#bytes === this.#size
     return isKnown || startBytes >= lastBytes ? this.#size : lastBytes
   }
 
-  /** Takes the bytes that it lacks, if they are among these. */
+  /** Takes missing bytes, if these include them. */
   add(positionBytes: number, chunk: Buffer): void {
     const known = this.#bytes - positionBytes
     if (known < 0 || known >= chunk.length) return

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { createSluice, type Sluice } from '../../node/src/client.ts'
 import { EXIT, Failure } from './command.ts'
 
-/** What `login` keeps, in a file that only its owner can read. The environment goes before it. */
+/** What `login` stores, in a file that only its owner can read. The environment takes precedence. */
 export type Settings = {
   baseUrl?: string
   accountKey?: string
   senderToken?: string
   pipeId?: string
-  /** Signs what `listen` forwards; made once. */
+  /** Signs the events that `listen` forwards; generated once. */
   listenSecret?: string
 }
 
@@ -49,14 +49,14 @@ export function keepSettings(changes: Settings): void {
   renameSync(next, file())
 }
 
-/** For whoever is signed in. */
+/** For the signed-in user. */
 export function connect(): Sluice {
   const { baseUrl, accountKey } = readSettings()
   if (baseUrl && accountKey) return createSluice({ baseUrl, accountKey })
   throw new Failure('Sign in first: sluice login --url <address of your Sluice>', EXIT.refused)
 }
 
-/** The Pipe that is named, the one of the settings, or the only one that there is. */
+/** The given Pipe, the one in the settings, or the only one. */
 export async function choosePipe(named: string | undefined): Promise<string> {
   const kept = named ?? readSettings().pipeId
   if (kept) return kept

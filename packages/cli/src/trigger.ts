@@ -8,7 +8,7 @@ import { result, say } from './tell.ts'
 const STATUSES = ['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'] as const
 const usage = `Send a simulated event to an address on this machine`
 
-/** An event of a file that there never was, signed as `listen` signs, to this machine alone. */
+/** An event about a file that never existed, signed like those from `listen`, sent only to this machine. */
 export const trigger: Command = {
   usage,
   about: 'Send an invented event to an address of this machine',

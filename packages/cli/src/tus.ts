@@ -4,12 +4,12 @@ import { request as https } from 'node:https'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** The requests of TUS that an upload from a file takes. */
+/** The TUS requests for uploading a file. */
 export type Answer = { status: number; headers: IncomingMessage['headers']; detail: string }
 type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
 type Body = { path: string; start: number; end: number; onBytes(chunk: Buffer): void }
 
-/** A line that is dead is not waited for longer than that. */
+/** A dead connection is not waited for longer than this. */
 const SILENCE_MS = 60_000
 
 export async function send({ method, url, token, headers = {} }: Sent, body?: Body): Promise<Answer> {
@@ -40,7 +40,7 @@ async function sendBody(req: ClientRequest, { path, start, end, onBytes }: Body)
       done(null, chunk)
     },
   })
-  // A refusal that comes before the end closes the line; the answer tells why.
+  // An early refusal closes the connection; the response says why.
   await pipeline(createReadStream(path, { start, end: end - 1 }), count, req).catch((error) =>
     req.destroy(error),
   )

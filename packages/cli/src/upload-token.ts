@@ -7,7 +7,7 @@ const RENEW_BEFORE_MS = 60_000
 export type UploadToken = { token: string; uploadUrl: string; expiresAt: string }
 export type Tokens = { take(): Promise<UploadToken>; refuse(token: string): void }
 
-/** One token for all files, and a new one in time. Those who wait for it wait together. */
+/** One token for all files, renewed in time. Concurrent requests share one renewal. */
 export function tokensFor(pipeId: string): Tokens {
   let current: Promise<UploadToken> | undefined
   const issue = async () => (await sender()).issueToken({ pipeId })
@@ -33,7 +33,7 @@ export function tokensFor(pipeId: string): Tokens {
   }
 }
 
-/** The Sender of this machine; it is made the first time. */
+/** This machine's Sender, created on first use. */
 export async function sender(): Promise<Sluice> {
   const { baseUrl, senderToken } = readSettings()
   if (!baseUrl) throw new Failure('Sign in first: sluice login --url <address of your Sluice>', EXIT.refused)

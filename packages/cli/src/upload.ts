@@ -12,7 +12,10 @@ const usage =
   'upload <file> --to <uploadUrl> [--json]   (created by your backend, with its token in SLUICE_UPLOAD_TOKEN)'
 const MAX_AT_ONCE = 16
 
-/** Files, and folders with all that is in them. Run it again after a kill: it goes on at the byte where it was. */
+/**
+ * Uploads files, and folders with their contents. After a kill, running it again continues at the byte where it
+ * stopped.
+ */
 export const upload: Command = {
   usage,
   about: 'Upload files and folders; run it again to resume',
@@ -45,7 +48,7 @@ async function again(pipe: string | undefined): Promise<Way> {
   }
 }
 
-/** Nothing is noted of it: the address is given each time, and the server knows how much is there. */
+/** Not recorded: the address is passed each time, and the server knows how much has arrived. */
 function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
   const token = process.env.SLUICE_UPLOAD_TOKEN
   if (files.length !== 1) throw misused('--to takes one file.', usage)
@@ -146,7 +149,7 @@ export type Progress = {
   end(): void
 }
 
-/** One bar for all files, on a terminal; elsewhere one line at the end. */
+/** One progress bar for all files on a terminal; otherwise one line at the end. */
 export function openProgress(files: LocalFile[], silent: boolean): Progress {
   const total = files.reduce((sum, { size }) => sum + size, 0)
   const there = new Map<LocalFile, number>()

@@ -7,7 +7,7 @@ import { result } from './tell.ts'
 const usage =
   'verify --headers <file> --body <file> [--json]   (with the secret in SLUICE_WEBHOOK_SECRET, or else the one from listen)'
 
-/** The headers as a server prints them, one a line, or as JSON. */
+/** The headers as a server prints them, one per line, or as JSON. */
 export const verify: Command = {
   usage,
   about: "Check a webhook's signature, and explain a mismatch",

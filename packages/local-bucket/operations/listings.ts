@@ -11,7 +11,7 @@ import type { XmlElement } from '../xml.ts'
 interface Page {
   objects: ObjectMetadata[]
   commonPrefixes: string[]
-  /** The last key or common prefix of the page, if more follow. */
+  /** The page's last key or common prefix, if more follow. */
   next: string | undefined
 }
 
@@ -122,7 +122,7 @@ export const listMultipartUploads: Perform = async ({ request, storage }) => {
   ])
 }
 
-/** By key; those of one key by age. */
+/** By key; those with the same key by age. */
 function compareUploads(a: Upload, b: Upload): number {
   return compareKeys(a.key, b.key) || a.initiatedMs - b.initiatedMs || compareKeys(a.id, b.id)
 }
@@ -182,14 +182,14 @@ function describePart({ number, lastModifiedMs, md5, size, crc32 }: StoredPart):
 
 const MAX_ENTRIES = 1000
 
-/** How many entries a page may have: what the query asks for, and a thousand at most. */
+/** How many entries a page may have: the number in the query, at most a thousand. */
 export function readLimit(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? String(MAX_ENTRIES)
   if (!/^\d{1,10}$/.test(text)) throw new S3Error('InvalidArgument', `${name} is not a number`)
   return Math.min(Number(text), MAX_ENTRIES)
 }
 
-/** With `encoding-type=url` keys come encoded, since XML cannot hold every character that a key can. */
+/** With `encoding-type=url`, keys are encoded, since XML cannot represent every character in a key. */
 export function listingEncoder(query: URLSearchParams): (text: string) => string {
   if (!query.has('encoding-type')) return (text) => text
   return (text) => encodeURIComponent(text).replaceAll('%2F', '/')

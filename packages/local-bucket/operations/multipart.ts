@@ -38,7 +38,7 @@ export const createMultipartUpload: Perform = async ({ request, storage }) => {
   )
 }
 
-/** With CRC32 and no type, S3 takes the checksum of the checksums. */
+/** With CRC32 and no type, S3 uses the checksum of the checksums. */
 function readChecksumType(headers: Record<string, string>): ChecksumType | undefined {
   const algorithm = headers['x-amz-checksum-algorithm']
   const type = headers['x-amz-checksum-type']
@@ -99,7 +99,7 @@ export const uploadPartCopy: Perform = async (call) => {
   }
 }
 
-/** The source needs a permission of its own: who may put may not therefore read. */
+/** The source needs a separate permission: permission to put does not include reading. */
 async function openSource(call: Call): Promise<OpenObject> {
   if (!call.permits('s3:GetObject')) throw new S3Error('AccessDenied')
   const { bucket, key } = readCopySource(call.request.headers['x-amz-copy-source']!)
@@ -171,7 +171,7 @@ async function complete(
   return assembled
 }
 
-/** What the client says about the whole object must be so. */
+/** What the client says about the entire object must be true. */
 function requireDeclared(headers: Record<string, string>, { size, crc32, checksum }: Assembled): void {
   const type = headers['x-amz-checksum-type']
   if (type !== undefined && type !== checksum.type) {

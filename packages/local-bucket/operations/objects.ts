@@ -49,7 +49,7 @@ function answerWith({ metadata, file }: OpenObject, { headers, query }: S3Reques
   return { status: range ? 206 : 200, headers: all, body }
 }
 
-/** `response-content-type` and its kin, as a presigned link to a download has them. */
+/** `response-content-type` and related parameters, as in a presigned download link. */
 function overrides(query: URLSearchParams): Record<string, string> {
   const named = [...query].filter(([name]) => name.startsWith('response-'))
   return Object.fromEntries(named.map(([name, value]) => [name.slice('response-'.length), value]))
@@ -87,7 +87,7 @@ export const headObject: Perform = async (call) => {
   return emptyAnswer(range ? 206 : 200, { ...whole, ...rangeHeaders(range, metadata.size) })
 }
 
-/** As S3: an object that is not there is deleted, too. */
+/** As in S3, deleting a missing object succeeds. */
 export const deleteObject: Perform = async ({ request, storage }) => {
   await storage.objects.remove(request.key)
   return emptyAnswer(204)

@@ -11,27 +11,33 @@ import { verify, WebhookVerificationError } from './webhooks.ts'
 type Answers<Answer> = Answer | Promise<Answer>
 
 export type DecisionHandlerOptions = {
-  /** Of each hook that asks here, and during a rotation also the previous ones; SLUICE_HOOK_SECRET if left out. */
+  /**
+   * For each hook that uses this address, including previous secrets during a rotation; defaults to
+   * SLUICE_HOOK_SECRET.
+   */
   secret?: string | string[]
-  /** Before an upload begins. A question may come more than once, with the same `id`; `test` is there in tests only. */
+  /**
+   * Before an upload starts. A question may arrive more than once, with the same `id`; `test` is only present in
+   * tests.
+   */
   beforeCreate?(
     upload: BeforeCreateQuestion['data'],
     question: BeforeCreateQuestion,
   ): Answers<BeforeCreateAnswer>
-  /** Before there is an object, when every byte is durable. */
+  /** Before the object is created, when every byte is durable. */
   beforeComplete?(
     file: BeforeCompleteQuestion['data'],
     question: BeforeCompleteQuestion,
   ): Answers<BeforeCompleteAnswer>
-  /** One of them threw, or somebody else than Sluice asked; `console.error` if left out. */
+  /** Called if a function threw, or the request was not from Sluice; defaults to `console.error`. */
   onError?(error: unknown): void
 }
 
 type Question = BeforeCreateQuestion | BeforeCompleteQuestion
 
 /**
- * The address of decision hooks, for anything that takes a `Request` and gives a `Response`. What throws is no answer: Sluice asks
- * again, and then does what the hook says for a missing one.
+ * The endpoint for decision hooks, for anything that takes a `Request` and returns a `Response`. If it throws, there
+ * is no answer: Sluice asks again, and then applies the hook's setting for a missing answer.
  */
 export function createDecisionHandler(
   options: DecisionHandlerOptions,

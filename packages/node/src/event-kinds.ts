@@ -8,7 +8,7 @@ import type {
   UsageThreshold,
 } from './generated/types.ts'
 
-/** Every event that an output can ask for; `event` tells them apart. */
+/** Every event that an output can ask for; `event` distinguishes them. */
 export type SluiceEvent =
   | FileStatusChanged
   | FileCreated
@@ -20,5 +20,5 @@ export type SluiceEvent =
 
 export type EventKind = SluiceEvent['event']
 
-/** The events of some kinds. */
+/** The events of certain kinds. */
 export type EventOf<Kind extends EventKind> = Extract<SluiceEvent, { event: Kind }>

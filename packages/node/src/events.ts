@@ -4,32 +4,38 @@ import { noAnswer, refusal, SluiceError } from './sluice-error.ts'
 import { wait } from './wait.ts'
 
 export type EventsOptions<Kind extends EventKind = 'file.status_changed'> = {
-  /** `file.status_changed` alone if left out. */
+  /** Defaults to `file.status_changed` only. */
   events?: readonly Kind[]
   /** Only those of one Pipe. */
   pipeId?: string
-  /** Where to go on: an event's `id`, or what `onPlace` told, up to an hour ago. From now on if left out. */
+  /** Where to continue: an event's `id`, or a value from `onPlace`, up to an hour ago. Defaults to now. */
   after?: string
   signal?: AbortSignal
-  /** You asked for the next event after this one, or none came for a while: keep it, and pass it as `after` to go on here. */
+  /**
+   * Called when you request the next event after this one, or none has arrived for a while: store it, and pass it as
+   * `after` to continue from here.
+   */
   onPlace?(id: string): void
-  /** The stream is open, at first and after each break. */
+  /** The stream is open, initially and after each interruption. */
   onOpen?(): void
-  /** It broke, and is opened again. */
+  /** The stream was interrupted, and is being reopened. */
   onBreak?(error: SluiceError): void
-  /** It was away for more than an hour: what came before that time was not told. */
+  /** It was interrupted for more than an hour: events before that time are missing. */
   onGap?(until: string): void
 }
 
 type Source = { baseUrl: string; accountKey: string; fetch: typeof fetch }
 type Message = { id?: string; event?: string; data: string }
 
-/** A heartbeat comes every 15 seconds: after three times that the line is dead, whatever it says. */
+/** A heartbeat arrives every 15 seconds: after three times that, the connection is considered dead. */
 const SILENCE_MS = 45_000
-/** Those that a listener who comes back is told again. */
+/** Events that are sent again to a returning listener. */
 const MAX_REMEMBERED = 10_000
 
-/** Every event once, as it happens, across breaks of up to an hour. It ends with the signal, or throws where it is refused. */
+/**
+ * Every event once, as it happens, across interruptions of up to an hour. It ends with the signal, or throws if it is
+ * refused.
+ */
 export async function* followEvents<Kind extends EventKind = 'file.status_changed'>(
   { baseUrl, accountKey, fetch }: Source,
   {
@@ -48,7 +54,7 @@ export async function* followEvents<Kind extends EventKind = 'file.status_change
     ...(events && { events: events.join(',') }),
   })
   const address = `${baseUrl}/events/stream${query.size > 0 ? `?${query}` : ''}`
-  // Asked for only where somebody names them: a server that is older than this package knows no others.
+  // Only requested if named: a server older than this package knows no other kinds.
   const kinds = new Set<string | undefined>(events ?? ['file.status_changed'])
   const told = new Set<string>()
   let place = after
@@ -113,7 +119,7 @@ async function* open(
   }
 }
 
-/** Not every runtime iterates over a stream by itself. */
+/** Not every runtime can iterate over a stream. */
 async function* chunksOf(stream: ReadableStream<string>): AsyncGenerator<string> {
   const reader = stream.getReader()
   for (;;) {

@@ -1,4 +1,4 @@
-/** What is needed of the requests of Node's own server, of Express and of Fastify's raw ones. */
+/** What is needed from the requests of Node's own server, Express, and Fastify's raw ones. */
 export type NodeRequest = AsyncIterable<Uint8Array> & {
   method?: string | undefined
   url?: string | undefined
@@ -14,8 +14,8 @@ export type NodeResponse = {
 type NodeHandler = (req: NodeRequest, res: NodeResponse, next?: (error: unknown) => void) => Promise<void>
 
 /**
- * Lets such a server answer by what takes a `Request` and gives a `Response`. It never rejects, which would end the process: what is thrown goes
- * to Express, or to the console.
+ * Lets such a server respond using a function from `Request` to `Response`. It never rejects, which would end the
+ * process: errors go to Express, or to the console.
  */
 export function toNodeHandler(handle: (request: Request) => Promise<Response>): NodeHandler {
   return async (req, res, next) => {
@@ -49,7 +49,7 @@ function toRequest(req: NodeRequest, signal: AbortSignal): Request | undefined {
       method,
       headers,
       signal,
-      // Half: the whole body is sent before the answer begins. The types of browsers do not know it yet.
+      // Half: the entire body is sent before the response starts. The browser types do not include it yet.
       ...(hasBody && ({ body: bodyOf(req), duplex: 'half' } as object)),
     })
   } catch {

@@ -1,6 +1,6 @@
 export const NO_STORE = { 'Cache-Control': 'no-store' }
 
-/** What a handler answers where it cannot do what it was asked (RFC 9457). */
+/** A handler's error response (RFC 9457). */
 export function problem(
   { status, code, title }: { status: number; code: string; title: string },
   headers: Record<string, string> = {},

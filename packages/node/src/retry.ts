@@ -1,11 +1,11 @@
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 8000
-/** Longer than that nobody waits within a call: it fails, and says why. */
+/** A call does not wait longer than this: it fails with the reason. */
 const MAX_RETRY_AFTER_MS = 30_000
-/** Answers that a moment later may be others. */
+/** Responses that may differ a moment later. */
 const PASSING = [408, 425, 429]
 
-/** How long to wait before the next attempt; undefined where there is to be none. No status means no answer. */
+/** How long to wait before the next attempt; undefined if there is none. No status means no response. */
 export function retryDelayMs(
   attempt: number,
   { status, retryAfter }: { status?: number | undefined; retryAfter?: string | null },

@@ -7,8 +7,8 @@ export type SendOptions = { fetch: typeof fetch; maxRetries: number; timeoutMs: 
 type Outcome = { response: Response } | { error: SluiceError; retryAfter?: string | null }
 
 /**
- * A `fetch` that tries again what may pass, and throws a SluiceError for what does not. Sending twice is safe: what creates
- * something bears an `Idempotency-Key`, and everything else comes to the same when it is done again.
+ * A `fetch` that retries temporary errors, and throws a SluiceError for others. Sending twice is safe: requests that
+ * create something have an `Idempotency-Key`, and everything else has the same result when repeated.
  */
 export function sendWith({
   fetch,
@@ -29,7 +29,7 @@ export function sendWith({
   }
 }
 
-/** The body is read here, too: one that is cut off is no answer. */
+/** The body is also read here: a truncated body does not count as a response. */
 async function once(send: typeof fetch, request: Request, timeoutMs: number): Promise<Outcome> {
   try {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])

@@ -1,4 +1,4 @@
-/** What may be told as an option or, where there are environment variables, by one of these. */
+/** What can be passed as an option or, if there are environment variables, by one of these. */
 const VARIABLES = {
   baseUrl: 'SLUICE_URL',
   accountKey: 'SLUICE_ACCOUNT_KEY',

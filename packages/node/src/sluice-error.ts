@@ -11,16 +11,18 @@ type Told = {
   cause?: unknown
 }
 
-/** Everything that a call can fail with. Go by `code`: it is stable, and a later version may add to the ones known today. */
+/** Every error that a call can throw. Use `code`: it is stable, and a later version may add codes. */
 export class SluiceError extends Error {
   override readonly name = 'SluiceError'
-  /** `no_answer`: the network or the server was away. `unexpected_answer`: it was not Sluice that answered. */
+  /**
+   * `no_answer`: the network or the server was unavailable. `unexpected_answer`: the response was not from Sluice.
+   */
   readonly code: ErrorCode | 'no_answer' | 'unexpected_answer' | (string & {})
-  /** Without an answer there is none. */
+  /** Undefined without a response. */
   readonly status: number | undefined
-  /** Which fields of the request were wrong. */
+  /** The invalid fields of the request. */
   readonly errors: FieldError[]
-  /** What to quote when you ask your administrator. */
+  /** Include it when you ask your administrator. */
   readonly requestId: string | undefined
 
   constructor({ code, message, status, errors = [], requestId, cause }: Told) {
@@ -37,7 +39,7 @@ export function noAnswer(cause: unknown): SluiceError {
   return new SluiceError({ code: 'no_answer', message: `Sluice did not respond: ${message}`, cause })
 }
 
-/** From the body of an answer that refuses. */
+/** From the body of an error response. */
 export async function refusal(response: Response): Promise<SluiceError> {
   const { status, headers } = response
   const requestId = headers.get('X-Request-Id') ?? undefined

@@ -3,23 +3,25 @@ import { NO_STORE, problem } from './problem.ts'
 import { setting } from './settings.ts'
 import { SluiceError } from './sluice-error.ts'
 
-/** What whoever asks may upload: the fields of the token API, each of which may be left out. */
+/** What a user may upload: the fields of the token API, all of which are optional. */
 export type TokenGrant = Partial<Parameters<Sluice['issueToken']>[0]>
 
 export type TokenHandlerOptions = Pick<SluiceOptions, 'baseUrl' | 'senderToken' | 'fetch'> & {
-  /** The Pipe that a grant does not name; SLUICE_PIPE_ID if left out. */
+  /** The Pipe for grants without one; defaults to SLUICE_PIPE_ID. */
   pipeId?: string
-  /** What this person may upload, or nothing where they may not. Look at the session, never at what the body claims. */
+  /** What this user may upload, or nothing if they may not. Check the session, never what the body claims. */
   authorize(
     request: Request,
   ): Promise<TokenGrant | null | undefined | false> | TokenGrant | null | undefined | false
-  /** A token could not be had, or `authorize` threw; `console.error` if left out. The person is told no more than that. */
+  /**
+   * No token was available, or `authorize` threw; defaults to `console.error`. The user is told no more than that.
+   */
   onError?(error: unknown): void
 }
 
 /**
- * The endpoint where your pages get their upload tokens, for anything that takes a `Request` and gives a `Response`. The
- * Sender's token stays in your backend.
+ * The endpoint where your pages get their upload tokens, for anything that takes a `Request` and returns a
+ * `Response`. The Sender token stays in your backend.
  */
 export function createTokenHandler(options: TokenHandlerOptions): (request: Request) => Promise<Response> {
   const { authorize, onError = console.error } = options
@@ -34,7 +36,7 @@ export function createTokenHandler(options: TokenHandlerOptions): (request: Requ
       const token = await sluice.issueToken({ ...grant, pipeId }, { signal: request.signal })
       return Response.json(token, { headers: NO_STORE })
     } catch (error) {
-      // As frameworks say that somebody is to sign in.
+      // How frameworks signal that a user must sign in.
       if (error instanceof Response) return error
       if (!request.signal.aborted) onError(error)
       return passes(error) ? problem(UNAVAILABLE, { 'Retry-After': '5' }) : problem(INTERNAL)

@@ -1,10 +1,10 @@
 import type { SluiceEvent } from './event-kinds.ts'
 import type { FileStatusChanged } from './generated/types.ts'
 
-/** Whatever framework gave them: a `Headers`, or an object such as the `headers` of a Node request. */
+/** In any framework's format: a `Headers`, or an object such as the `headers` of a Node request. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
 
-/** Which of these it was is for your log; the sender needs to know no more than that you refuse. */
+/** The reason is for your log; the sender only needs to know that you refuse. */
 export type RefusalReason = 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
 
 export class WebhookVerificationError extends Error {
@@ -26,13 +26,13 @@ const MESSAGES: Record<RefusalReason, string> = {
 }
 
 const TOLERANCE_S = 300
-/** After a rotation there are two; more than these are not looked at. */
+/** After a rotation there are two; more than these are ignored. */
 const MAX_SIGNATURES = 5
 
 /**
- * The event of a webhook whose signature is right (Standard Webhooks); anything else throws a WebhookVerificationError.
- * `body` is the raw body, before any parser touched it. Pass several secrets while one replaces another. For an output that
- * asks for more than `file.status_changed`, name the type: `unwrap<SluiceEvent>(…)`.
+ * The event of a webhook with a valid signature (Standard Webhooks); anything else throws a WebhookVerificationError.
+ * `body` is the raw body, before any parser touched it. Pass several secrets while one replaces another. For an
+ * output that asks for more than `file.status_changed`, specify the type: `unwrap<SluiceEvent>(…)`.
  */
 export async function unwrap<Event extends SluiceEvent = FileStatusChanged>(
   body: string | Uint8Array | ArrayBuffer,
@@ -42,7 +42,7 @@ export async function unwrap<Event extends SluiceEvent = FileStatusChanged>(
   return JSON.parse(await verify(body, headers, secret))
 }
 
-/** The body, if its signature is right. */
+/** The body, if its signature is valid. */
 export async function verify(
   body: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,

@@ -5,13 +5,13 @@ export type UnreadableFile = { name: string; path?: string }
 
 type Dropped = {
   files: File[]
-  /** Files, and folders, that the browser could not read. */
+  /** Files and folders that the browser could not read. */
   unreadable: UnreadableFile[]
   /** There were more than `MAX_FILES`. */
   hasMore: boolean
 }
 
-/** The files of a drop, including those in its folders at any depth. What cannot be read does not affect the others. */
+/** The files of a drop, including those in its folders at any depth. Unreadable entries do not affect the others. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<Dropped> {
   // Read before the first await: a drop is empty after its event.
   const entries = [...items].map((item) => item.webkitGetAsEntry?.())
@@ -51,7 +51,7 @@ async function collectFolder(entry: FileSystemDirectoryEntry, found: Dropped): P
   }
 }
 
-/** As a file of a picked folder has it. */
+/** Like a file in a picked folder. */
 function withPath(file: File, path: string): File {
   if (path.includes('/')) Object.defineProperty(file, 'webkitRelativePath', { value: path })
   return file

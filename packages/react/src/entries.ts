@@ -4,15 +4,15 @@ import type { FileUpload } from './file-upload.ts'
 import type { Hold } from './hold-upload.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 
-/** An upload of the list, with what its page needs to send it. */
+/** A listed upload, with what its page needs to send it. */
 export type Entry = {
   upload: FileUpload
   file: File | undefined
   lastModified: number
   url: string | undefined
-  /** Once it has had its turn. */
+  /** Set once its turn has come. */
   checksum: FileChecksum | undefined
-  /** How much the browser keeps of the file. */
+  /** How much of the file the browser keeps. */
   keptBytes: number
   stop: (() => void) | undefined
   /** While the uploads are open. */
@@ -68,7 +68,7 @@ export function keptEntry(
   }
 }
 
-/** `crypto.randomUUID` is missing from pages without TLS. */
+/** `crypto.randomUUID` is missing on pages without TLS. */
 function newId(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, '0'))
@@ -78,8 +78,8 @@ function newId(): string {
 export type Known = { upload: FileUpload; lastModified: number }
 
 /**
- * What waits for this file to be picked again. Folders hold files of one name, size and time, so their paths count, unless it was picked
- * without its folder and only one is meant.
+ * Finds the upload waiting for this file to be picked again. Folders contain files with the same name, size and time,
+ * so paths count, unless the file was picked without its folder and only one upload matches.
  */
 export function findMissing<Entry extends Known>(entries: readonly Entry[], file: File): Entry | undefined {
   const alike = entries.filter(
@@ -91,12 +91,12 @@ export function findMissing<Entry extends Known>(entries: readonly Entry[], file
   return same ?? (path === undefined && alike.length === 1 ? alike[0] : undefined)
 }
 
-/** How many files are taken in at a time: some milliseconds of work on a slow machine. */
+/** How many files are added at a time: a few milliseconds of work on a slow machine. */
 const AT_ONCE = 50
 
 /**
- * Does the work of a long list in slices, each after the last has ended, and lets the page respond in between. The first is
- * begun at once.
+ * Processes a long list in slices, one after another, and lets the page respond in between. The first one starts
+ * immediately.
  */
 export async function inSlices<Item>(
   items: readonly Item[],
@@ -108,7 +108,7 @@ export async function inSlices<Item>(
   }
 }
 
-/** Not by a timer: those of a hidden page are slowed down to one in a second. */
+/** Does not use a timer: in a hidden page, timers run once per second. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()

@@ -1,4 +1,4 @@
-/** A request that was answered, but not with what was asked for. Without an answer, `fetch` throws its own error. */
+/** A request that got a response, but not the expected one. Without a response, `fetch` throws its own error. */
 export class Failure extends Error {
   readonly status: number
 
@@ -8,15 +8,17 @@ export class Failure extends Error {
   }
 }
 
-/** Answers that stop by themselves: the server is away or busy, or another request still holds the upload. */
+/** Responses that are temporary: the server is unavailable or busy, or another request still holds the upload. */
 const PASSING = [408, 409, 423, 425, 429]
 
-/** No status means no answer: the network is gone, which passes as well. */
+/** No status means no response: the network is down, which is also temporary. */
 export function passes(status: number | undefined): boolean {
   return !status || status >= 500 || PASSING.includes(status)
 }
 
-/** What the browser throws at a request that no wait can help: the file was changed or deleted since it was picked. */
+/**
+ * The browser's error for a request that waiting cannot help: the file was changed or deleted after it was picked.
+ */
 export function isLasting(error: unknown): boolean {
   if (error instanceof Failure) return !passes(error.status)
   return (error as Error | undefined)?.name === 'NotReadableError'
@@ -26,13 +28,13 @@ export function reasonOf(error: unknown): string {
   return error instanceof Failure ? error.message : 'Waiting for the network'
 }
 
-/** What Sluice itself said of it, in words; else what the client noticed. */
+/** Sluice's own message; otherwise the client's. */
 export function tellFailure(noticed: string, answer: string | undefined): string {
   try {
     const { detail } = JSON.parse(answer ?? '') as { detail?: unknown }
     if (typeof detail === 'string' && detail) return detail
   } catch {
-    // Not every answer is one of ours.
+    // Not every response is from Sluice.
   }
   return noticed
 }

@@ -1,15 +1,15 @@
 const MIB = 1024 * 1024
-/** Read at a time: a few milliseconds of work, after which the page may respond. */
+/** The read size: a few milliseconds of work, after which the page may respond. */
 const PIECE_BYTES = 4 * MIB
-/** A file is read as far as this before the first of it is confirmed, so the checksum of most files is there when they are sent. */
+/** How far a file is read before its start is confirmed, so that most files' checksum is ready when they are sent. */
 const AHEAD_BYTES = 64 * MIB
-/** The last request begins at a multiple of this, so its parts are as large as usual. */
+/** The last request starts at a multiple of this, so its parts have the usual size. */
 const LAST_BYTES = 8 * MIB
 
 /**
- * The CRC32 of a whole file, which the server compares with the bytes that have arrived. It is computed while the file is sent, and
- * declared with the request that completes it. The file is read for it from its beginning, also after a reload: what was sent before
- * from a file that has changed since is found out.
+ * An entire file's CRC32, which the server compares with the bytes received. It is computed while the file is sent,
+ * and declared with the request that completes it. The file is read from the start for this, even after a reload: if
+ * bytes were sent from a file that has changed since, that is detected.
  */
 export class FileChecksum {
   readonly #file: Blob
@@ -21,12 +21,12 @@ export class FileChecksum {
     this.#file = file
   }
 
-  /** Goes on as far as the upload has come, and does not fail: `field` will. */
+  /** Continues to the upload's current position, and does not fail: `field` will. */
   follow(sentBytes: number, signal: AbortSignal): void {
     this.#readTo(Math.max(sentBytes, AHEAD_BYTES), signal).catch(() => undefined)
   }
 
-  /** Where a request that starts here has to end: before the last bytes, unless the checksum is known. */
+  /** Where a request that starts here must end: before the last bytes, unless the checksum is known. */
   endOfRequest(startBytes: number, endBytes: number): number {
     const { size } = this.#file
     const lastBytes = Math.max(0, Math.floor((size - 1) / LAST_BYTES) * LAST_BYTES)
@@ -41,7 +41,7 @@ export class FileChecksum {
     return `crc32=:${btoa(String.fromCharCode(...bytes))}:`
   }
 
-  /** One after another, each from where the last has stopped. */
+  /** One after another, each from where the last one stopped. */
   #readTo(endBytes: number, signal: AbortSignal): Promise<void> {
     const read = async () => {
       const toBytes = Math.min(endBytes, this.#file.size)
@@ -57,7 +57,10 @@ export class FileChecksum {
   }
 }
 
-/** By tables of sixteen bytes at a time: the fastest that JavaScript does without WebAssembly, which a page's CSP may forbid. */
+/**
+ * Uses tables for sixteen bytes at a time: the fastest way in JavaScript without WebAssembly, which a page's CSP may
+ * forbid.
+ */
 const AT_ONCE = 16
 const TABLE = new Int32Array(256 * AT_ONCE)
 for (let byte = 0; byte < 256; byte++) {
@@ -70,9 +73,9 @@ for (let at = 256; at < TABLE.length; at++) {
   TABLE[at] = (before >>> 8) ^ TABLE[before & 255]!
 }
 
-/** Of these bytes, after others that have the CRC32 `before`. */
+/** Of these bytes, after others whose CRC32 is `before`. */
 export function crc32(buffer: ArrayBuffer, before = 0): number {
-  // Little-endian, as every machine with a browser is.
+  // Little-endian, like every machine with a browser.
   const words = new Int32Array(buffer, 0, buffer.byteLength >>> 2)
   const wholeWords = words.length & ~3
   let crc = ~before

@@ -1,12 +1,12 @@
-/** Lets go of it. */
+/** Releases it. */
 export type Hold = () => void
 
-/** Pages without TLS have no locks: two tabs then know nothing of each other, but the lists of one page do. */
+/** Pages without TLS have no locks: two tabs then do not know about each other, but lists on the same page do. */
 const heldHere = new Map<string, Promise<void>>()
 
 /**
- * An unfinished upload belongs to one list of one tab at a time; the next one waits here until that is closed. Without an answer the wait was
- * ended, or the browser has no locks for this page.
+ * An unfinished upload belongs to one list in one tab at a time; the next one waits here until that is closed.
+ * Without a result, the wait was ended, or the browser has no locks for this page.
  */
 export function holdUpload(id: string, signal?: AbortSignal): Promise<Hold | undefined> {
   if (!navigator.locks) return holdHere(id)
@@ -16,7 +16,7 @@ export function holdUpload(id: string, signal?: AbortSignal): Promise<Hold | und
   })
 }
 
-/** At once, or not at all. */
+/** Immediately, or not at all. */
 export function holdIfFree(id: string): Promise<Hold | undefined> {
   if (!navigator.locks) return heldHere.has(id) ? Promise.resolve(undefined) : holdHere(id)
   return new Promise((resolve) => {

@@ -1,5 +1,6 @@
 /**
- * Uploads for React that survive lost networks, closed tabs and ended tokens: a button, a dropzone, and the hook below both.
+ * Uploads for React that survive lost networks, closed tabs and expired tokens: a button, a dropzone, and the hook
+ * behind both.
  */
 export type { Answered, FileUpload, Transport, UploadOptions, UploadState } from './file-upload.ts'
 export type { UploadToken } from './tokens.ts'

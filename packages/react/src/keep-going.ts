@@ -4,10 +4,10 @@ import type { Tokens } from './tokens.ts'
 
 type Options = {
   tokens: Tokens
-  /** Why it waits, for people; told again at each failure. */
+  /** Why it is waiting, for display; called again on each failure. */
   tell(reason: string): void
   fetch: typeof globalThis.fetch
-  /** Held up just before it is sent. */
+  /** Called just before it is sent. */
   beforeSend?(request: TusRequest, signal: AbortSignal): Promise<void>
 }
 
@@ -34,18 +34,21 @@ type TusError = Error & {
   causingError?: Error | null
 }
 
-/** Half a minute between attempts, for the seven days that an upload may lie still. It counts again when bytes arrive. */
+/**
+ * Half a minute between attempts, for the seven days that an upload may be idle. The count restarts when bytes
+ * arrive.
+ */
 const RETRY_DELAYS_MS = [0, 1000, 3000, 5000, 10_000, ...Array<number>(20_160).fill(30_000)]
 /** The upload is gone: starting over is right. */
 const GONE = [404, 410]
-/** A token of just now that is refused again and again will not be taken later. */
+/** A new token that is refused repeatedly will not be accepted later. */
 const MOST_REFUSED_TOKENS = 4
 
 /**
- * Options for tus-js-client that keep an upload going for as long as it lives. By themselves they
- * count every failure, being offline included, and give up after the last of `retryDelays`; and they start over
- * when they are not told the offset, whatever the reason. So whatever passes is waited for here, before they hear
- * of it: a token that cannot be had, a network or a server that is away. A token that ran out is replaced.
+ * Options for tus-js-client that keep an upload going for as long as it lives. By default, it counts every failure,
+ * including being offline, and gives up after the last of `retryDelays`; and it starts over if it cannot get the
+ * offset, whatever the reason. So temporary problems are waited out here, before it notices them: an unavailable
+ * token, a network or a server that is down. An expired token is replaced.
  */
 export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
   let used: string | undefined
@@ -69,7 +72,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
 
   return {
     retryDelays: RETRY_DELAYS_MS,
-    /** Where uploads are created, as soon as a token can be had. */
+    /** Where uploads are created, as soon as a token is available. */
     async endpoint(signal: AbortSignal): Promise<string> {
       return (await persist(tokens.take, signal, tell)).uploadUrl
     },
@@ -88,7 +91,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
           )
         return
       }
-      // An attempt that is known to be in vain is not made.
+      // Skips an attempt that is known to be in vain.
       if (lost && !navigator.onLine) {
         tell(reasonOf(undefined))
         await online(MAX_DELAY_MS)
@@ -105,7 +108,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
       lost = !status
       if (status === 401) tokens.refuse(used)
       if (status === 401) return attempt < MOST_REFUSED_TOKENS
-      // The first is tried again at once, and is not worth a word.
+      // The first failure is retried immediately, and is not reported.
       if (attempt > 0)
         tell(reasonOf(status ? new Failure(`The server responded with ${status}`, status) : error))
       return passes(status)
@@ -113,7 +116,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
   }
 }
 
-/** Its client makes a new request when it goes on; this one must not come after that. */
+/** Its client makes a new request when it continues; this one must not be sent after that. */
 function watchAbort(request: TusRequest): AbortSignal {
   const aborted = new AbortController()
   const abort = request.abort
@@ -124,7 +127,7 @@ function watchAbort(request: TusRequest): AbortSignal {
   return aborted.signal
 }
 
-/** A file that was changed on the disk fails like a broken line each time that it is sent. */
+/** A file changed on disk fails like a broken connection each time it is sent. */
 async function readable(data: unknown): Promise<void> {
   if (data instanceof Blob) await data.slice(0, 1).arrayBuffer()
 }

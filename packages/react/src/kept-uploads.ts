@@ -1,6 +1,6 @@
 /**
- * What outlives a reload: each unfinished upload, and its file where there is room. A browser that keeps nothing, as in a private
- * window, uploads all the same.
+ * What survives a reload: each unfinished upload, and its file if there is room. If the browser keeps nothing, such
+ * as in a private window, uploads still work.
  */
 export type KeptUpload = {
   id: string
@@ -18,12 +18,12 @@ export type KeptUpload = {
 export type KeptUploads = ReturnType<typeof openKeptUploads>
 
 const DATABASE = 'sluice-uploads'
-/** For as long as an upload may lie still at the server. */
+/** As long as an upload may be idle on the server. */
 const LIFE_MS = 7 * 24 * 3_600_000
 
 export function openKeptUploads() {
   let opening: Promise<IDBDatabase> | undefined
-  /** Whose files have not had their turn: one that is removed before that is not stored after it. */
+  /** Uploads whose files are not stored yet: one removed before that is not stored afterwards. */
   const unstored = new Set<string>()
   const use = async (
     mode: IDBTransactionMode,
@@ -42,7 +42,7 @@ export function openKeptUploads() {
   const ignored = () => undefined
 
   return {
-    /** The files one after another, since the browser copies what it keeps. */
+    /** Files are stored one after another, since the browser copies what it keeps. */
     async add(added: readonly { upload: KeptUpload; file: File | undefined }[]): Promise<void> {
       for (const { upload, file } of added) if (file) unstored.add(upload.id)
       await change(['uploads'], (all) => {
@@ -65,7 +65,7 @@ export function openKeptUploads() {
       unstored.delete(id)
       await change(['uploads', 'files'], (all) => forget(all, id)).catch(ignored)
     },
-    /** Those of a place, the oldest first. What is too old to go on is forgotten. */
+    /** A place's uploads, oldest first. Those too old to continue are dropped. */
     async ids(place: string): Promise<string[]> {
       let found: KeptUpload[] = []
       await change(['uploads', 'files'], (all) => {

@@ -4,8 +4,8 @@ const FIRST_DELAY_MS = 1000
 export const MAX_DELAY_MS = 30_000
 
 /**
- * Tries until it works, or fails for good. It waits for as long as it takes, and goes on at once when the browser
- * says that the network is back; where the browser does not know, within half a minute.
+ * Retries until it works, or fails permanently. It waits for as long as necessary, and continues immediately when the
+ * browser reports that the network is back; if the browser does not know, within half a minute.
  */
 export async function persist<Answer>(
   attempt: () => Promise<Answer>,
@@ -21,12 +21,12 @@ export async function persist<Answer>(
       if (!signal.aborted) tell(reasonOf(error))
     }
     if (!signal.aborted) await online(delayMs)
-    // Paused or removed: a new request is made when it goes on, and nobody waits for this one.
+    // Paused or removed: a new request is made when it continues, and nobody waits for this one.
     if (signal.aborted) return new Promise(() => {})
   }
 }
 
-/** Waits for the browser to say that the network is back, and no longer than told: it may be wrong. */
+/** Waits for the browser to report that the network is back, but no longer than the given time: it may be wrong. */
 export function online(atMostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

@@ -9,16 +9,16 @@ import type { Tokens } from './tokens.ts'
 type Way = {
   file: File
   checksum: FileChecksum
-  /** Where it was in a folder, its name included. */
+  /** Its path in a folder, including its name. */
   path: string | undefined
   /** It is not sent before it belongs to this list. */
   hold: Promise<unknown> | undefined
-  /** Of an upload that goes on. */
+  /** For an upload that continues. */
   url: string | undefined
   tokens: Tokens
   transport: Transport
   onUrl(url: string): void
-  /** Of an upload that was stopped while its creation was in progress. */
+  /** For an upload stopped during its creation. */
   onLateUrl(url: string): void
   onProgress(sentBytes: number): void
   onWait(reason: string): void
@@ -30,7 +30,10 @@ const SENDING = ['POST', 'PATCH']
 const DELETE_PATIENCE_MS = 60_000
 const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
-/** Sends a file until its end, from where the server has it. What is returned stops it, and nothing but a late URL is told after that. */
+/**
+ * Sends a file to its end, starting where the server has it. The returned function stops it; only a late URL is
+ * reported after that.
+ */
 export function sendFile({ file, checksum, path, hold, url, tokens, transport, ...tell }: Way): () => void {
   const stopped = new AbortController()
   const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
@@ -47,7 +50,7 @@ export function sendFile({ file, checksum, path, hold, url, tokens, transport, .
     beforeSend,
   })
 
-  // What the next request brings is known before the request is sent.
+  // The extent of the next request is known before the request is sent.
   let completes = file.size === 0
   const fileReader = readerOf(checksum, (endBytes) => {
     completes = endBytes === file.size
@@ -71,7 +74,7 @@ export function sendFile({ file, checksum, path, hold, url, tokens, transport, .
       async onBeforeRequest(request) {
         if (completes && SENDING.includes(request.getMethod()))
           request.setHeader('Repr-Digest', await checksum.field(stopped.signal))
-        // What is stopped while its client is starting goes on inside of it.
+        // If it is stopped while its client is starting, the client continues internally.
         if (stopped.signal.aborted) await new Promise(() => {})
         await onBeforeRequest(request, { data: file })
         isCreating = request.getMethod() === 'POST'
@@ -101,7 +104,7 @@ export function sendFile({ file, checksum, path, hold, url, tokens, transport, .
   return () => stopped.abort()
 }
 
-/** That of its client, but the last bytes are a request of their own until the checksum is known. */
+/** The client's body size, except that the last bytes are a separate request until the checksum is known. */
 function readerOf(checksum: FileChecksum, tell: (endBytes: number) => void) {
   return {
     async openFile(file: File, chunkSize: number) {
@@ -119,13 +122,13 @@ function readerOf(checksum: FileChecksum, tell: (endBytes: number) => void) {
   }
 }
 
-/** Once, as good as it can: an upload that is left ends by itself after seven days. */
+/** Once, best effort: an abandoned upload expires after seven days. */
 export async function deleteUpload(url: string, tokens: Tokens, transport: Transport): Promise<void> {
   const { fetch = NATIVE_FETCH } = transport
   const ask = async () => {
     const headers = { Authorization: `Bearer ${(await tokens.take()).token}`, 'Tus-Resumable': '1.0.0' }
     const { status } = await fetch(url, { method: 'DELETE', headers })
-    // What is still in progress from before is on its way out.
+    // The previous request is still ending.
     if (status === 423) throw new TypeError('The upload is busy.')
   }
   await persist(ask, AbortSignal.timeout(DELETE_PATIENCE_MS), () => {}).catch(() => undefined)

@@ -5,7 +5,7 @@ export type Tokens = ReturnType<typeof createTokens>
 
 const RENEW_BEFORE_MS = 60_000
 
-/** The token of now, for all uploads: it is asked for once, and again a minute before it expires or when it was refused. */
+/** The current token for all uploads: requested once, and again a minute before it expires or when it was refused. */
 export function createTokens(ask: () => Promise<UploadToken>) {
   let current: UploadToken | undefined
   let asking: Promise<UploadToken> | undefined
@@ -18,14 +18,14 @@ export function createTokens(ask: () => Promise<UploadToken>) {
       current = await asking
       return current
     },
-    /** Another upload may have a newer one already. */
+    /** Another upload may already have a newer one. */
     refuse(token: string | undefined): void {
       if (current?.token === token) current = undefined
     },
   }
 }
 
-/** From the page's own backend, as `createTokenHandler` answers. */
+/** From the page's own backend, as `createTokenHandler` returns it. */
 export async function askBackend(url: string, fetch: typeof globalThis.fetch): Promise<UploadToken> {
   const response = await fetch(url, { method: 'POST' })
   if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
@@ -35,7 +35,7 @@ export async function askBackend(url: string, fetch: typeof globalThis.fetch): P
   return answer as UploadToken
 }
 
-/** It is a page where somebody who is signed out was sent to sign in. */
+/** The response is a sign-in page that a signed-out user was redirected to. */
 function readToken(text: string): Partial<UploadToken> | undefined {
   try {
     return JSON.parse(text)

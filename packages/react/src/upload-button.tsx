@@ -5,22 +5,22 @@ import { type UseUpload, useUpload } from './use-upload.ts'
 import { WORDS, type Words } from './words.ts'
 
 export type UploadProps = UploadOptions & {
-  /** What `useUpload` gave, where you use it yourself; the options then are those of the hook. */
+  /** The result of `useUpload`, if you call it yourself; the options are then those of the hook. */
   control?: UseUpload
-  /** As of `<input type="file">`: `image/*`, `.pdf`. What may be uploaded is said by your backend's tokens. */
+  /** As in `<input type="file">`: `image/*`, `.pdf`. Your backend's tokens determine what may be uploaded. */
   accept?: string
-  /** Whether several files may be picked; true if left out. */
+  /** Whether several files may be picked; defaults to true. */
   multiple?: boolean
-  /** Whether a whole folder is picked rather than files. */
+  /** Whether to pick an entire folder instead of files. */
   folder?: boolean
   disabled?: boolean
   words?: Partial<Words>
   className?: string
-  /** Instead of "Choose files". */
+  /** Replaces "Choose files". */
   children?: ReactNode
 }
 
-/** A button, and the list of what it uploads. */
+/** A button, and the list of its uploads. */
 export function UploadButton({ control, ...props }: UploadProps) {
   return control ? <ControlledButton {...props} control={control} /> : <OwnButton {...props} />
 }
@@ -47,7 +47,7 @@ type PickerProps = Pick<UploadProps, 'accept' | 'multiple' | 'folder' | 'disable
   control: UseUpload
 }
 
-/** A label of a file input: it works by keyboard, and before any script. */
+/** A label for a file input: it works with the keyboard, and before any script. */
 export function FilePicker({ control, accept, multiple = true, folder, disabled, children }: PickerProps) {
   const input = useRef<HTMLInputElement>(null)
   const { add } = control
@@ -57,7 +57,7 @@ export function FilePicker({ control, accept, multiple = true, folder, disabled,
     input.current!.value = ''
     add(files)
   }
-  // Somebody may have been quicker than the script.
+  // The user may have been quicker than the script.
   useEffect(take, [])
   useEffect(() => void input.current?.toggleAttribute('webkitdirectory', folder === true), [folder])
   return (

@@ -4,7 +4,7 @@ import { FilePicker, type UploadProps, useWords } from './upload-button.tsx'
 import { UploadList } from './upload-list.tsx'
 import { type UseUpload, useUpload } from './use-upload.ts'
 
-/** A place to drop files and folders, with a button in it, and the list of what it uploads. */
+/** An area to drop files and folders, with a button in it, and the list of its uploads. */
 export function UploadDropzone({ control, ...props }: UploadProps) {
   return control ? <ControlledDropzone {...props} control={control} /> : <OwnDropzone {...props} />
 }

@@ -4,7 +4,7 @@ import { UploadRows } from './upload-rows.tsx'
 import type { UseUpload } from './use-upload.ts'
 import { describeUpload, type Words } from './words.ts'
 
-/** Of a longer list only the rows that can be seen are in the page, and some before and after them. */
+/** For a longer list, the page only contains the visible rows, and some before and after them. */
 const ROWS_AT_ONCE = 50
 
 export function UploadList({ control, words }: { control: UseUpload; words: Words }) {
@@ -35,10 +35,10 @@ export function UploadList({ control, words }: { control: UseUpload; words: Word
   )
 }
 
-/** More at once are counted, not read out. */
+/** If there are more at once, they are counted instead of read out. */
 const MOST_SAID = 5
 
-/** What became of which upload, at its changes of state alone: nobody wants to hear every percent. */
+/** Announces the uploads' state changes only: nobody wants to hear every percent. */
 function useChanges(uploads: readonly FileUpload[], words: Words): string {
   const before = useRef<readonly FileUpload[]>([])
   const [said, setSaid] = useState('')
@@ -58,7 +58,7 @@ function useChanges(uploads: readonly FileUpload[], words: Words): string {
   return said
 }
 
-/** Most uploads are where they were. Only when one was taken away are the others looked for. */
+/** Most uploads keep their position. Only when one was removed are the others searched. */
 function statesOf(uploads: readonly FileUpload[]): (id: string, at: number) => UploadState | undefined {
   let byId: Map<string, UploadState> | undefined
   return (id, at) => {

@@ -3,12 +3,15 @@ import { type FileUpload, isOver } from './file-upload.ts'
 import type { UseUpload } from './use-upload.ts'
 import { describeSize, describeUpload, percentOf, type Words } from './words.ts'
 
-/** Where the rows are in the list, and whether they are all of it. */
+/** The rows' range in the list, and whether that is the entire list. */
 type Place = { start: number; count: number; isWhole: boolean }
 
 type Props = { uploads: readonly FileUpload[]; place: Place; control: Control; words: Words }
 
-/** Some rows of a list: in the page while they are near what can be seen, or have the focus, and otherwise a gap of their height. */
+/**
+ * Some rows of a list: in the page while they are near the visible area or have the focus, otherwise a gap of their
+ * height.
+ */
 export function UploadRows({ uploads, place: { start, count, isWhole }, control, words }: Props) {
   const group = useRef<HTMLDivElement>(null)
   const { isNear, rowPx } = useNearness(group, { isWhole, rows: uploads.length, atFirst: start === 0 })
@@ -37,7 +40,7 @@ export function UploadRows({ uploads, place: { start, count, isWhole }, control,
   )
 }
 
-/** So much beyond the edges of the window counts as near it, so that who scrolls or tabs finds the next rows there. */
+/** How far beyond the window's edges counts as near, so that scrolling or tabbing finds the next rows there. */
 const MARGIN = '100% 0px'
 
 function useNearness(
@@ -55,7 +58,7 @@ function useNearness(
     const observer = new IntersectionObserver(
       (seen) => {
         const { isIntersecting, boundingClientRect } = seen.at(-1)!
-        // Nothing has a height in a part of the page that is not displayed.
+        // In a hidden part of the page, nothing has a height.
         if (!isIntersecting && boundingClientRect.height > 0)
           setRowPx(boundingClientRect.height / latestRows.current)
         setNear(isIntersecting)
@@ -68,7 +71,7 @@ function useNearness(
   return { isNear, rowPx }
 }
 
-/** Of a row that was never seen, in the size that it has with the text on one line. */
+/** The height of a row that was never seen, assuming that the text is on one line. */
 const ROW_REM = 5.6
 
 function heightOf(rows: number, rowPx: number | undefined): string {
@@ -79,7 +82,7 @@ export type Control = Pick<UseUpload, 'pause' | 'resume' | 'retry' | 'cancel'>
 
 type RowProps = {
   upload: FileUpload
-  /** Its number in the list, and how many there are: the page need not hold all. */
+  /** Its number in the list, and the total: the page need not contain all rows. */
   at: number
   count: number
   control: Control
@@ -141,7 +144,7 @@ function CancelButton({ label, onClick }: { label: string; onClick(): void }) {
   )
 }
 
-/** What can be done with it besides taking it away. */
+/** The actions other than removing it. */
 function stepOf(
   { id, name, state, unreadable }: FileUpload,
   { pause, resume, retry }: Control,
@@ -154,7 +157,7 @@ function stepOf(
   return { label: words.pause(name), icon: <PauseIcon />, act: () => pause(id) }
 }
 
-/** A button that goes while it has the focus leaves it to its row. */
+/** If a focused button disappears, the focus moves to its row. */
 function useFocusKept(stepIsGone: boolean): RefObject<HTMLDivElement | null> {
   const row = useRef<HTMLDivElement>(null)
   const had = useRef(false)

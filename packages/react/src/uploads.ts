@@ -8,8 +8,8 @@ import { deleteUpload, sendFile } from './send-file.ts'
 import { askBackend, createTokens } from './tokens.ts'
 
 /**
- * The uploads of a page: a few at a time, each until its end, over reloads. It knows nothing of React, and tells whoever
- * watches of each change.
+ * A page's uploads: a few at a time, each until its end, across reloads. It does not depend on React, and reports
+ * each change to its watchers.
  */
 export { Failure as UploadFailure } from './failure.ts'
 export type Uploads = ReturnType<typeof createUploads>
@@ -17,7 +17,7 @@ export type Uploads = ReturnType<typeof createUploads>
 const PARALLEL = 3
 const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
-/** What is found within a frame is shown at once. */
+/** Changes within a frame are shown at once. */
 const FRAME_MS = 16
 
 export function createUploads(options: UploadOptions = {}) {
@@ -82,7 +82,7 @@ export function createUploads(options: UploadOptions = {}) {
       transport,
       onUrl: (url) => noteUrl(entry, url),
       onLateUrl(url) {
-        // Paused while it was created: it goes on there, unless it was created again since.
+        // Paused during its creation: it continues there, unless it has been created again since.
         const goesOn = isOpen && entries.has(entry.upload.id) && !entry.stop && !entry.url
         if (goesOn) noteUrl(entry, url)
         else void deleteUpload(url, tokens, transport)
@@ -104,7 +104,7 @@ export function createUploads(options: UploadOptions = {}) {
         options.onDone?.(entry.upload)
       },
       onFail(reason) {
-        // Whatever it was, the file is read again.
+        // Whatever the cause, the file is read again.
         entry.checksum = undefined
         // After a reload it waits for its user, who may be signed in again.
         void kept.note(entry.upload.id, { paused: true })
@@ -155,7 +155,7 @@ export function createUploads(options: UploadOptions = {}) {
   }
 
   function add(files: Iterable<File>): void {
-    // Read now: the list of a file input is emptied with it.
+    // Read now: the list is emptied together with the file input.
     void inSlices([...files], (some) => {
       const missing = [...entries.values()].filter(({ upload }) => upload.state === 'missing')
       const added = some.map((file) => goOnWith(file, missing) ?? enlist(entryOf(file)))
@@ -179,7 +179,7 @@ export function createUploads(options: UploadOptions = {}) {
     return entry
   }
 
-  /** Lists what could not be read as failed. */
+  /** Lists unreadable entries as failed. */
   function addUnreadable(unreadable: readonly UnreadableFile[], reason: string): void {
     void inSlices(unreadable, (some) => {
       const failed = some.map((file) => unreadableEntry(file, reason))
@@ -197,10 +197,10 @@ export function createUploads(options: UploadOptions = {}) {
     next()
   }
 
-  /** Those that an earlier page left; what another tab or list has, when that is closed. */
+  /** Uploads left by an earlier page; those of another tab or list, once that is closed. */
   async function restore(closed: AbortSignal): Promise<void> {
     const left = keepBytes > 0 ? await kept.ids(place) : []
-    // The browser answers for all that were asked for at once in one task, during which the page does not respond.
+    // The browser answers all simultaneous requests in one task, during which the page does not respond.
     await inSlices(left, (some) => Promise.all(some.map((id) => takeOver(id, closed))))
   }
 
@@ -212,7 +212,7 @@ export function createUploads(options: UploadOptions = {}) {
   }
 
   async function goOnHolding(id: string, hold: Hold, closed: AbortSignal): Promise<void> {
-    // Read now: whoever had it may have come further, or to its end.
+    // Read now: its previous holder may have progressed further, or to its end.
     const stored = await kept.find(id)
     if (!stored || closed.aborted || entries.has(id)) return hold()
     entries.set(id, keptEntry(stored.upload, stored.file, hold))
@@ -225,7 +225,7 @@ export function createUploads(options: UploadOptions = {}) {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)
     },
-    /** Begins, with what an earlier page left. What is returned stops all of it where it is. */
+    /** Starts, including an earlier page's uploads. The returned function stops everything where it is. */
     open(): () => void {
       const closed = new AbortController()
       isOpen = true
@@ -258,7 +258,7 @@ export function createUploads(options: UploadOptions = {}) {
     },
     resume: (id: string) => goOn(id, 'paused'),
     retry: (id: string) => goOn(id, 'failed'),
-    /** Takes it off the list. An upload that is not over is given up, at the server as well. */
+    /** Removes it from the list. An unfinished upload is also canceled on the server. */
     cancel(id: string): void {
       const entry = entries.get(id)
       if (!entry) return

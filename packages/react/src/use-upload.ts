@@ -4,14 +4,14 @@ import { createUploads, type Uploads } from './uploads.ts'
 
 export type UseUpload = Pick<Uploads, 'add' | 'addUnreadable' | 'pause' | 'resume' | 'retry' | 'cancel'> & {
   uploads: readonly FileUpload[]
-  /** Whether any is neither over nor paused. */
+  /** Whether any is neither finished nor paused. */
   busy: boolean
 }
 
 const NONE: readonly FileUpload[] = []
 const RESTING: string[] = ['done', 'failed', 'paused', 'missing']
 
-/** Uploads without a look. The options of the first call count; callbacks and `getToken` may change. */
+/** Uploads without a user interface. The first call's options count; callbacks and `getToken` may change. */
 export function useUpload(options: UploadOptions = {}): UseUpload {
   const latest = useRef(options)
   useEffect(() => {
@@ -29,7 +29,7 @@ export function useUpload(options: UploadOptions = {}): UseUpload {
   return useUploadsOf(store)
 }
 
-/** Of uploads that were created outside of React. */
+/** For uploads created outside of React. */
 export function useUploadsOf(store: Uploads): UseUpload {
   const uploads = useSyncExternalStore(store.watch, store.uploads, () => NONE)
   const { add, addUnreadable, pause, resume, retry, cancel } = store

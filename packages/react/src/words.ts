@@ -1,6 +1,6 @@
 import type { FileUpload } from './file-upload.ts'
 
-/** Everything that the components say, for other languages. */
+/** All texts of the components, for translation. */
 export const WORDS = {
   choose: 'Choose files',
   drop: 'Drop files or folders here, or',
@@ -21,7 +21,7 @@ export const WORDS = {
     `Only the first ${most.toLocaleString('en')} dropped files were added. Drop the others separately.`,
   done: 'Uploaded',
   missing: 'Choose the same file again: it continues where it stopped.',
-  /** Announced to screen readers when the state of an upload changes. */
+  /** Announced to screen readers when an upload's state changes. */
   said: (name: string, state: string) => `${name}: ${state}`,
   saidMore: (count: number) => `And ${count.toLocaleString('en')} more.`,
 }

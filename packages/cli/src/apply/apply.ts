@@ -12,9 +12,9 @@ import { readWorkspace } from './workspace.ts'
 
 const usage = 'apply -f <file> [--check] [--yes] [--prune] [--secrets] [--wait] [--json]'
 
-/** What `--check` ends with where the workspace is not as the file says. */
+/** The exit code of `--check` if the workspace differs from the file. */
 const DRIFTED = 2
-/** The server forgets a lock that nobody renews after a minute. */
+/** The server drops a lock that has not been renewed for a minute. */
 const RENEW_MS = 20_000
 const WAIT_MS = 120_000
 const ASK_AGAIN_MS = 2_000
@@ -95,13 +95,13 @@ function notStoredAsWritten(left: Plan): Failure {
   )
 }
 
-/** What a step changes may be secret. */
+/** A step's changes may be secret. */
 const withoutFields = ({ fields, ...step }: Plan['steps'][number]) => ({
   ...step,
   fields: Object.keys(fields),
 })
 
-/** One run at a time in a workspace. A run that is killed leaves a lock that ends by itself. */
+/** One run at a time per workspace. A killed run leaves a lock that expires. */
 async function withLock(sluice: Sluice, waits: boolean, work: () => Promise<void>): Promise<void> {
   const holder = randomUUID()
   await takeLock(sluice, holder, waits)

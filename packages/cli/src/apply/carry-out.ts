@@ -3,12 +3,12 @@ import type { Fields } from './document.ts'
 import type { Step } from './plan.ts'
 import type { Workspace } from './workspace.ts'
 
-/** A secret that the server shows this once. */
+/** A secret that the server only shows once. */
 export type Shown = Pick<Step, 'kind' | 'name' | 'pipe'> & { secret: string }
 
 /**
- * Takes the steps of a plan one after another. Each is whole by itself, and a plan made after a run that was cut names what is
- * still to be done.
+ * Performs a plan's steps one after another. Each is atomic, and a plan made after an interrupted run contains the
+ * remaining steps.
  */
 export async function carryOut(
   sluice: Sluice,
@@ -34,9 +34,9 @@ export async function carryOut(
 type Ids = {
   stores: Map<string, string>
   pipes: Map<string, string>
-  /** The settings of those that there are, which a change replaces as a whole. */
+  /** The settings of existing items, which a change replaces completely. */
   hooks: Map<string, Fields>
-  /** Of the people, those that have an invitation. */
+  /** People with an invitation. */
   invitations: Set<string>
 }
 
@@ -77,7 +77,7 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
     case 'person':
       await sluice.invite(fields)
       return undefined
-    // They are there from the start.
+    // They always exist.
     case 'alerts':
     case 'workspace':
       return undefined
@@ -91,7 +91,7 @@ async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
     const whole = { ...ids.hooks.get(hookKey(step.id!, step.name)), ...step.fields }
     return void (await sluice.saveHook({ id: step.id!, ...whole } as never))
   }
-  // It takes the place of the one before.
+  // It replaces the previous one.
   if (ids.invitations.has(step.id!))
     return void (await sluice.invite({ email: step.name, ...step.fields } as never))
   const changes = { id: step.id!, ...withStores(step, ids) } as never
@@ -112,7 +112,7 @@ async function remove(sluice: Sluice, { kind, id, name }: Step, { invitations }:
   else await sluice.revokeSender({ id: id! })
 }
 
-/** A Data Store that this run has made has its id only now. */
+/** A Data Store created by this run only now has its id. */
 function withStores({ fields, destinations }: Step, { stores }: Ids): Fields {
   if (!destinations) return fields
   const list = destinations.map(({ dataStore, required }) => ({

@@ -4,18 +4,19 @@ import { EXIT, Failure } from '../command.ts'
 import { shown } from '../tell.ts'
 
 /**
- * A configuration file: what a workspace should have. A thing is known by its name, of which there is one in its list. Fields
- * are those of the API, except that a Pipe names its Data Stores and has its outputs and hooks in it. A field that is left out stays as
- * it is, and so does a list that is left out. `${NAME}` in a value is an environment variable, and `$${NAME}` is that text itself.
+ * A configuration file: what a workspace should contain. Items are identified by their name, which is unique in its
+ * list. Fields are those of the API, except that a Pipe names its Data Stores and contains its outputs and hooks.
+ * Omitted fields stay unchanged, as do omitted lists. `${NAME}` in a value is an environment variable, and `$${NAME}`
+ * is that literal text.
  */
 export type Fields = Record<string, unknown>
 export type Thing = { name: string; fields: Fields }
-/** Where the files of a Pipe go, by the names of its Data Stores. */
+/** A Pipe's destinations, by Data Store name. */
 export type NamedDestination = { dataStore: string; required: boolean }
 export type PipeThing = Thing & {
   destinations: NamedDestination[] | undefined
   outputs: Thing[] | undefined
-  /** Named by their kind. */
+  /** Identified by their kind. */
   hooks: Thing[] | undefined
 }
 export type Document = {
@@ -23,7 +24,7 @@ export type Document = {
   pipes: PipeThing[] | undefined
   senders: Thing[] | undefined
   outputs: Thing[] | undefined
-  /** Named by their email addresses. */
+  /** Identified by their email addresses. */
   people: Thing[] | undefined
   workspace: Fields | undefined
   /** By kind of alert. */
@@ -62,7 +63,7 @@ export function readDocument(file: string, env: Environment): Document {
 
 export function writeDocument(document: object): string {
   const written = new Yaml({ version: VERSION, ...document })
-  // What the terminal must not get as it is has an escape of YAML's own.
+  // YAML escapes characters that are unsafe for the terminal.
   visit(written, {
     Scalar(_, scalar) {
       if (typeof scalar.value === 'string' && shown(scalar.value) !== scalar.value)
@@ -92,7 +93,10 @@ function readText(file: string): string {
 
 const VARIABLE = /\$(\$*)\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-/** For a file, so that reading it gives the same again: whoever names a Pipe must not get at the environment of those who apply it. */
+/**
+ * Escapes a value so that reading the file returns it unchanged: naming a Pipe must not give access to the
+ * environment of people who apply it.
+ */
 export function asText<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value), (_, one) =>
     typeof one === 'string' ? one.replace(VARIABLE, (text) => `$${text}`) : one,
@@ -117,7 +121,7 @@ function readMap(file: string, at: string, value: unknown): Fields | undefined {
   return value
 }
 
-/** What a thing in a list is known by. */
+/** What identifies an item in a list. */
 type Key = 'name' | 'email' | 'hook'
 const A_KEY: Record<Key, string> = { name: 'a name', email: 'an email', hook: 'a hook' }
 

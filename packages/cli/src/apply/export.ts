@@ -46,7 +46,7 @@ export function toDocument(found: Workspace, secrets: string[]): object {
     }),
     senders: workspace.senders.map(({ fields }) => fields),
     outputs: outputsOf(workspace.outputs, 'workspace'),
-    // No account key has the rights of an owner, so apply could not appoint them.
+    // No account key has owner rights, so apply could not appoint owners.
     people: workspace.people.map(({ fields }) => fields).filter(({ role }) => role !== 'owner'),
     alerts: workspace.alerts,
   }
@@ -54,7 +54,7 @@ export function toDocument(found: Workspace, secrets: string[]): object {
 
 type Destination = { dataStoreId: string; required: boolean }
 
-/** In the shortest form that says it. */
+/** In the shortest equivalent form. */
 function placesOf(destinations: Destination[], storeName: Map<string, string>): object {
   const [first] = destinations
   if (destinations.length === 1) return { dataStore: storeName.get(first!.dataStoreId) }

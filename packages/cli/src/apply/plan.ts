@@ -4,8 +4,8 @@ import { type Document, type Fields, isFields, type NamedDestination, type Thing
 import type { Found, Workspace } from './workspace.ts'
 
 /**
- * What has to be done for a workspace to be as a configuration file says: a list in the order in which it can be done. Nothing
- * here asks the server.
+ * What to do so that a workspace matches a configuration file: a list in a feasible order. Nothing here queries the
+ * server.
  */
 export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'hook' | 'person' | 'workspace' | 'alerts'
 
@@ -13,19 +13,19 @@ export type Step = {
   action: 'create' | 'change' | 'delete'
   kind: Kind
   name: string
-  /** Of what exists. */
+  /** Of an existing item. */
   id?: string
   fields: Fields
-  /** Of a hook or an output: the Pipe that it belongs to, or undefined if it is the workspace's own. */
+  /** For a hook or an output: its Pipe, or undefined if it belongs to the workspace. */
   pipe?: string | undefined
-  /** Of a Pipe that is created or gets other destinations. */
+  /** For a Pipe that is created or gets other destinations. */
   destinations?: NamedDestination[] | undefined
 }
 
 export type Plan = { steps: Step[]; unchanged: number; unlisted: Step[] }
 type Options = { secrets: boolean; prune: boolean }
 
-/** The API never shows these, so they are sent with what they belong to. */
+/** The API never shows these, so they are sent with the fields they belong to. */
 const SECRET: Record<string, string> = { secretAccessKey: 'accessKeyId', headers: 'headerNames' }
 
 export function makePlan(wanted: Document, found: Workspace, { secrets, prune }: Options): Plan {
@@ -54,7 +54,7 @@ export function makePlan(wanted: Document, found: Workspace, { secrets, prune }:
   }
 }
 
-/** The name of a Data Store stands for its id, which one that is to be created has not got yet. */
+/** A Data Store's name stands for its id, which it does not have before it is created. */
 function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets: boolean): Plan {
   const idOf = (store: string) => found.dataStores.find(({ name }) => name === store)?.id
   const isThere = (store: string) => idOf(store) ?? dataStores?.some(({ name }) => name === store)
@@ -86,14 +86,14 @@ function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets
   return { ...plan, steps }
 }
 
-/** Owners are left alone: no account key has their rights. */
+/** Owners are left unchanged: no account key has their rights. */
 function comparePeople(people: Thing[] | undefined, existing: Workspace['people']): Plan {
   const plan = compareThings({ kind: 'person', secrets: false, more: {} }, people, existing)
   const isOwner = (step: Step) => existing.some(({ id, fields }) => id === step.id && fields.role === 'owner')
   return { ...plan, unlisted: plan.unlisted.filter((step) => !isOwner(step)) }
 }
 
-/** A way that is left out stays as it is. */
+/** An omitted channel stays unchanged. */
 function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
   if (!wanted) return compareSet('alerts', undefined, current)
   const odd = Object.keys(wanted).find((kind) => !(kind in current))
@@ -107,7 +107,7 @@ function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
   return compareSet('alerts', fields, current)
 }
 
-/** A workspace has one set of them, so they have no name of their own. */
+/** A workspace has one set of them, so they have no names. */
 function compareSet(kind: Kind, wanted: Fields | undefined, current: Fields): Plan {
   const name = 'settings'
   const things = wanted && [{ name, fields: wanted }]
@@ -146,7 +146,7 @@ function compareThings(
 
 function differences(wanted: Fields, current: Fields, secrets: boolean): Fields {
   const changed = (key: string) => !isDeepStrictEqual(whole(key), current[key])
-  // Sources that the file does not name stay as they are.
+  // Sources missing from the file stay unchanged.
   const whole = (key: string) =>
     key === 'source' ? { ...(current.source as Fields), ...(wanted.source as Fields) } : wanted[key]
   const isSent = (key: string) => {
@@ -166,7 +166,7 @@ function namesOf(headers: unknown): string[] {
   return Object.keys((headers ?? {}) as object).sort()
 }
 
-/** For people, a line for each step. Values of secrets are not in it. */
+/** For people, one line per step. Excludes the values of secrets. */
 export function describePlan({ steps, unchanged, unlisted }: Plan): string[] {
   const lines = steps.map((step) => {
     const fields = step.action === 'change' ? `: ${Object.keys(step.fields).join(', ')}` : ''

@@ -1,23 +1,23 @@
 import type { Sluice } from '../../../node/src/client.ts'
 import type { Fields } from './document.ts'
 
-/** What a workspace has now, with the fields that a configuration file may set. */
+/** A workspace's current state, with the fields that a configuration file may set. */
 export type Found = { id: string; name: string; fields: Fields }
-/** The id of a hook is that of its Pipe. */
+/** A hook's id is its Pipe's. */
 export type FoundPipe = Found & { outputs: Found[]; hooks: Found[] }
 export type Workspace = {
   dataStores: Found[]
   pipes: FoundPipe[]
   senders: Found[]
   outputs: Found[]
-  /** Members, and who has an invitation, by email address. */
+  /** Members, and people with an invitation, by email address. */
   people: (Found & { isInvited: boolean })[]
-  /** Of which there is one set. */
+  /** Items of which there is one set. */
   workspace: Fields
   alerts: Fields
 }
 
-/** What the server alone decides, or says in another field, too. */
+/** Fields that only the server sets, or that repeat another field. */
 const OF_DATA_STORES = ['id', 'check', 'createdAt']
 const OF_PIPES = ['id', 'dataStoreId', 'uploadUrl', 'createdAt']
 const OF_OUTPUTS = [
@@ -69,7 +69,7 @@ async function readPeople(sluice: Sluice): Promise<Workspace['people']> {
 
 const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1)
 
-/** By name, so that a file shows in its history what has changed. */
+/** By name, so that the file's history shows what has changed. */
 async function all<Item extends { name: string }>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = []
   for await (const item of items) found.push(item)
