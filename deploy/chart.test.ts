@@ -106,7 +106,9 @@ it('has the version of what it installs', () => {
   expect(parse(readFileSync(`${CHART}/Chart.yaml`, 'utf8'))).toMatchObject({ version, appVersion: version })
 })
 
-/** What a pod has, and what belongs into the Secret; OTLP headers carry tokens, and addresses passwords. */
+/**
+ * A pod's environment, and what belongs in the Secret; OTLP headers contain tokens, and addresses contain passwords.
+ */
 const NOT_IN_VALUES = [
   'DATA_DIR',
   'PORT',

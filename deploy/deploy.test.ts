@@ -23,7 +23,7 @@ const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }
   services: Record<string, Service>
 }
 
-/** Of HAProxy's controller at the Service for uploads, of NGINX's at one of the Ingresses. */
+/** For HAProxy's controller on the upload Service, for NGINX's on one of the Ingresses. */
 const haproxy = (name: string) => one(manifests, 'Service', 'sluice-upload').metadata.annotations![name]!
 const nginx = (ingress: string, name: string) =>
   one(manifestsOf('everything'), 'Ingress', ingress).metadata.annotations![name]!
@@ -33,7 +33,7 @@ async function metricNames(): Promise<string[]> {
   return list.map(({ name }) => name)
 }
 
-/** The metrics that PromQL speaks of, a histogram by its own name. */
+/** The metrics used in PromQL, a histogram by its own name. */
 function metricsIn(text: string): string[] {
   const names = text.match(/\b(?:sluice|process|nodejs)_[a-z0-9_]+/g) ?? []
   return [...new Set(names.map((name) => name.replace(/_(bucket|count|sum)$/, '')))]
@@ -147,7 +147,10 @@ describe('upload nodes stay in rotation while the database is away', () => {
   })
 })
 
-/** What e2e/system/balancers.test.ts shows of the real programs holds of the ingress, as it says the same. */
+/**
+ * e2e/system/balancers.test.ts covers the real programs, and its results apply to the ingress, which has the same
+ * rules.
+ */
 describe('the ingress answers for upload nodes that are away', () => {
   const lines = (text: string) =>
     text
@@ -175,7 +178,7 @@ it('the image carries what the server needs, and no secret', () => {
   for (const path of ['server.ts', 'lib', 'app', 'components', 'drizzle', 'package-lock.json'])
     expect(carried).toContain(path)
   const isCarried = (path: string) => carried.some((one) => path === one || path.startsWith(`${one}/`))
-  // The build makes this one.
+  // The build creates this one.
   const read = READ_WHILE_RUNNING.filter((path) => path !== '.kit')
   expect(read.filter((path) => !isCarried(path))).toEqual([])
   expect(carried.filter((path) => path.startsWith('.') && path !== '.npmrc')).toEqual([])

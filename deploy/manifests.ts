@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import { renderedFile, type Variant } from '../scripts/chart.ts'
 
-/** What the chart makes, as its rendered files have it. */
+/** The chart's output, from its rendered files. */
 export type Manifest = {
   apiVersion: string
   kind: string

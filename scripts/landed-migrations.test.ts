@@ -20,7 +20,7 @@ const append = (name: string, text: string) => appendFileSync(join(folder, MIGRA
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...args], { cwd: folder })
 
-/** The list as it would be if every file were as it should be. */
+/** The list if every file were as it should be. */
 function listAll(): void {
   const files = sqlFiles(folder).map((name) => ({ hash: hashOf(folder, name), name }))
   const lines = [...replaced, ...files].map(({ hash, name }) => `${hash}  ${name}\n`)

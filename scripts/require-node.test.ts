@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Starts as `npm start` does, beside these packages. */
+/** Starts like `npm start`, next to these packages. */
 function start(packages: string[], flags: string[] = []) {
   for (const name of packages) mkdirSync(join(folder, 'node_modules', name), { recursive: true })
   const args = [...flags, '-r', './scripts/require-node.cjs', 'scripts/start.ts']
@@ -21,7 +21,7 @@ function start(packages: string[], flags: string[] = []) {
   return { status, stdout, stderr }
 }
 
-/** As a Node that knows no types. */
+/** As a Node without type stripping. */
 const OLD = ['--no-experimental-strip-types']
 
 it('lets a Node that can run TypeScript go on', () => {

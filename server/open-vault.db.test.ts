@@ -56,7 +56,7 @@ describeWithDatabase('secrets and their columns', (database) => {
       await database().db.execute(sql`delete from ${sql.identifier(table)}`)
   })
 
-  /** A customer on a database that an older release was first to start on, or that is new. */
+  /** A customer on a database that an older release started first, or on a new one. */
   async function customer({ older }: { older: boolean }) {
     const runtime = testRuntime(database())
     const { db } = runtime
@@ -115,7 +115,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     expect(() =>
       olderRelease.open(after.output.secretEncrypted, `webhook_output:${after.output.id}`),
     ).toThrow()
-    // A node that has run since before writes the new form at once.
+    // A node that was already running writes the new format immediately.
     await updateDataStore(node, mine.actor, after.store.id, { secretAccessKey: 'another' })
     const restarted = await start()
     const bound = await rowsNow()
@@ -130,7 +130,7 @@ describeWithDatabase('secrets and their columns', (database) => {
       accessKeyId: 'AKIAEXAMPLE',
     })
 
-    // What was sealed before, and kept by somebody, opens in none of the columns any more.
+    // A previously sealed copy kept by someone opens in none of the columns any more.
     await db.execute(sql`update data_stores set access_key_id_encrypted = ${before.store.secretAccessKeyEncrypted}
       where id = ${bound.store.id}`)
     await expect(showDataStore(restarted, mine.actor, bound.store.id)).rejects.toMatchObject({

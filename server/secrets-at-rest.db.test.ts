@@ -14,7 +14,7 @@ import { describeWithDatabase } from '../test/support/databases.ts'
 import { testRuntime } from '../test/support/runtime.ts'
 import { createTestWorkspace } from '../test/support/workspace.ts'
 
-/** Both the text and what it may be written as in a column of bytes. */
+/** Both the text and its possible encoding in a bytea column. */
 const forms = (secret: string) => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]
 
 describeWithDatabase('a dump of the database and of the logs', (database) => {
@@ -91,7 +91,7 @@ describeWithDatabase('a dump of the database and of the logs', (database) => {
       demoBucket: bucket.secretAccessKey,
       demoReader: bucket.reader.secretAccessKey,
     })
-    // What goes wrong is logged with all that it carries.
+    // Errors are logged with everything they contain.
     for (const [name, secret] of Object.entries(secrets))
       runtime.log.debug({ [name]: 1, headers: { authorization: `Bearer ${secret}` } }, 'request')
     const broken = {

@@ -12,8 +12,9 @@ import { createAccount } from '../identity/accounts/users.ts'
 import { OPERATIONS } from './operations.ts'
 
 /**
- * Everything that can be configured is in a configuration file: each operation that changes something either sets what a part
- * of the file has, or is named here with the reason why it does not. Every field that it takes has a value in the file below.
+ * Everything that can be configured is in a configuration file: each operation that changes something either sets
+ * part of the file, or is listed here with the reason why not. Every field that it accepts has a value in the file
+ * below.
  */
 const SETS: Record<string, string> = {
   createDataStore: 'dataStores',
@@ -86,7 +87,7 @@ const SETS_NOTHING: Record<string, string> = {
   unlockConfiguration: LOCK,
 }
 
-/** Each field has a value that is not the one it has by itself. */
+/** Each field has a value that differs from its default. */
 const EVERYTHING = `
 version: 1
 workspace: { name: Films, requireSecondFactor: true }

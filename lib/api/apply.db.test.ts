@@ -6,7 +6,7 @@ import { apply, documentOf, emptyWorkspace, planOf } from '../../test/support/ap
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 
-/** A configuration file, against the API itself. */
+/** A configuration file, applied through the real API. */
 const FILE = `
 version: 1
 dataStores:

@@ -7,7 +7,7 @@ import { handleApiRequest } from './handle-request.ts'
 
 const SECRET = /\b(?:sk_|tmp_|ak_)[0-9A-Za-z]{43}|whsec_[\w+/=]+|a-secret/g
 
-/** A statement that fails is logged with its parameters, so each of these fails once under every operation. */
+/** A failing statement is logged with its parameters, so each of these fails once under every operation. */
 const TABLES = ['senders', 'account_keys', 'data_stores', 'webhook_outputs', 'tokens', 'pipes', 'audit_log']
 
 describeWithDatabase('the log', (database) => {
@@ -19,7 +19,7 @@ describeWithDatabase('the log', (database) => {
     let failures = 0
     const callAll = async () => {
       for (const [id, recipeOf] of Object.entries(RECIPES)) {
-        // What ends something would leave nothing to call.
+        // Operations that end something would leave nothing to call.
         if (/^(delete|revoke|erase)/.test(id)) continue
         for (const key of keys) {
           const operation = byId(id)

@@ -149,7 +149,7 @@ function expectFits(schema: object, value: unknown, what: string): void {
   expect(result.error?.issues ?? [], what).toEqual([])
 }
 
-/** Well-formed ids that nobody has. */
+/** Well-formed ids that do not exist. */
 function never(params: Record<string, string> | undefined): Record<string, string> | undefined {
   return params && { id: params.id!.startsWith('pipe_') ? 'pipe_aaaaaaaaaaaaaaaaaaaa' : uuidv7() }
 }

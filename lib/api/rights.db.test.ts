@@ -51,7 +51,7 @@ describeWithDatabase('the rights of account keys', (database) => {
       const { params } = RECIPES[operation.id]!(theirs)
       if (!params) continue
       const never = () => ask(through, operation, theirs, mine.accountKey.key, neverWas(params))
-      // The first prepares its statements.
+      // The first call prepares its statements.
       await never()
       proxy.take()
       await never()
@@ -169,7 +169,7 @@ async function ask(
   return { status: response.status, text: operation.stream && response.ok ? '' : await response.text() }
 }
 
-/** Well-formed ids that nobody has. */
+/** Well-formed ids that do not exist. */
 function neverWas(params: Record<string, string> | undefined): Record<string, string> | undefined {
   const other = (id: string) => (id.startsWith('pipe_') ? 'pipe_aaaaaaaaaaaaaaaaaaaa' : uuidv7())
   return params && Object.fromEntries(Object.entries(params).map(([name, id]) => [name, other(id)]))

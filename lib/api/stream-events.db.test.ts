@@ -25,7 +25,7 @@ describeWithDatabase('the stream of events', (database) => {
     return fileId
   }
 
-  /** Reads message by message; comments are left out. */
+  /** Reads message by message, skipping comments. */
   async function listen({ runtime, accountKey }: Opened, headers: Record<string, string> = {}, query = '') {
     const leaving = new AbortController()
     const asked = new Request(`http://localhost/api/v1/events/stream${query}`, {

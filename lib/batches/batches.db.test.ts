@@ -42,7 +42,7 @@ describeWithDatabase('a batch', (database) => {
     await site?.close()
   })
 
-  /** What was written about batches since the last look. */
+  /** Events about batches written since the last call. */
   let seen = 0
   async function told() {
     await completeBatches(site.runtime)

@@ -100,7 +100,7 @@ it('ends an answer that comes a byte at a time, at its deadline', async () => {
   await bucket.close()
 })
 
-/** Takes what is written, but tells of it only after the answer, as a bucket nearby may. */
+/** Takes the written bytes, but only acknowledges them after the response, like a nearby bucket. */
 class QuickBucket extends Socket {
   override _read() {}
   override _writev(_: unknown, taken: () => void) {
@@ -140,7 +140,7 @@ it('keeps the connection of a body whose answer comes before the news that it wa
 describe('over TLS', () => {
   const body = Array.from({ length: 32 }, (_, n) => Buffer.alloc(64 * KiB, n))
 
-  /** Stands for the encrypted connection: `take` is given each write, and calls back when the next may come. */
+  /** Stands in for the encrypted connection: `take` gets each write, and calls back when the next may follow. */
   async function put(take: (connection: Socket, bytes: Buffer, taken: () => void) => void) {
     class Connection extends Socket {
       override _read() {}

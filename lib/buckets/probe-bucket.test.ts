@@ -12,7 +12,7 @@ afterEach(() => {
   server.close()
 })
 
-/** What is found at an endpoint that refuses everything in these words. */
+/** The findings for an endpoint that refuses everything with these words. */
 async function probe(words: string): Promise<{ name: string; message: string }[]> {
   server = createServer((req, res) => {
     req.resume()

@@ -9,7 +9,7 @@ const credentials = {
 }
 const at = new Date('2026-11-21T08:09:10.123Z')
 
-/** What the reference implementation hashes with. */
+/** The hash used by the reference implementation. */
 class Sha256 {
   readonly hash: ReturnType<typeof createHash>
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {

@@ -24,7 +24,7 @@ describeWithDatabase('what a page follows', (database) => {
     const topics: Topic[] = ['deliveries', `delivery:${delivery!.id}`, `file:${delivery!.fileId!}`]
     const before = await Promise.all(topics.map(look))
     expect(await Promise.all(topics.map(look))).toEqual(before)
-    // Attempts of the same millisecond may have ids in any order.
+    // Attempts in the same millisecond may have ids in any order.
     runtime.clock.advance(1)
     await resendDelivery(runtime, actor, delivery!.id)
     await worker.work()

@@ -93,7 +93,7 @@ describeWithDatabase('emitFileEvent', (database) => {
       await emitFileEvent(tx, { queue, clock }, ...fileIds)
       return prepare.mock.calls.length
     })
-    // What ended is read in the first.
+    // The first query reads what ended.
     expect(statements).toBe(2)
     expect(jobs).toEqual(
       outputs.map(({ id, workspaceId }) => ({ queue: 'webhook-attempt', outputId: id, workspaceId })),

@@ -182,7 +182,7 @@ describeWithDatabase('before_complete', (database) => {
     const told = { 'upload-offset': String(size - 1) }
     expect(last).toMatchObject({ status: 204, headers: told })
     expect(await client.head(url)).toMatchObject({ status: 200, headers: told })
-    // Its client asks again, and so do the sweeps of another node.
+    // Its client asks again, and so do another node's sweeps.
     expect(await client.patch(url, size - 1, body.subarray(-1))).toMatchObject({ status: 204, headers: told })
     site.clock.advance(hours(23.9))
     const other = await serveUploads(site.runtime)

@@ -81,7 +81,7 @@ describeWithDatabase('before_create', (database) => {
       status: 'transferred',
       filename: 'renamed.mp4',
       metadata: { film: '12', order: '8' },
-      // The Pipe lets nobody set how it is shown.
+      // The Pipe does not let anyone set the disposition.
       object: { cacheControl: 'no-store' },
       destinations: [{ key: `films/2026/${id}/renamed.mp4` }],
     })

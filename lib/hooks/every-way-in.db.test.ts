@@ -18,7 +18,7 @@ const REASON = 'It has a virus.'
 const TERMS = { decideMs: 300, pollMs: 20 }
 const encoded = (result: unknown) => Buffer.from(JSON.stringify(result)).toString('base64url')
 
-/** Whatever the way in, the same is decided, and told. */
+/** Whatever the way in, the decision and its result are the same. */
 describeWithDatabase('decisions', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -95,7 +95,7 @@ describeWithDatabase('decisions', (database) => {
       })
     const begin = () => send('POST', client.collection, randomBytes(500), { 'Upload-Complete': '?0' })
     const head = (url: string) => httpCall({ method: 'HEAD', url, token: client.token, headers: version })
-    // All its bytes are here before its client says that it is complete.
+    // All its bytes have arrived before its client declares it complete.
     const [first, second, third] = await Promise.all([begin(), begin(), begin()])
     expect(decider.asked).toHaveLength(0)
     decider.answer = () => ({ allow: true, result: 'ok' })

@@ -13,7 +13,7 @@ import { saveHook } from './pipe-hooks.ts'
 
 const REASON = 'It has a virus.'
 const BYTES = 300_000
-/** Ways in which tus-js-client sends a file. */
+/** The ways in which tus-js-client sends a file. */
 const WAYS: [string, Partial<UploadOptions>][] = [
   ['in one request', {}],
   ['with its creation', { uploadDataDuringCreation: true }],
@@ -22,7 +22,7 @@ const WAYS: [string, Partial<UploadOptions>][] = [
   ['in parts that are joined', { parallelUploads: 2 }],
 ]
 
-/** Each time, the response to the request that ends the file is lost at first. */
+/** Each time, the first response to the request that ends the file is lost. */
 describeWithDatabase('tus-js-client, with the last response dropped', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -86,7 +86,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
     expect(status).toBe('transferred')
     expect(objects).toContain(`${id}/file`)
     expect(line.dropped).toBe(2)
-    // A creation whose response is lost is made again, since its client has no address.
+    // A creation whose response is lost is repeated, since its client has no address.
     expect(await files()).toBe(before + (way.uploadDataDuringCreation ? 3 : 1))
   })
 

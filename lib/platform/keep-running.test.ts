@@ -5,7 +5,7 @@ import { createLogger } from './log/log.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** What is started, and how to end the newest by hand. */
+/** What was started, and how to end the newest one. */
 function program() {
   let end: (why: string) => void = () => {}
   const program = {

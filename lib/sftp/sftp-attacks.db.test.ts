@@ -21,7 +21,7 @@ describe('An attacker on the SFTP port', () => {
     await database?.close()
   })
 
-  /** A client that speaks no further than it is told to. Resolves when the server has closed it. */
+  /** A client that only sends what it is told to. Resolves when the server has closed it. */
   const open = (port: number) => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
     let received = ''
@@ -138,7 +138,7 @@ describe('An attacker on the SFTP port', () => {
     const deaf = await connectSftp({ ...site, port: node.port }, await site.token())
     const { sftp } = deaf
     const long = Array(5).fill('a'.repeat(200)).join('/')
-    // It opens no window any more.
+    // It opens no further window.
     ;(sftp as unknown as { incoming: { window: number } }).incoming.window = Number.MAX_SAFE_INTEGER
     let isGone = false
     void deaf.gone.then(() => {

@@ -20,7 +20,7 @@ import { uploadLinkInput } from './upload-link.ts'
 const newVisitor = () => randomBytes(32).toString('base64url')
 const HERE = '192.0.2.1'
 let addresses = 0
-/** One that no test has used, since failures count for each. */
+/** An address that no other test uses, since failures count for each. */
 const elsewhere = () => `198.51.100.${++addresses}`
 
 describeWithDatabase('an upload link', (database) => {

@@ -24,7 +24,7 @@ describeWithDatabase('bytes that arrived before a cut', (database) => {
   let client: TusClient
   beforeAll(async () => {
     site = await createSite(database())
-    // Nothing but the cut ends a writer, however long its bytes take.
+    // Only the interruption ends a writer, however long its bytes take.
     const patient = { turnMs: 60_000, quietMs: 60_000, waitMs: 60_000 }
     node = await serveUploads(site.runtime, { terms: patient })
     client = await site.client(node)

@@ -35,7 +35,7 @@ describe('the checksum of a whole file that its client declares', () => {
   const show = (url: string) => showFile(site.runtime, site.actor, fileIdOf(url))
   const hasObject = async (url: string) =>
     (await site.bucket.objects()).some((key) => key.startsWith(fileIdOf(url)))
-  /** The same upload at the other node. */
+  /** The same upload on the other node. */
   const elsewhere = (url: string) => url.replace(nodes[0]!.url, nodes[1]!.url)
   const flipped = (file: Buffer, at: number) => {
     const copy = Buffer.from(file)

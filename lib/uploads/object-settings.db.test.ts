@@ -21,7 +21,7 @@ const OBJECT = {
   tokensMaySet: ['metadata', 'tags', 'cacheControl'],
 }
 const NAMED = { 'Upload-Metadata': metadata({ filename: 'Größe "A".MOV', filetype: 'video/quicktime' }) }
-/** What no client may decide. */
+/** Settings that no client may choose. */
 const FORGED = {
   'Cache-Control': 'no-store',
   'Content-Disposition': 'inline',
@@ -53,7 +53,7 @@ describe('the object settings of a Pipe', () => {
     await database?.close()
   })
 
-  /** As another program sees the object: the AWS SDK, with keys of its own. */
+  /** The object as another program sees it: the AWS SDK, with its own keys. */
   async function seen(url: string, bucket: TestBucket = site.bucket) {
     const [file] = await rows<{ key: string }>(
       database.db,

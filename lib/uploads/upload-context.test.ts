@@ -8,7 +8,7 @@ it('waits for work that continues, and reports its failure', async () => {
   const background = new Set<Promise<unknown>>()
   inBackground({ background, log }, Promise.reject(new Error('the database is away')))
   expect(background.size).toBe(1)
-  // A rejection that nobody handles would fail the run.
+  // An unhandled rejection would fail the run.
   await Promise.all(background)
   expect(background.size).toBe(0)
   expect(lines.join()).toContain('the database is away')

@@ -10,7 +10,7 @@ import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
-/** Whether every file is sent in chunks of one byte too, not only the short ones. */
+/** Whether every file is also sent in chunks of one byte, not only the short ones. */
 const IS_WHOLE_MATRIX = process.env.WHOLE_MATRIX !== undefined
 const DRAFT = { 'Upload-Draft-Interop-Version': '8' }
 type Ended = { status: number; code: string | undefined; id: string | undefined }
@@ -32,12 +32,12 @@ describe('a Pipe that verifies the content', () => {
     await database?.close()
   })
 
-  /** Each token has few refusals. */
+  /** Each token allows few refusals. */
   const renew = async () => {
     client = await site.client(node)
   }
 
-  /** A file of some length that begins as the sample does: what follows is text where that is text. */
+  /** A file of a given length that starts like the sample, continued with text if that is text. */
   function fileOf(sample: SampleName, bytes: number): Buffer {
     const head = sampleOf(sample)
     const file = Buffer.alloc(Math.max(bytes, head.length), head.includes(0) ? 0 : 'a')
@@ -87,7 +87,7 @@ describe('a Pipe that verifies the content', () => {
     return { ...ended(reply), id: url && fileIdOf(url) }
   }
 
-  /** One request, in writes of so many bytes. */
+  /** One request, in writes of this many bytes. */
   async function byPut(file: Buffer, type: string, chunkBytes = 8 * MiB, by = client): Promise<Ended> {
     const call = openCall({
       method: 'PUT',

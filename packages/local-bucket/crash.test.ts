@@ -18,8 +18,8 @@ import {
 } from '../../test/support/local-bucket.ts'
 
 /**
- * The process dies before the n-th change to the file system, for every n there is: that change and all after it
- * do not happen. Then another process starts on what is there.
+ * The process dies before the n-th change to the file system, for every possible n: that change and all later ones do
+ * not happen. Then another process starts on the result.
  */
 const disk = vi.hoisted(() => ({ stepsLeft: Number.POSITIVE_INFINITY, died: false }))
 
@@ -42,7 +42,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 
 const MAX_STEPS = 60
 
-/** Dies at each step of `work` in turn, restarts, and looks. Ends with a run in which there was nothing left to die at. */
+/** Dies at each step of `work` in turn, restarts, and checks. Ends with a run that has no step left to die at. */
 async function atEachStep<Begun>(
   begin: (bucket: BucketInTest) => Promise<Begun>,
   work: (bucket: BucketInTest, begun: Begun) => Promise<unknown>,
@@ -77,7 +77,7 @@ const target = { Bucket: BUCKET, Key }
 const old = { Body: 'the old one', ContentType: 'text/old', Metadata: { is: 'old' } }
 const fresh = { Body: 'the new one, longer', ContentType: 'text/new', Metadata: { is: 'new' } }
 
-/** The object as a person finds it, and as S3 tells it; the two must be of one piece. */
+/** The object as a person finds it, and as S3 reports it; the two must agree. */
 async function objectIn({
   s3,
   directory,

@@ -74,7 +74,7 @@ const completeSecond = async (UploadId: string) => {
 }
 const WHOLE = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' }
 
-/** What each rule refuses; without the rule the same goes through. */
+/** What each rule refuses; without the rule, the same request succeeds. */
 const BROKEN: Partial<Record<RuleName, [code: string, () => Promise<unknown>]>> = {
   'no-overwrite': [
     'AccessDenied',

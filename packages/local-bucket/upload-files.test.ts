@@ -37,7 +37,7 @@ const complete = (Parts: CompletedPart[]) =>
   bucket.s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }))
 const hidden = (folder: string) => readdir(join(bucket.directory, '.sluice', folder), { recursive: true })
 
-/** A part that has begun to arrive and goes on when the gate opens. */
+/** A part that has started to arrive and continues when the gate opens. */
 async function partUnderWay(PartNumber: number): Promise<{ sending: Promise<unknown>; arrive(): void }> {
   bucket.faults.add({
     operation: 'UploadPart',

@@ -13,7 +13,7 @@ let opening: PromiseWithResolvers<Opened>
 beforeEach(async () => {
   opening = Promise.withResolvers()
   server = createServer(
-    // What ends a connection here is the door, and not Node, for which one without bytes is idle.
+    // Here the front door ends the connection, not Node, which considers one without bytes idle.
     { keepAliveTimeout: 0 },
     frontDoor(opening.promise, { log: createLogger('silent'), trusts: proxyTrust(['127.0.0.1']) }),
   ).listen(0, '127.0.0.1')

@@ -14,7 +14,7 @@ import { openServer } from './open-server.ts'
 import { relayTo, trustsRelay } from './relay.ts'
 import type { ProxyTrust } from './trusted-proxies.ts'
 
-/** The process that serves pages, at a socket, and the one in front of it, at a port. */
+/** The page process at a socket, and the one in front of it at a port. */
 const lines: string[] = []
 const log = createLogger('info', { write: (line) => void lines.push(line) })
 let folder: string

@@ -72,7 +72,7 @@ describe.each([
 it('leaves alone what calls no action', () => {
   const origin = 'https://evil.example'
   check({ origin, 'content-type': 'application/json' })
-  // A sign-in provider may send its answer this way.
+  // A sign-in provider may send its response this way.
   check({ origin, 'content-type': 'application/x-www-form-urlencoded' })
   check({ origin, ...form }, 'PUT')
 })

@@ -30,7 +30,7 @@ it('ends slow headers and silent connections, and lets a slow body be', async ()
     const dripping = setInterval(() => text === '' || slow.write('x'), 5)
     await new Promise((resolve) => slow.once('close', resolve))
     clearInterval(dripping)
-    // What still drips in turns the end into a reset, which may overtake the answer.
+    // Bytes that still trickle in turn the end into a reset, which may overtake the response.
     if (text === '') expect(said).toMatch(/^HTTP\/1.1 408 /)
   }
   slowBody.write('234567890')

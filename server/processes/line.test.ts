@@ -4,7 +4,7 @@ import { openLine } from './line.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-/** Two ends, as of the line between processes: what one sends the other hears. */
+/** Two ends, like those between processes: each receives what the other sends. */
 function ends(hears = true) {
   class End extends EventEmitter {
     other!: End

@@ -12,7 +12,7 @@ function counting({ bytes, memory, lag }: { bytes: number; memory: number; lag: 
   new Gauge({ name: 'nodejs_eventloop_lag_p99_seconds', help: 'x', registers, aggregator: 'average' }).set(
     lag,
   )
-  // As it comes over the line.
+  // As it arrives from the other process.
   return { ask: async () => JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())) }
 }
 

@@ -5,7 +5,7 @@ import { keepGoing } from '#packages/react/src/keep-going.ts'
 import { askBackend, createTokens } from '#packages/react/src/tokens.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from './browser-snippets.ts'
 
-/** One suite for the package and for each text that customers are given. */
+/** One suite for the package and for each text given to customers. */
 type Kept = Pick<ReturnType<typeof keepGoing>, 'onBeforeRequest' | 'onShouldRetry' | 'retryDelays'>
 
 const TARGET = {
@@ -16,7 +16,7 @@ const TARGET = {
 const UPLOAD = `${TARGET.uploadUrl}1`
 const HOUR_MS = 3_600_000
 
-/** What is told, and what the network answers: a status, or nothing. */
+/** The reports, and the network's responses: a status, or none. */
 let told: string[]
 let backend: number | undefined
 let server: number | undefined
@@ -32,7 +32,7 @@ const ours = (): Kept =>
     fetch: fetchNow,
   })
 
-/** The text between the imports and what is made of it. */
+/** The text between the imports and its use. */
 function handedOut(snippet: string): () => Kept {
   const from = snippet.indexOf('// Your backend answers')
   const to = ['// After a reload', 'export async function upload'].map((mark) => snippet.indexOf(mark))
@@ -100,7 +100,7 @@ describe.each([
   ['the text for React', handedOut(reactUppySnippet(TARGET))],
   ['the text for tus-js-client', handedOut(tusJsSnippet(TARGET))],
 ])('%s', (_, create) => {
-  /** Starts it as tus-js-client does, and says what became of it. */
+  /** Starts it like tus-js-client, and reports the outcome. */
   function begin(kept: Kept, method: string, picked: { data: unknown } = file) {
     const request = requestOf(method)
     const state: { status?: number; offset?: string | undefined; error?: Error; ready?: true } = {}

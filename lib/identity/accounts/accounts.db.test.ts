@@ -64,11 +64,11 @@ describeWithDatabase('accounts', (database) => {
     return { email, userId: outcome.userId }
   }
 
-  /** What would have been mailed to somebody. */
+  /** The email that someone would have received. */
   const keptFor = (email: string) =>
     listKeptMails(open, { email, workspace: { id: 'demo', demo: true }, actor: { role: 'owner' } })
 
-  /** The link of the newest mail that sets a new password. */
+  /** The link in the latest password reset email. */
   async function resetLink(email: string): Promise<string> {
     open.jobs.length = 0
     open.clock.advance(1)

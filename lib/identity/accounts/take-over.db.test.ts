@@ -287,7 +287,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
   }
 })
 
-/** What the migration that adds the column says of the accounts that are there. */
+/** How the migration that adds the column treats existing accounts. */
 function backfill(): string[] {
   const folder = 'drizzle/migrations'
   const statements = readdirSync(folder)

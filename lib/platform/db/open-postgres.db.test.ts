@@ -38,7 +38,7 @@ it('keeps no parameter of a statement that is answered, in a transaction or out 
 it('says soon that it cannot connect, however often it has failed', async () => {
   const address = `postgres://nobody@127.0.0.1:${await freePort()}/none`
   const { db, close } = openPostgres({ address, maxConnections: 1 })
-  // By default postgres.js waits for more than a minute until these have failed.
+  // By default, postgres.js waits for more than a minute for these to fail.
   for (let times = 0; times < 12; times++) await expect(rows(db, sql`select 1 as n`)).rejects.toThrow()
   await close()
 }, 30_000)

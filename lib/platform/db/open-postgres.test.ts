@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { openPostgres } from './open-postgres.ts'
 
-/** A message of PostgreSQL's protocol: its letter, its length, its text. */
+/** A PostgreSQL protocol message: its letter, its length, its text. */
 function message(letter: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(content.length + 4)
@@ -45,7 +45,7 @@ describe('a transaction whose session ends', () => {
   const DONE = message('C', Buffer.from('BEGIN\0'))
   const IN_TRANSACTION = message('Z', Buffer.from('T'))
 
-  /** It takes `begin`, and then the session is over: at once, or when the next statement comes. */
+  /** It accepts `begin`, and then the session ends: immediately, or at the next statement. */
   async function startEnding(when: 'at once' | 'at the next statement') {
     const gone = Promise.withResolvers<void>()
     const server = createServer((socket) => {

@@ -127,7 +127,7 @@ describe('a database that accepts no writes', () => {
     await admin.db.execute(sql`set default_transaction_read_only = off`)
     await admin.db.execute(sql`alter database postgres reset default_transaction_read_only`)
     await told.promise
-    // By connections that were made before the end of the outage as well.
+    // Including connections opened before the end of the outage.
     await Promise.all(Array.from({ length: 8 }, write))
     expect(lines).toMatchObject([
       { msg: 'the database is not responding', why: expect.stringContaining('accepts no writes') },

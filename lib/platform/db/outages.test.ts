@@ -14,7 +14,7 @@ it('takes a process that is too busy to hear the answer for no outage', async ()
   const outages = createOutages(TIMES)
   outages.watch({
     async ask() {
-      // Each answer of the connection is there, and waits for this process.
+      // All of the connection's responses have arrived, and wait for this process.
       for (let step = 0; step < 5; step++) {
         await stat('/')
         block(TIMES.answerWithinMs / 2)
@@ -75,7 +75,7 @@ it('is over when a new connection is answered in time, not when late answers arr
   let times = 0
   outages.watch({
     ask() {
-      // From then on others have answers while this one waits for its own.
+      // From then on, others get responses while this one waits for its own.
       if (told.length > 0) outages.begun(() => {})()
       if (++times > 3) asked.resolve()
       return isQuick ? Promise.resolve() : new Promise(() => {})

@@ -16,7 +16,7 @@ function open() {
   return { recent, log, lines, advance }
 }
 
-/** As where another process has to make something first. */
+/** As if another process had to repeat something first. */
 function possibleAtTry(least: number): Redo {
   let tries = 0
   return async () => {

@@ -21,7 +21,7 @@ import { type Db, rows } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './open-postgres.ts'
 
-/** A database as commit 757d55c left it, the oldest state that is upgraded from, with data and uploads in progress. */
+/** A database as commit 757d55c left it, the oldest state that can be upgraded, with data and uploads in progress. */
 const MiB = 1024 * 1024
 const OUTPUT = 'd2c562df-e3f3-4ffa-87a3-abfd93ca27dc'
 const SMALL = '01a20b40-1035-73d5-b365-ac12b028d839'
@@ -134,7 +134,7 @@ it('is recorded by a fresh start, too, so that a node of 757d55c may go on there
   expect(hashes).toEqual(expect.arrayContaining(landed.map(({ hash }) => hash)))
 })
 
-/** The migrations of that commit, which `landed.txt` knows. */
+/** That commit's migrations, as listed in `landed.txt`. */
 const landed = readdirSync(LANDED)
   .filter((name) => name !== 'data.sql')
   .sort()
@@ -198,7 +198,7 @@ async function wantedCatalog(): Promise<string[]> {
   return catalog(db)
 }
 
-/** Every column, index and constraint, a line each; of a table of months only its own. */
+/** Every column, index and constraint, one per line; for a partitioned table, only its own. */
 async function catalog(db: Db): Promise<string[]> {
   const found = await rows<{ line: string }>(
     db,
@@ -221,7 +221,7 @@ async function catalog(db: Db): Promise<string[]> {
     .sort()
 }
 
-/** What `pg_dump -s` writes, a line each: columns in their order, and the tables of months with their indexes. */
+/** The output of `pg_dump -s` as lines: columns in order, and monthly tables with their indexes. */
 async function everything(db: Db): Promise<string[]> {
   const found = await rows<{ line: string }>(
     db,
@@ -244,7 +244,7 @@ async function everything(db: Db): Promise<string[]> {
   return found.map(({ line }) => line).sort()
 }
 
-/** One that is no older than the server, which it would refuse to dump. */
+/** A version no older than the server, which it would otherwise refuse to dump. */
 async function findDump(db: Db): Promise<string | undefined> {
   const [server] = await rows<Record<string, string>>(db, sql`show server_version_num`)
   const needed = Math.floor(Number(Object.values(server!)[0]) / 10_000)

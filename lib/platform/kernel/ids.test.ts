@@ -42,7 +42,7 @@ describe('ids and secrets', () => {
     for (let n = 0; n < drawn; n++)
       for (const one of newPipeId().slice('pipe_'.length)) seen.set(one, (seen.get(one) ?? 0) + 1)
     expect([...seen.keys()].sort().join('')).toBe('234567abcdefghijklmnopqrstuvwxyz')
-    // 1,250 of each are to be expected; one that is out by a third is no chance (ten standard deviations).
+    // 1,250 of each are expected; a deviation of a third cannot be chance (ten standard deviations).
     for (const count of seen.values()) expect(Math.abs(count - (drawn * 20) / 32)).toBeLessThan(400)
   })
 

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers())
 
 type Item = { name: string }
 
-/** By functions of its own, so that nothing of the test holds the items. */
+/** In separate functions, so that the test itself does not keep the items alive. */
 function add(lately: Lately<Item>, name: string): WeakRef<Item> {
   const item = { name }
   lately.add(item)

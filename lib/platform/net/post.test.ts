@@ -6,7 +6,7 @@ import { createGuardedAgents } from './guarded-agents.ts'
 import { readFault } from './network-error.ts'
 import { type PostLimits, post } from './post.ts'
 
-/** A slow machine is no slow receiver: a test that wants one cut short says so. */
+/** A slow machine is not a slow receiver: a test that wants one stopped says so. */
 const LIMITS: PostLimits = {
   connectMs: 60_000,
   totalMs: 60_000,
@@ -35,7 +35,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A receiver below HTTP: it is given the socket once the request has begun to arrive. */
+/** A receiver below HTTP: it gets the socket once the request has started to arrive. */
 const raw = (answer: (socket: Socket) => void) =>
   listen(createServer((socket) => void socket.once('data', () => answer(socket))))
 

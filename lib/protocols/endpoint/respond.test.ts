@@ -7,11 +7,11 @@ import { RequestSource } from '../../uploads/stream/request-source.ts'
 import { respond } from '../create-upload-handler.ts'
 
 const MiB = 1024 * 1024
-/** More than the buffers of a connection hold. */
+/** More than a connection's buffers hold. */
 const BODY = Buffer.alloc(32 * MiB)
 const LENGTH = { 'Content-Length': String(BODY.length) }
 
-/** Refuses every request, as the endpoint does: a source was made for the body, and nobody has started it. */
+/** Refuses every request, like the endpoint: a source was created for the body, and nobody has started it. */
 const refuse = (req: IncomingMessage, res: ServerResponse) => {
   new RequestSource(req)
   respond(req, res, { status: 401, headers: {}, body: 'refused' })

@@ -11,7 +11,7 @@ import {
 } from '../endpoint/upload-request.ts'
 import { bodyCheck, deferHeader, parseUploadConcat, parseUploadMetadata } from './tus-headers.ts'
 
-/** Each header is read, or refused as malformed: no text makes anything else happen. */
+/** Each header is either parsed or refused as malformed: no text causes anything else. */
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ maxLength: 100 }))
 const almost = (...right: string[]) =>
   fc.oneof(
@@ -21,7 +21,7 @@ const almost = (...right: string[]) =>
 
 const request = (headers: UploadRequest['headers']) => ({ headers }) as UploadRequest
 
-/** What it read, or undefined where it refused the header by name. */
+/** The parsed value, or undefined if it refused the header by name. */
 function readOrRefused<Value>(read: () => Value, named: string): { value: Value } | undefined {
   try {
     return { value: read() }

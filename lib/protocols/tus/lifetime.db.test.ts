@@ -29,7 +29,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** After the clock was moved past the life of the token. */
+/** After moving the clock past the token's lifetime. */
 const renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })

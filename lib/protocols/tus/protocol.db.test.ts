@@ -37,7 +37,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** After the clock was moved past the life of the token. */
+/** After moving the clock past the token's lifetime. */
 const renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -215,7 +215,7 @@ describe('tokens', () => {
     const big = await small.create(11)
     expect(codeOf(big)).toEqual([413, 'file_too_large'])
     expect(big.headers['tus-max-size']).toBe('10')
-    // Of different files: the same one again would take the place of the first.
+    // For different files: repeating one would replace the first.
     const replies = await Promise.all([1, 2, 3, 4].map((length) => small.create(length)))
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403])
   })

@@ -11,8 +11,8 @@ import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 
 /**
- * How often a small request asks the database, counted on the wire and told in docs/operations.md. The numbers may fall,
- * and must not rise.
+ * How often a small request queries the database, counted on the wire and documented in docs/operations.md. The
+ * numbers may fall, but must not rise.
  */
 const SMALL = Buffer.alloc(4096, 7)
 let database: DatabaseHandle & { url: string }
@@ -47,7 +47,7 @@ async function created(bytes = SMALL.length): Promise<string> {
 const putFile = () =>
   httpCall({ method: 'PUT', url: `${client.collection}a`, token: client.token, body: SMALL })
 
-/** What is counted, and what has to be there before. */
+/** What is counted, and what must exist beforehand. */
 const REQUESTS: [name: string, roundTrips: number, prepare: () => Promise<() => Promise<unknown>>][] = [
   ['POST with a whole file', 3, async () => () => client.create(SMALL.length, {}, SMALL)],
   ['PUT of a file', 3, async () => () => putFile()],

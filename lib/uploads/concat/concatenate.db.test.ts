@@ -186,7 +186,7 @@ describe('concatenation', () => {
     await Promise.all(node.context.background)
     expect((await site.bucket.object(`${fileIdOf(url)}/whole`)).equals(Buffer.concat(pieces))).toBe(true)
     expect((await site.bucket.objects()).length).toBe(before - 1)
-    // Who asks again looks at the pieces first, and must not send them again.
+    // A repeated request checks the pieces first, and must not send them again.
     const head = await client.head(urls[0]!)
     expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': String(pieces[0]!.length) } })
   })
@@ -204,7 +204,7 @@ describe('concatenation', () => {
     await database.db.execute(taken(null))
     let second: ReturnType<typeof join> | undefined
     await database.db.transaction(async (tx) => {
-      // Who looks for the final upload passes, who looks for the pieces waits.
+      // A lookup of the final upload passes; a lookup of the pieces waits.
       await tx.execute(sql`lock table file_destinations in access exclusive mode`)
       second = join(urls)
       await blocked(database)

@@ -93,7 +93,7 @@ describe('concatenation at two required destinations and one of best effort', ()
     destinations: ['transferred', 'transferred', 'failed'],
   }
   const repaired = { ...everywhere, events: ['partially_transferred', 'transferred'] }
-  /** The object, and nothing of its pieces. */
+  /** The object, without its pieces. */
   async function expectAt(places: TestBucket[], url: string, urls: string[], whole: Buffer) {
     site.clock.advance(minutes(2))
     await clearLeftovers(node.context)

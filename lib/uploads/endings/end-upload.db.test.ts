@@ -91,7 +91,7 @@ describe('an upload that ends without an object', () => {
     site.bucket.faults.add({ operation: 'AbortMultipartUpload', times: 100, effect })
     expect(await clearLeftovers(node.context)).toBe(1)
     expect(await clearLeftovers(node.context)).toBe(0)
-    // Soon at first, and then after longer and longer.
+    // Soon at first, and then at growing intervals.
     site.clock.advance(minutes(1) + 1000)
     expect(await clearLeftovers(node.context)).toBe(1)
     site.clock.advance(minutes(60))

@@ -26,7 +26,7 @@ describe('a bucket in trouble', () => {
   let site: Site
   let node: Node
   let client: TusClient
-  /** It leaves to the reconciler what the bucket does not take at once. */
+  /** It leaves uploads that the bucket does not immediately accept to the reconciler. */
   let impatient: Node
   let hasty: TusClient
   beforeAll(async () => {

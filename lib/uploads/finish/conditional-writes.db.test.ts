@@ -54,7 +54,7 @@ describe('a bucket with rules for conditional writes', () => {
     expect((await fileOf(url)).status).toBe('transferred')
     expect((await site.bucket.object(keyOf(url))).equals(bytes)).toBe(true)
   }
-  /** In the timeline; and where nobody has seen the object, in the API and in the event as well. */
+  /** In the timeline; and if nobody has seen the object, also in the API and the event. */
   const expectCertainty = async (url: string, certainty: string) => {
     const { timeline, destinations } = await fileOf(url)
     expect(timeline).toContainEqual(expect.objectContaining({ kind: 'completed', detail: { certainty } }))
@@ -92,7 +92,7 @@ describe('a bucket with rules for conditional writes', () => {
   }
 
   const losesAnswer = () => site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
-  /** The object is there, and whoever made it has given up. */
+  /** The object exists, but its creator has given up. */
   const leavesUnknown = async (make: typeof join) => {
     losesAnswer()
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const

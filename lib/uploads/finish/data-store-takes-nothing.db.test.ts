@@ -42,7 +42,7 @@ describe('a Data Store that takes nothing', () => {
     expect(await creation()).toEqual(notReady)
     await checkDataStore(site.runtime, site.actor, site.dataStore.id)
     expect(await creation()).toBe(201)
-    // One that fails later says nothing of uploads that are in progress.
+    // A Data Store that fails later does not affect uploads in progress.
     site.bucket.faults.add({
       operation: 'any',
       times: 100,

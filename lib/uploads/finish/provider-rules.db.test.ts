@@ -17,12 +17,12 @@ const MiB = 1024 * 1024
 const MB = 1_000_000
 type Node = Awaited<ReturnType<typeof serveUploads>>
 
-/** Uploads to buckets that keep the rules of their provider: see docs/providers.md. */
+/** Uploads to buckets that follow their provider's rules: see docs/providers.md. */
 describe('a bucket with rules of its own', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Node
-  /** Leaves to the reconciler what the bucket does not take at once. */
+  /** Leaves uploads that the bucket does not immediately accept to the reconciler. */
   let hasty: Node
   let token: string
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe('a bucket with rules of its own', () => {
     site.clock.advance(minutes(1))
     while ((await statusOf(url)) === 'transferring') await reconcileUploads(node.context)
   }
-  /** The pieces do not have to keep these rules. */
+  /** Pieces do not have to follow these rules. */
   const join = async (sizes: number[], rules: readonly RuleName[] = []) => {
     const pieces = sizes.map((size) => randomBytes(size))
     const partial = async (bytes: Buffer) =>

@@ -31,7 +31,7 @@ describe('a file that was transferred', () => {
     await turn()
     releaseMemory()
     expect(requests).toHaveLength(FILES)
-    // What the last turn of the event loop has left on the stack may keep one.
+    // The last turn of the event loop may have left one on the stack.
     expect(requests.filter((request) => request.deref()).length).toBeLessThan(FILES / 4)
   })
 })

@@ -35,7 +35,7 @@ describe('an upload that the database knows as it was before its object was made
 
   const maySetRead = (may: boolean) =>
     database.db.execute(sql`update data_stores set may_read = ${may}, updated_at = clock_timestamp()`)
-  /** What a dump has of a file, taken now, to be put back later. */
+  /** A file's rows as a dump contains them, taken now, to be restored later. */
   const dump = async (url: string) => {
     const { db } = database
     const id = fileIdOf(url)

@@ -43,7 +43,7 @@ describe('what follows from a fault', () => {
     return file!
   }
   const failed = { status: 'failed', leased: false, events: 1 }
-  /** All bytes of it are durable, and the bucket does not take them yet. */
+  /** All its bytes are durable, but the bucket does not accept them yet. */
   const leftInTail = async (bytes: number) => {
     const url = await client.begin(bytes)
     const operation = bytes > 8 * MiB ? 'UploadPart' : 'PutObject'

@@ -87,7 +87,7 @@ describeWithDatabase('a lease', (database) => {
     const fileId = fileIdOf(await client.begin(20 * 2 ** 20))
     const file = { fileId, tokenId: null, plan: undefined }
     const look = () => rows(db, sql`select * from files where id = ${fileId}::uuid`)
-    /** As the standby has it that did not get the commit of the taking. */
+    /** The state of a standby that did not receive the commit taking the lease. */
     const forgetTaking = () =>
       db.execute(
         sql`update files set lease_fence = 0, lease_holder = null, lease_until = null where id = ${fileId}::uuid`,
@@ -113,7 +113,7 @@ describeWithDatabase('a lease', (database) => {
     expect(await look()).toEqual(before)
     expect([...(await renewLeases(db, [forgotten], 60_000))]).toEqual([])
 
-    // Now the same node takes it once more: its two takings are two, for the database and in its memory.
+    // The same node now takes it once more: its two acquisitions are separate, in the database and in its memory.
     await forgetTaking()
     const again = (await leases.take(file))!.lease
     expect([again.fence, forgotten.signal.aborted]).toEqual([forgotten.fence, true])

@@ -50,7 +50,7 @@ describeWithDatabase('a creation that is sent again, by a token that allows no m
     const [film, song] = [await create(client), await create(client, 'song.mp3')]
     expect((await create(client, 'third.mp4')).status).toBe(403)
     expect((await create(client, 'film.mp4', 1001)).status).toBe(403)
-    // Both are in use: one goes on in a second request, the other has waited between two.
+    // Both are in use: one continues in a second request, the other has waited between two.
     expect((await client.patch(film.url, 0, Buffer.alloc(10))).status).toBe(204)
     expect((await client.patch(film.url, 10, Buffer.alloc(10))).status).toBe(204)
     expect((await client.patch(song.url, 0, Buffer.alloc(10))).status).toBe(204)

@@ -24,7 +24,7 @@ const ENDED = ['transferred', 'failed', 'expired', 'canceled']
 
 type Row = { status: string; offset: number; covered: number; gaps: number; used: number; total: number }
 
-/** Every writer that ever was is still there, and may do anything at any time. */
+/** Every past writer is still there, and may do anything at any time. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
   {

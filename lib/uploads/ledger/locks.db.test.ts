@@ -37,7 +37,10 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     return createUpload(node.context, right, declared, incoming)
   }
 
-  /** Somebody else holds `first` until the work waits for it, and then wants `second`, too. He fails if they wait for each other. */
+  /**
+   * Another session holds `first` until the work waits for it, and then also wants `second`. It fails if they wait
+   * for each other.
+   */
   async function crossed<Result>(first: SQL, second: SQL, work: () => Promise<Result>): Promise<Result> {
     let working: Promise<Result> | undefined
     await database.db.transaction(async (tx) => {
@@ -81,7 +84,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
   it('by the renewal of leases', async () => {
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const [low, high] = made.map(({ fileId }) => fileId).sort() as [string, string]
-    // The order in which they lie in the table is the other one.
+    // Their order in the table is the opposite.
     await database.db.execute(sql`update files set filename = 'moved' where id = ${low}::uuid`)
     const lock = (id: string) => sql`select 1 from files where id = ${id}::uuid for update`
     const leases = made.map(({ upload }) => upload!.lease)

@@ -23,7 +23,7 @@ function fill(account: MemoryAccount): number {
   return bytes
 }
 
-/** A half-filled part that gives its memory back when it is spilled. */
+/** A half-filled part that returns its memory when it is spilled. */
 function part(account: MemoryAccount, sinceMs: number, bytes: number, log: number[]): Spillable {
   let held = bytes
   const offer: Spillable = {
@@ -47,7 +47,7 @@ it('moves the parts that take longest to fill into the database first, before it
   const again = part(account, 30, 6 * MiB, spilled)
   part(account, 10, 6 * MiB, spilled)
   part(account, 20, 6 * MiB, spilled)
-  // It has begun another part since.
+  // It has started another part since.
   account.offer(again)
   expect(spilled).toEqual([])
   part(account, 40, 6 * MiB, spilled)
@@ -134,7 +134,7 @@ it('keeps a quarter for workspaces that hold less than one part', () => {
   const budget = openBudget()
   const fast = Array.from({ length: 12 }, (_, n) => budget.account(bucketOf(`workspace ${n}`)))
   for (const account of fast) account.take(8 * MiB - 65_536)
-  // More than is there for all, as a part was begun by each: what comes free goes to nobody who has a part.
+  // More than is available, since each started a part: freed memory goes to nobody with a part.
   for (const account of fast.slice(3)) account.give(8 * MiB - 65_536)
   for (const account of fast.slice(0, 3)) fill(account)
   const free = LIMIT_BYTES - budget.usedBytes
@@ -299,7 +299,7 @@ describe('a share that an operator sets', () => {
     budget.limitWorkspaces(new Map([['a', 20]]))
     expect(mine.full).toBe(true)
     expect(theirs.full).toBe(false)
-    // Nothing was taken from it: it goes on once enough is durable.
+    // Nothing was taken from it: it continues once enough is durable.
     expect(budget.usedBytes).toBe(12 * MiB)
     mine.give(6 * MiB)
     expect(mine.full).toBe(false)

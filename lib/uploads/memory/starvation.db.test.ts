@@ -39,7 +39,7 @@ it('a tenant whose buckets never end their answers leaves the others their memor
   })
   const body = randomBytes(32 * MiB)
   const attack = await starve(node.url, attacker, bucket, body)
-  // Until it holds what it can get: nothing of it has moved between two looks.
+  // Until it holds what it can get: nothing has changed between two checks.
   let before = -1
   await vi.waitFor(
     () => {

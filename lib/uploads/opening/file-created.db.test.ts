@@ -32,7 +32,10 @@ describeWithDatabase('file.created, to an output that asks for it', (database) =
     await site?.close()
   })
 
-  /** What was written since the last look; `isBorn` if by the transaction that wrote the first line of its timeline. */
+  /**
+   * Events written since the last call; `isBorn` if written by the transaction that also wrote the first timeline
+   * line.
+   */
   let seen = 0
   async function told() {
     const look = sql`select e.kind, e.payload, e.file_id as "fileId",

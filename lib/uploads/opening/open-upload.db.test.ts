@@ -96,7 +96,7 @@ describe('an upload that is opened', () => {
     const parts = { operation: 'UploadPart', key: `${fileIdOf(url)}/file` } as const
     for (const partNumber of [1, 2, 3, 4])
       site.bucket.faults.add({ ...parts, partNumber, effect: { kind: 'hold', gate: 'parts' } })
-    // A body with a checksum records nothing on the way, so that numbers are bound by statements of their own.
+    // A body with a checksum records nothing along the way, so numbers are bound by separate statements.
     const checksum = `sha1 ${createHash('sha1').update(whole).digest('base64')}`
     const patching = client.patch(url, 0, whole, { 'Upload-Checksum': checksum })
     await site.bucket.traffic.until(parts, 3)
@@ -108,7 +108,7 @@ describe('an upload that is opened', () => {
     })
     await blocked(database)
     await site.bucket.traffic.until({ ...parts, partNumber: 4, state: 'answered' })
-    // Whatever was to go out beside it would be there by the time that another upload has gone through.
+    // Anything that was also to be sent would have arrived by the time another upload has passed.
     await client.create(1000, {}, randomBytes(1000))
     expect(Math.max(...site.bucket.traffic.seen(parts).map(({ partNumber }) => partNumber!))).toBe(4)
     unlock()

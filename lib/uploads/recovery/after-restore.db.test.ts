@@ -42,7 +42,7 @@ describe('after a restore', () => {
   const begin = () => client.begin(BYTES)
   const finish = async (url: string) =>
     expect((await client.patch(url, 0, randomBytes(BYTES))).status).toBe(204)
-  /** Finished, and then as a dump has it that was taken while its bytes came. */
+  /** Finished, and then reset to a dump taken while its bytes arrived. */
   const finishedAfterDump = async () => {
     const { db } = database
     const url = await begin()

@@ -10,7 +10,10 @@ import { createRecentCommits } from '../../platform/db/recent-commits.ts'
 import { newSecret } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 
-/** What a node does for an upload when a standby is promoted that lacks the last commits; loss is played by rewinding rows. */
+/**
+ * How a node handles an upload when a standby without the last commits is promoted; the loss is simulated by
+ * rewinding rows.
+ */
 const MiB = 1024 * 1024
 
 it.each([
@@ -204,7 +207,7 @@ it('cancels an upload again whose cancellation was lost', async () => {
   expect(await site.statusOf(url)).toBe('canceled')
 })
 
-/** The next such statement is carried out, and its connection breaks before the answer. */
+/** The next such statement is executed, and its connection breaks before the response. */
 function losingAnswers(db: Db) {
   let next: RegExp | undefined
   let runs = true
@@ -244,7 +247,7 @@ function losingAnswers(db: Db) {
 
 const TABLES = ['file_parts', 'upload_tails'] as const
 
-/** Answers with a function that brings the file back to what it is now, in a lease of its last writer. */
+/** Returns a function that resets the file to its current state, under its last writer's lease. */
 async function keepFile(db: Db, fileId: string, { isHeld = true } = {}): Promise<() => Promise<void>> {
   const own = sql`where file_id = ${fileId}::uuid`
   await db.execute(sql`create table kept_files as select * from files where id = ${fileId}::uuid`)

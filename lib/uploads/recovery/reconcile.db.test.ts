@@ -19,7 +19,7 @@ describe('the reconciler', () => {
   /** Another node, a minute later. */
   let later: Node
   let client: TusClient
-  // Nothing of this may happen by itself, nor by a slow machine.
+  // None of this may happen on its own, or because of a slow machine.
   const still = { leaseMs: 600_000, renewMs: 600_000 }
   beforeAll(async () => {
     database = await openTestDatabase()

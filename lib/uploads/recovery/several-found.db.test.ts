@@ -58,7 +58,7 @@ describe('a file with several destinations that the database knows as it was bef
     events: ['partially_transferred'],
     states: ['transferred', 'transferred', `failed ${reason}`],
   })
-  /** What the database has of a file now, to be put back later. */
+  /** The file's current rows in the database, to be restored later. */
   async function keep(url: string) {
     const { db } = database
     const id = fileIdOf(url)
@@ -83,7 +83,7 @@ describe('a file with several destinations that the database knows as it was bef
       }
     }
   }
-  /** All of it is sent, and the database forgets what came after the first half. */
+  /** All of it is sent, and the database forgets everything after the first half. */
   async function forgotten(bytes: number, atLast = async () => {}) {
     const whole = randomBytes(bytes)
     const url = await client.begin(bytes)
@@ -147,7 +147,7 @@ describe('a file with several destinations that the database knows as it was bef
     it('is found where its objects are', async () => {
       const { url, whole, half } = await forgotten(24 * MiB)
       expect((await client.patch(url, half, whole.subarray(half))).status).toBe(204)
-      // The one of best effort may have said first that it has no such multipart upload.
+      // The best-effort one may have reported first that it has no such multipart upload.
       await repairAll()
       expect(await stateOf(url)).toMatchObject({ status: 'transferred', states: everywhere.states })
       await expectAt(buckets, url, whole)

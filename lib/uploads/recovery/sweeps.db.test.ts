@@ -270,7 +270,7 @@ describeWithDatabase('the quota', (database) => {
       expect(JSON.parse(refused[0]!.body).detail).toMatch(
         /^The upload needs 990 bytes, and 100 are left of this month's transfer quota of 10000\. It resets on/,
       )
-      // What was reserved may be sent.
+      // The reserved bytes may be sent.
       const made = replies.find(({ status }) => status === 201)!
       expect((await client.patch(made.headers.location!, 0, randomBytes(990))).status).toBe(204)
     })

@@ -74,7 +74,7 @@ describe('a destination that lacks an object', () => {
     )
     return file!
   }
-  /** Uploads a file that the target refuses. A minute later nothing can arrive there any more. */
+  /** Uploads a file that the target refuses. A minute later, nothing can arrive there any more. */
   async function lacking(bytes: number) {
     const whole = randomBytes(bytes)
     const client = await site.client(node)

@@ -7,7 +7,7 @@ const STEPS: Step[] = ['part', 'put', 'last part', 'complete', 'join', 'look up'
 const of = (kind: BucketErrorKind, code = 'Code') => new BucketError(kind, code, 'words')
 const repeated = (error: BucketError) => Object.assign(error, { attempts: 2 })
 
-/** Written out, so that a change of the table is a change here. */
+/** Written out, so that a change to the table requires a change here. */
 const ROWS: [fault: string, error: unknown, verdicts: Verdict[]][] = [
   [
     'trouble',

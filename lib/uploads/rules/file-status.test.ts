@@ -38,7 +38,7 @@ const STATUSES: Status[] = ['pending', 'transferring', 'transferred', 'failed']
 const sets = (count: number): Status[][] =>
   count === 0 ? [[]] : sets(count - 1).flatMap((set) => STATUSES.map((status) => [...set, status]))
 
-/** Up to three required destinations and two of best effort, in each of their states. */
+/** Up to three required destinations and two best-effort ones, in each of their states. */
 const ALL = [1, 2, 3].flatMap((required) =>
   [0, 1, 2].flatMap((others) =>
     sets(required).flatMap((a) => sets(others).map((b) => ({ required: a, others: b }))),
@@ -70,7 +70,7 @@ const MOVES = tableOf('A destination').map(
 const LATER = tableOf('Transitions after the file has ended').map(([from, to]) => `${from} to ${to}`)
 const ENDS = new Set(['transferred', 'partially_transferred', 'failed'])
 
-/** What becomes of files that have ended when one of their destinations makes this move. */
+/** What happens to ended files when one of their destinations makes this transition. */
 function walk([which, from, to]: [string, Short, Short]): string[] {
   const sides = which === 'any' ? (['required', 'others'] as const) : (['others'] as const)
   return ALL.flatMap((one) =>

@@ -18,7 +18,7 @@ const aws = partLimits({ maxParts: 10_000, equalParts: false }, largestPartBytes
 const r2 = partLimits({ maxParts: 10_000, equalParts: true }, largestPartBytes(64 * GiB))
 const scaleway = partLimits({ maxParts: 1000, equalParts: false }, largestPartBytes(64 * GiB))
 
-/** Cuts an upload as it would be cut if nothing interrupted it; answers the number of parts. */
+/** Cuts an upload as if nothing interrupted it; returns the number of parts. */
 function partsOf(limits: typeof aws, lengthBytes: number, known: boolean): number {
   let offsetBytes = 0
   let nextNumber = 1
@@ -42,7 +42,7 @@ describe('the part plan', () => {
     expect(partsOf(limits, largestUpload(limits), true)).toBeLessThanOrEqual(limits.maxParts)
   })
 
-  /** As docs/operations.md says them. */
+  /** As documented in docs/operations.md. */
   it.each([
     [10_000, false, 4 * GiB, '4.64 TiB'],
     [10_000, false, 64 * GiB, '4.64 TiB'],

@@ -50,7 +50,7 @@ describe('a crowd that needs more memory than there is', () => {
     expect((await site.bucket.object(key)).equals(whole)).toBe(true)
     expect(await tailsOf(url)).toBe(0)
   }
-  /** Sends all but the end of the first chunk of several uploads, so slowly that what they hold may be moved out. */
+  /** Sends all but the end of several uploads' first chunk, so slowly that their bytes may be spilled. */
   const crowd = async (
     headers: (chunk: Buffer) => Record<string, string>,
     chunk = whole.subarray(0, CHUNK_BYTES),
@@ -68,7 +68,7 @@ describe('a crowd that needs more memory than there is', () => {
 
   it('gets on although each body has a checksum, and none is whole', async () => {
     const { urls, patches, end } = await crowd(sha1)
-    // They have sent more than one bucket's uploads may hold. A chunk that came whole makes two tails.
+    // They have sent more than one bucket's uploads may hold. A chunk that arrived in one piece makes two tails.
     const tails = async () => Math.max(...(await Promise.all(urls.map(tailsOf))))
     await vi.waitFor(async () => expect(await tails()).toBeGreaterThan(0), 20_000)
     expect(node.context.budget.usedBytes).toBeLessThanOrEqual(MEMORY_BYTES)

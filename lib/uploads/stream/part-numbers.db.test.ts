@@ -11,8 +11,8 @@ import { advance } from '../ledger/offsets.ts'
 import { openUpload } from '../opening/open-upload.ts'
 
 /**
- * The local bucket rejects gaps in part numbers, as AWS does. Whatever happens to an upload, its parts run from 1 without a
- * gap, and a part that arrives late does its object no harm.
+ * Like AWS, the local bucket rejects gaps in part numbers. Whatever happens to an upload, its parts run from 1
+ * without a gap, and a part that arrives late does not damage its object.
  */
 const MiB = 1024 * 1024
 const whole = randomBytes(30 * MiB)
@@ -58,7 +58,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
     expect(await site.bucket.unfinished()).toEqual([])
   }
-  /** As the next writer does it: from here on the one before is fenced off. */
+  /** Like the next writer: from here on, the previous one is fenced off. */
   const takeOver = (url: string) =>
     database.db.execute(sql`update files set lease_until = now() - interval '1 second', lease_fence = lease_fence + 1,
       lease_holder = 'the next one' where id = ${fileIdOf(url)}::uuid and lease_until is not null`)

@@ -28,7 +28,7 @@ describe('parts on their way', () => {
     await database?.close()
   })
 
-  /** An upload with one part and a tail of a MiB. */
+  /** An upload with one part and a 1 MiB tail. */
   const begin = async () => {
     const url = await client.begin(whole.length)
     expect((await client.patch(url, 0, whole.subarray(0, 9 * MiB))).status).toBe(204)
@@ -41,7 +41,7 @@ describe('parts on their way', () => {
     const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     return (await rows(database.db, look)).length
   }
-  /** Until it is let go. */
+  /** Until it is released. */
   const locked = async (lock: ReturnType<typeof sql>) => {
     const held = Promise.withResolvers<void>()
     const letGo = Promise.withResolvers<void>()

@@ -22,7 +22,7 @@ type Options = {
   onStop?: (stop: (why: StopReason) => void) => void
 }
 
-/** Memory that is full when it is told to be. */
+/** Memory that is full on command. */
 function memoryOf(full: boolean) {
   const budget = {
     full,
@@ -44,7 +44,7 @@ function memoryOf(full: boolean) {
   return budget
 }
 
-/** Takes pieces, and keeps those before the last ones on their way until it is told that one is recorded. */
+/** Takes pieces, and keeps those before the last ones in flight until it is told that one is recorded. */
 function partsOf(signal: AbortSignal) {
   const waiting: Piece[] = []
   let freed = Promise.withResolvers<void>()
@@ -67,7 +67,7 @@ function partsOf(signal: AbortSignal) {
   }
 }
 
-/** A source that is pushed into by hand. */
+/** A source that the test pushes bytes into. */
 function sourceOf(early: Buffer | undefined) {
   const source = {
     flows: false,
@@ -90,7 +90,7 @@ function sourceOf(early: Buffer | undefined) {
   return source satisfies ByteSource
 }
 
-/** A request of an upload from its beginning on, whose pieces go to parts that do as they are told. */
+/** An upload request from its start, whose pieces go to parts controlled by the test. */
 async function request(lengthBytes: number, options: Options = {}) {
   const { signal = new AbortController().signal, onStop = () => {}, limitBytes = lengthBytes } = options
   const budget = memoryOf(options.full ?? false)
@@ -129,7 +129,7 @@ async function request(lengthBytes: number, options: Options = {}) {
     source,
     reading,
     dispose: () => reader.dispose(),
-    /** Until all that is taken now has been, as a source that keeps the rest would deliver it. */
+    /** Until everything currently accepted has been, as a source that keeps the rest would deliver it. */
     async push(bytes: number) {
       let taken = 0
       do {
@@ -170,7 +170,7 @@ it('reads on once there is memory, though it was first the parts that held it up
   await push(24 * MiB)
   expect(parts.waiting).toHaveLength(3)
   expect(flows()).toBe(false)
-  // Others use the memory up, and are not done when the last part of this request has gone.
+  // Others use up the memory, and are not done when this request's last part has gone.
   budget.full = true
   for (const _ of [1, 2, 3]) await record()
   expect(flows()).toBe(false)

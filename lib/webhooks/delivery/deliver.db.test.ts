@@ -19,7 +19,7 @@ import { recordAttempts } from './record.ts'
 
 const HOUR = 3_600_000
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-/** The sweep leaves what is just due to its job. */
+/** The sweep leaves recently due deliveries to their job. */
 const GRACE = 5000
 
 describeWithDatabase('delivery', (database) => {
@@ -334,7 +334,7 @@ describeWithDatabase('delivery', (database) => {
     expect(receiver.received).toHaveLength(1)
     await second.later(1000 + GRACE)
     expect(await deliveryOf(fileId)).toMatchObject({ state: 'delivered' })
-    // The first was not dead after all: what it finds is kept and changes nothing.
+    // The first was not dead after all: its result is kept and changes nothing.
     unanswered.destroy()
     await first.dispatcher.idle()
     const delivery = await deliveryOf(fileId)

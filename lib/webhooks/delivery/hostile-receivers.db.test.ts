@@ -25,7 +25,7 @@ afterEach(() => {
   servers.clear()
 })
 
-/** A receiver below HTTP, so that it can answer anything at all. */
+/** A receiver below HTTP, so that it can send anything at all. */
 async function hostile(answer: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     connections += 1
@@ -37,7 +37,7 @@ async function hostile(answer: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** What the log says of one attempt on that address. */
+/** What the log shows for one attempt at that address. */
 async function logOf(url: string, options: Parameters<typeof dispatching>[1] = {}) {
   const { event, work } = dispatching(runtime, options)
   const fileId = await event(await addOutput(runtime.db, url))
@@ -179,7 +179,7 @@ it('refuses a name that resolves to a public address first and to a private one 
     asked.push(asked.length === 0 ? '93.184.216.34' : '127.0.0.1')
     return [{ address: asked.at(-1)!, family: 4 }]
   }
-  // The name looks public to whoever checks it beforehand.
+  // The name looks public to anyone who checks it beforehand.
   await resolve()
   const log = await logOf(`https://rebinding.example:${port}/`, { allowed: [], network: { resolve } })
   expect(log).toMatchObject({

@@ -18,7 +18,7 @@ describe('months of events', () => {
   let receiver: Receiver
   let output: Awaited<ReturnType<typeof addOutput>>
   let worker: ReturnType<typeof dispatching>
-  /** The one that the migration made. */
+  /** The one created by the migration. */
   let first: Month
 
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe('months of events', () => {
     await worker.event(output)
     await worker.work()
   }
-  /** How many rows each part of a table has. */
+  /** How many rows each partition of a table has. */
   async function partsOf(table: string): Promise<Record<string, number>> {
     const found = await rows<{ part: string; n: number }>(
       runtime.db,
@@ -122,7 +122,7 @@ describe('months of events', () => {
     expect(await parts()).toEqual({})
   })
 
-  /** What deletes row by row fails from here on. */
+  /** Row-by-row deletes fail from here on. */
   async function forbidDeleting(table: string): Promise<void> {
     await runtime.db.execute(sql`create or replace function refuse() returns trigger language plpgsql
       as 'begin raise exception ''a row of % is deleted'', tg_table_name; end'`)

@@ -210,7 +210,7 @@ describeWithDatabase('several outputs', (database) => {
     const [eventId, deliveryId] = [uuidv7(runtime.clock.now()), uuidv7(runtime.clock.now())]
     const at = new Date(runtime.clock.now())
     const old = { ...place(), fileId, createdAt: at }
-    // As the previous version writes them: it knows neither `fanned_out` nor any output but the first.
+    // As the previous version writes them: it does not know `fanned_out` or any output except the first.
     await rows(
       runtime.db,
       sql`insert into events (id, workspace_id, pipe_id, file_id, payload, created_at)

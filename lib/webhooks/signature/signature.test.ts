@@ -46,7 +46,7 @@ const phases = {
   },
 }
 
-/** Every way that Sluice's own code and the npm package verify. */
+/** Every way in which Sluice's own code and the npm package verify. */
 function verdicts(secret: string, headers: Record<string, string>, body: string, nowMs = now) {
   const lower = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),

@@ -23,7 +23,7 @@ const snippets = await verificationSnippets()
 const NEVER = Number.POSITIVE_INFINITY
 type Sent = { request: Received; first: string; second: string }
 
-/** Real deliveries as a receiver got them, with the secrets of their output before and after its rotation. */
+/** Real deliveries as received, with their output's secrets before and after its rotation. */
 let sent: { before: Sent; during: Sent; after: Sent; stale: Sent }
 let kinds: { kind: EventKind; request: Received; secret: string }[]
 let close: () => Promise<void>
@@ -78,7 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-/** What a receiver is to say of each. A secret that was never the output's stands for a wrong one. */
+/** The expected result for each. A secret that never belonged to the output stands in for a wrong one. */
 function cases(): { name: string; request: Received; secret: string; accepted: boolean }[] {
   const { before, during, after, stale } = sent
   const changed = { ...before.request, body: before.request.body.replace('film', 'fiIm') }

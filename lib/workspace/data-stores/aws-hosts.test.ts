@@ -14,7 +14,7 @@ import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { dataStoreInput } from './data-store.ts'
 import { resolvePlace } from './resolve-place.ts'
 
-/** The names of AWS, resolved to a bucket that answers at its own hosts alone. */
+/** AWS names, resolved to a bucket that only responds at its own hosts. */
 let local: BucketInTest
 afterEach(() => disposeLocalBucket(local))
 
@@ -23,12 +23,12 @@ const toLoopback: LookupFunction = (_host, _options, found) =>
 
 async function upload(region: string, endpoint: string | undefined): Promise<void> {
   local = await openLocalBucket({ region, buckets: ['media'], rules: ['hosts-of-aws'] })
-  // One by one: the AWS SDK of other tests leaves marks of its own on the keys that it is given.
+  // One at a time: the AWS SDK in other tests adds its own properties to the keys it is given.
   const { accessKeyId, secretAccessKey } = READER
   const keys = { accessKeyId, secretAccessKey }
   const fields = { name: 'Media', provider: 'aws', bucket: 'media', region, endpoint, ...keys }
   const place = resolvePlace(parseInput(dataStoreInput, fields), [])
-  // As it is there, without its certificate.
+  // The live host, without its certificate.
   const url = Object.assign(new URL(place.endpoint), { protocol: 'http:', port: String(local.port) })
   const http = new Agent({ lookup: toLoopback })
   const bucket = openBucket(

@@ -115,7 +115,7 @@ describe('the bucket doctor', () => {
     expect(row).toMatchObject({ mayAbort: true, mayRead: true, mayDelete: true })
   })
 
-  /** The bucket as it is found where these rules are kept. */
+  /** The check's findings for a bucket with these rules. */
   const found = async (rules: readonly RuleName[], changes: object = {}) => {
     bucket.rules.clear()
     for (const rule of rules) bucket.rules.add(rule)
@@ -216,7 +216,7 @@ describe('the bucket doctor', () => {
     const { ok, checked } = await found(['no-unsigned-payload'])
     expect(ok).toBe(false)
     expect(checked.operations[0]!.message).toContain('signed payloads, which Sluice does not send')
-    // The name of a host that is no DNS label is in no certificate, so it goes into the path.
+    // A host name that is not a DNS label is in no certificate, so it goes into the path.
     const dotted = { bucket: 'dotted.name', forcePathStyle: false }
     expect(await found(['virtual-hosts-are-dns-labels'], dotted)).toMatchObject({ ok: true })
   })

@@ -6,7 +6,7 @@ import { leastPolicy, lifecycleRules } from './policy.ts'
 /** The language of IAM: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html */
 const PARTITION = '(aws|aws-cn|aws-us-gov|aws-eusc)'
 const objectArn = z.string().regex(new RegExp(`^arn:${PARTITION}:s3:::[a-z0-9.-]+/.*\\*$`))
-/** A key or all keys; an alias is the resource of actions on aliases alone. */
+/** A key or all keys; an alias is only a resource for actions on aliases. */
 const keyArn = z
   .string()
   .regex(new RegExp(`^arn:${PARTITION}:kms:[a-z0-9-]+:(\\d{12}|\\*):key/([\\w-]+|\\*)$`))
@@ -38,7 +38,7 @@ const identityPolicy = z.strictObject({
     )
     .min(1),
 })
-/** Of Scaleway: https://www.scaleway.com/en/docs/object-storage/api-cli/bucket-policy/ */
+/** For Scaleway: https://www.scaleway.com/en/docs/object-storage/api-cli/bucket-policy/ */
 const scalewayPolicy = z.strictObject({
   Version: z.literal('2023-04-17'),
   Id: z.string(),
@@ -52,7 +52,7 @@ const scalewayPolicy = z.strictObject({
     }),
   ),
 })
-/** Of Alibaba's RAM: https://www.alibabacloud.com/help/en/ram/user-guide/policy-structure-and-syntax */
+/** For Alibaba's RAM: https://www.alibabacloud.com/help/en/ram/user-guide/policy-structure-and-syntax */
 const alibabaPolicy = z.strictObject({
   Version: z.literal('1'),
   Statement: z.array(

@@ -30,7 +30,10 @@ describeWithDatabase('what alerts tell, as events', (database) => {
       of,
       parseInput(outputInput, { url: 'http://127.0.0.1:1/hook', events: kinds, ...fields }),
     )
-  /** What the sweep writes now: each event, by its schema, with the outputs that get it. Two nodes look at the same time. */
+  /**
+   * What the sweep writes now: each event, validated against its schema, with the outputs that get it. Two nodes
+   * sweep at the same time.
+   */
   async function sent() {
     const before = new Set((await written()).map(({ id }) => id))
     await Promise.all([sweepAlerts(runtime), sweepAlerts(runtime)])

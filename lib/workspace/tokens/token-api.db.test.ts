@@ -249,7 +249,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
       trips++
       return session.prepareQuery(...query)
     }
-    // There is no other way to the database in it.
+    // It has no other access to the database.
     const counting = { _: { session: { prepareQuery } } } as never
     const request = new Request(ADDRESS, {
       method: 'POST',

@@ -26,7 +26,7 @@ describe('the months of several workspaces', () => {
     const [low, high] = made.map(({ workspaceId }) => workspaceId).sort() as [string, string]
     const nowMs = clock.now()
     const month = monthOf(nowMs)
-    // The order in which they lie in the table is the other one.
+    // Their order in the table is the opposite.
     for (const workspaceId of [high, low]) {
       await db.insert(usageMonths).values({ workspaceId, month, usedBytes: 0, reservedBytes: 100 })
       await db.insert(files).values({

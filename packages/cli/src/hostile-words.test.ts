@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 /**
- * Every command, against a server whose every answer steers the terminal: its title by ESC and by C1, its cursor, a second line,
- * and text that reads backwards.
+ * Every command, against a server whose every response tries to control the terminal: its title through ESC and C1,
+ * its cursor, a second line, and text that reads backwards.
  */
 const EVIL = 'a\u001b]0;PWNED\u0007\u009b2J\rb\nforged line\u007f\u202egpj.exe'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.

@@ -12,7 +12,7 @@ const AT = '2026-01-01T00:00:05.000Z'
 const failing = { status: 'uploading', failures: 1, lastError: 'The source answered with status 503.' }
 const there = { status: 'transferred', failures: 0, lastError: null }
 
-/** Each look at the import finds the next of these. */
+/** Each query of the import returns the next of these. */
 async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<string> {
   let at = 0
   const server = createServer((req, res) => {

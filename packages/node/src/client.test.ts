@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createSluice } from './client.ts'
 import * as operations from './generated/sdk.ts'
 
-/** Anybody may call these. */
+/** Anyone may call these. */
 const PUBLIC = ['openApi', 'openUploadLink']
 const asked: Request[] = []
 const sluice = createSluice({

@@ -33,7 +33,7 @@ it('takes in many files in slices, and lets other tasks run in between', async (
     await new Promise((resolve) => setImmediate(resolve))
   const added = lengths.slice(1).map((length, n) => length - lengths[n]!)
   expect(Math.max(...added)).toBeLessThanOrEqual(50)
-  // On a busy machine, the timers of two slices may fire in one turn of the event loop.
+  // On a busy machine, two slices' timers may fire in one turn of the event loop.
   expect(turns.size).toBeGreaterThanOrEqual(10)
   expect(uploads.uploads().map(({ name }) => name)).toEqual(files.map(({ name }) => name))
 })

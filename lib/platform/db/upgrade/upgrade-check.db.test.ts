@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const BASELINE = MIGRATIONS.slice(0, 1)
 
-/** Stands in for a migration of a later version. */
+/** Stands in for a later version's migration. */
 const later = (hash: string, ...statements: string[]) => ({
   sql: statements,
   hash,
