@@ -21,7 +21,10 @@ import { benchWebhooks } from './webhooks.ts'
 export type Contender = { name: 'bare' | 'sluice' | 'peer'; node: Measured; target: Target }
 export type Field = { bare: Contender; sluice: Contender; peer: Contender; sink: Sink; postgresUrl: string }
 
-/** A claim, what was measured, and whether it holds; bars of one measure, where they are worth a chart; where its cost lies. */
+/**
+ * A claim, the measurement, and whether it holds; bars of one measure, if they are worth a chart; and where the cost
+ * lies.
+ */
 export type Finding = {
   what: string
   measured: string
@@ -92,7 +95,7 @@ const sixteen: Case = {
       1024 / (await seconds(() => inParallel(16, 16, async () => void (await one(contender)))))
     const [most, ours, theirs] = (await inTurns(of, [bare, sluice, peer])) as [number, number, number]
     const found = rate('throughput to the peer, 16 × 64 MiB at once', ours, theirs, 'MiB/s', 4)
-    // On few cores the client and the sink take most of them, and a bare pipe is not ahead.
+    // On few cores, the client and the sink take most of them, and a bare pipe is not ahead.
     return [{ ...found, measured: `${found.measured}; a bare pipe ${(most / theirs).toFixed(1)} times` }]
   },
 }
@@ -132,7 +135,7 @@ const heads: Case = {
   },
 }
 
-/** Milliseconds from when each was due, so that a slow answer makes no rest for the server. */
+/** Milliseconds from when each was due, so that a slow response does not give the server a rest. */
 async function steady(target: Target, perSecond: number, forSeconds: number): Promise<number> {
   const url = await create(target, 100)
   const times: number[] = []
@@ -208,7 +211,7 @@ const slow: Case = {
       await pause()
     }
     const beside = Math.max(...sizes.splice(0))
-    // What each of them had sent becomes durable at once.
+    // Everything each of them sent becomes durable at once.
     await crowd.stop()
     for (let n = 0; n < 50; n++) await pause()
     const most = MEMORY_BYTES + 300 * MiB
@@ -253,7 +256,7 @@ const memory: Case = {
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
 
-/** The same bytes on the same way; only the answer differs. */
+/** The same bytes on the same path; only the response differs. */
 const plain: Case = {
   name: 'one PUT of 1 GiB',
   async run({ sluice }) {

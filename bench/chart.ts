@@ -9,7 +9,7 @@ const TITLE_HEIGHT = 34
 const BAR_HEIGHT = 20
 const GAP = 6
 
-/** Each panel has a scale of its own; the colours follow the reader's mode. */
+/** Each panel has its own scale; the colors follow the reader's mode. */
 export function drawChart(panels: Panel[]): string {
   let y = 0
   const drawn = panels.map(({ title, bars }) => {

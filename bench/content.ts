@@ -5,10 +5,10 @@ import { MiB, percentile, upload } from './load.ts'
 import { startSluiceNode } from './sluice-site.ts'
 
 const ROUNDS = 25
-/** The bytes of the benchmarks are a text without end. */
+/** The benchmarks send endless text. */
 const TEXT = `filename ${btoa('a.txt')},filetype ${btoa('text/plain')}`
 
-/** What it costs that a Pipe verifies the content of files that are what they were declared to be. */
+/** The cost of a Pipe verifying the content of files that match their declared type. */
 export async function benchContent(postgresUrl: string, sinkUrl: string): Promise<Finding[]> {
   const site = await startSluiceNode(postgresUrl, sinkUrl)
   const target = { ...site.target, headers: { ...site.target.headers, 'Upload-Metadata': TEXT } }
@@ -16,7 +16,7 @@ export async function benchContent(postgresUrl: string, sinkUrl: string): Promis
     await site.database.db.execute(sql`update pipes set verify_content = ${verifies}`)
     return cpuPerGiB(site.node, fileBytes, () => upload(target, fileBytes))
   }
-  /** Many short turns: what is looked for is smaller than what the machine does beside it. */
+  /** Many short turns: the effect is smaller than the machine's noise. */
   const costs = async (fileBytes: number) => {
     const found = { without: [] as number[], verified: [] as number[] }
     for (let round = 0; round < ROUNDS; round++) {

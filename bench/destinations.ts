@@ -9,7 +9,7 @@ import { type Measured, type Sink, startSink } from './processes.ts'
 import type { Trouble } from './sink.ts'
 import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
 
-/** Pipes with several destinations, each before a node of its own. */
+/** Pipes with several destinations, each on its own node. */
 const GiB = 1024 * MiB
 const PART_BYTES = 8 * MiB
 const WAYS = [
@@ -20,7 +20,7 @@ const SAMPLE_MS = 50
 
 type Cost = { cpuSeconds: number; peakBytes: number }
 
-/** What an upload costs the node, and the most memory that it had meanwhile. */
+/** An upload's cost to the node, and its peak memory. */
 async function costOf(node: Measured, work: () => Promise<void>): Promise<Cost> {
   const before = await node.usage()
   let peakBytes = before.rssBytes
@@ -35,7 +35,7 @@ async function costOf(node: Measured, work: () => Promise<void>): Promise<Cost> 
   return { cpuSeconds: (await node.usage()).cpuSeconds - before.cpuSeconds, peakBytes }
 }
 
-/** The medians of both, of contenders that take turns. */
+/** The medians of both, for contenders that take turns. */
 async function costsOf<Contender extends { node: Measured }>(
   contenders: Contender[],
   work: (contender: Contender) => Promise<void>,
@@ -54,7 +54,7 @@ async function costsOf<Contender extends { node: Measured }>(
 
 const inMiB = (bytes: number) => `${(bytes / MiB).toFixed(0)} MiB`
 
-/** What the second destination costs, and the fifth. */
+/** The cost of the second destination, and the fifth. */
 async function benchDestinations(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const nodes: SluiceNode[] = []
   const findings: Finding[] = []
@@ -120,7 +120,7 @@ function compared(name: string, [one, two, five]: [Cost, Cost, Cost]): Finding[]
 
 const TROUBLES: Trouble[] = ['hangs', 'answers 503', 'refuses', 'accepts 1 MiB/s']
 
-/** How fast a file gets to its required destination beside one of best effort that does not work. */
+/** How fast a file reaches its required destination next to a failing best-effort one. */
 async function benchBesideTrouble(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const troubled: Sink[] = []
   const nodes: SluiceNode[] = [await startSluiceNode(postgresUrl, sink.url)]
@@ -155,12 +155,12 @@ async function benchBesideTrouble(postgresUrl: string, sink: Sink): Promise<Find
 const FIRST_MIGRATION = '0024_several_destinations.sql'
 
 type Version = SluiceNode & {
-  /** Round trips to the database since the last call. */
+  /** Database round trips since the last call. */
   asked(): number
   close(): Promise<void>
 }
 
-/** A Pipe with one destination, beside the version that knew no other. */
+/** A Pipe with one destination, compared with the version that only supported one. */
 async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const commit = commitBefore(FIRST_MIGRATION)
   const before = commit && sourceBefore(commit)

@@ -10,7 +10,7 @@ import { measurePostgres } from './postgres-usage.ts'
 import { type Measured, startMeasured, type Usage } from './processes.ts'
 import { startEmbeddedNode, startSluiceNode } from './sluice-site.ts'
 
-/** What PostgreSQL 18 has where nobody sets anything, in place of what the embedded one is given. */
+/** PostgreSQL 18's defaults for the settings that the embedded one overrides. */
 const STOCK = {
   shared_buffers: '128MB',
   max_connections: 100,
@@ -89,14 +89,14 @@ const LOADS: Load[] = [
 
 const known = new WeakMap<Target, Promise<string>>()
 
-/** Of one upload, created when it is asked about for the first time. */
+/** For one upload, created when it is first asked for. */
 async function headOf(target: Target): Promise<void> {
   const url = known.get(target) ?? create(target, 100)
   known.set(target, url)
   await head(target, await url)
 }
 
-/** The embedded database beside a PostgreSQL of the same machine with the settings that it comes with. */
+/** The embedded database compared with a PostgreSQL on the same machine with default settings. */
 export async function benchEmbedded(sinkUrl: string): Promise<Finding[]> {
   using folder = temporaryFolder()
   const server = await startPostgres(STOCK)
@@ -143,7 +143,7 @@ function compare({ what, unit, digits, faster = false }: Load, figures: number[]
 const START = { PORT: '0', FREE_TIER_BYTES: '0' }
 const COMPILED = new URL('../node_modules/.cache/sluice', import.meta.url)
 
-/** The whole of Sluice with its demo, as `npm start` starts it once the pages are built. */
+/** All of Sluice with its demo, as `npm start` starts it once the pages are built. */
 async function benchStarts(): Promise<Finding[]> {
   const once = async (dataDir: string) => {
     let node: Measured | undefined

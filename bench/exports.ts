@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs'
 import type { Finding } from './cases.ts'
 import { withMillion } from './pages.ts'
 
-/** The whole of a list as a file, while the memory of the server that makes it is watched. */
+/** An entire list as a file, while watching the memory of the server that generates it. */
 const ROWS = 1_000_000
-/** The second half of an export may need no more than the first, in which code is compiled and the heap finds its size. */
+/**
+ * The second half of an export may need no more than the first, in which code is compiled and the heap finds its
+ * size.
+ */
 const WARM_UP_ROWS = ROWS / 2
 const MAX_GROWTH_MB = 50
 const EXPORTS = ['/dashboard/files/export', '/dashboard/webhooks/export'].flatMap((path) =>
@@ -42,7 +45,7 @@ async function take(url: string, cookie: string, pid: number) {
     startMb ||= mb
     peakMb = Math.max(peakMb, mb)
   }
-  // The head of CSV is a line, and so are the brackets of JSON, but for the one after the last item.
+  // The CSV header is a line, as are the JSON brackets, except for the one after the last item.
   const rows = url.endsWith('csv') ? lines - 1 : lines - 2
   return { rows, startMb, peakMb, seconds: Math.round((performance.now() - startedAt) / 1000) }
 }

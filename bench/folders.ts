@@ -9,7 +9,7 @@ import { findChromium } from '../test/support/chromium.ts'
 import { startCustomerSite } from '../test/support/customer-site.ts'
 import { pageWith } from '../test/support/kit-page.ts'
 
-/** Whether a folder of many folders arrives as it is, by each way that there is. */
+/** Whether a folder with many subfolders arrives unchanged, in each possible way. */
 const FOLDERS = 200
 const FILES_EACH = 10
 const NAME = 'shoot'
@@ -25,7 +25,7 @@ export function makeFolders(parent: string): string {
   return path
 }
 
-/** The files of a folder, or of a Pipe in its bucket, whose keys end with the id and the name. */
+/** The files in a folder, or of a Pipe in its bucket, whose keys end with the id and the name. */
 export function filesIn(directory: string): string[] {
   if (!existsSync(directory)) return []
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -40,7 +40,7 @@ export function filesIn(directory: string): string[] {
     .sort()
 }
 
-/** A folder that is really dropped: Chromium itself reads it from the disk. */
+/** A folder that is actually dropped: Chromium itself reads it from disk. */
 export async function dropFolder(
   sluice: Sluice,
   pipeId: string,

@@ -16,7 +16,7 @@ import { startSluiceNode } from './sluice-site.ts'
 
 const GiB = 1024 * MiB
 
-/** One process carries both in turns: a PATCH that a client sends, and an import that its worker fetches. */
+/** One process carries both in turns: a PATCH from a client, and an import fetched by its worker. */
 export async function benchImports(postgresUrl: string, sinkUrl: string): Promise<Finding[]> {
   const site = await startSluiceNode(postgresUrl, sinkUrl, { ROLES: 'upload,worker' })
   const source = await openEndlessSource()
@@ -61,7 +61,7 @@ async function openEndlessSource() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/film.mp4`, close }
 }
 
-/** Returns what begins an import at the site's only Pipe. */
+/** Returns a function that starts an import on the site's only Pipe. */
 async function importing(database: DatabaseHandle, url: string): Promise<() => Promise<string>> {
   const runtime = { ...testRuntime(database), clock: { ...systemClock, advance() {} } }
   const senderToken = newSecret('sk_')

@@ -1,10 +1,10 @@
 import { MiB, percentile } from './load.ts'
 import type { Measured } from './processes.ts'
 
-/** A stall of the machine in one of them is nobody's, and the median does not show it. */
+/** A stall of the machine affects one of them, and the median does not show it. */
 export const ROUNDS = 5
 
-/** The median of each; they take turns, so that what else runs on the machine meets all of them. */
+/** The median of each; they take turns, so that the machine's other load affects all of them. */
 export async function inTurns<Contender>(
   work: (contender: Contender) => Promise<number>,
   contenders: Contender[],
@@ -15,7 +15,7 @@ export async function inTurns<Contender>(
   return found.map(({ figures }) => percentile(figures, 0.5))
 }
 
-/** What the work costs a process, client and sink left out. */
+/** The work's cost to a process, without client and sink. */
 export async function cpuPerGiB(node: Measured, bytes: number, work: () => Promise<void>): Promise<number> {
   const before = await node.usage()
   await work()

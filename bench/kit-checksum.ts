@@ -10,7 +10,7 @@ import { temporaryFolder } from '../test/support/sluice.ts'
 import { inTurns } from './in-turns.ts'
 import { MiB } from './load.ts'
 
-/** What the checksum of @sluice/react costs an upload at 1 Gbit/s, from a file on the disk of Chromium. */
+/** What the @sluice/react checksum costs an upload at 1 Gbit/s, from a file on Chromium's disk. */
 const BYTES_PER_SECOND = 1e9 / 8
 const BYTES = 256 * MiB
 /** The shortest sleep. */
@@ -58,7 +58,7 @@ globalThis.FileChecksum = FileChecksum`,
   return outputFiles[0]!.text
 }
 
-/** Of all processes of the browser: that of the disk has its share. */
+/** Of all the browser's processes: the disk process contributes. */
 async function cpuOf(processes: CDPSession): Promise<number> {
   const { processInfo } = await processes.send('SystemInfo.getProcessInfo')
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0)
@@ -89,7 +89,7 @@ async function sendFile(withChecksum: boolean): Promise<number> {
   return (performance.now() - startedMs) / 1000
 }
 
-/** Takes bytes at 1 Gbit/s. */
+/** Accepts bytes at 1 Gbit/s. */
 async function openLine() {
   const server = createServer(async (req, res) => {
     if (req.method === 'PUT') await drain(req)

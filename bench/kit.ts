@@ -20,8 +20,8 @@ import { percentile } from './load.ts'
 import { dropFiles } from './long-list.ts'
 
 /**
- * The command line before a Sluice of its own: `npm run bench -- kit` writes what it took into docs/kit-figures.txt, and fails where something
- * is wrong. One run alone, `--only listen`, is printed.
+ * The command-line tool with its own Sluice: `npm run bench -- kit` writes its measurements to docs/kit-figures.txt,
+ * and fails if something is wrong. A single run, such as `--only listen`, is printed.
  */
 const FIGURES = 'docs/kit-figures.txt'
 const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|folders|checksum|list]', {

@@ -13,7 +13,7 @@ import { deliveryQuery, listDeliveries } from '#lib/webhooks/log/list-deliveries
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Finding } from './cases.ts'
 
-/** Pages of a list of a million rows, the first and one deep inside, by every filter that there is. */
+/** Pages of a list with a million rows, the first one and one deep inside, with every filter. */
 const MOST = 1_000_000
 const ROUNDS = 50
 const PIPE = 'pipe_aaaaaaaaaaaaaaaaaaaa'
@@ -101,7 +101,7 @@ async function measure(
   return findings
 }
 
-/** Another workspace has as many, so that an index without the workspace shows. */
+/** Another workspace has as many, so that an index without the workspace would show. */
 async function createOwners(db: Db): Promise<{ actor: Actor; owners: string[] }> {
   const runtime = { db, clock: systemClock }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectByTls } from 'node:tls'
 
 /**
- * The client's side, on plain sockets: client, server, database and sink share the machine, so what the client does not
- * use is left for what is measured. The same for every contender.
+ * The client side, on plain sockets: client, server, database and sink share the machine, so whatever the client does
+ * not use is left for the contender. The same for every contender.
  */
 export const MiB = 1024 * 1024
 const PIECE = Buffer.alloc(256 * 1024, 7)
@@ -13,7 +13,7 @@ export type Answer = { status: number; headers: Record<string, string> }
 
 export type Sending = { method: string; url: string; headers?: Record<string, string>; bytes?: number }
 
-/** Sockets that wait for their next request, by host. */
+/** Sockets waiting for their next request, by host. */
 const idle = new Map<string, Socket[]>()
 
 export async function send({ method, url, headers = {}, bytes = 0 }: Sending): Promise<Answer> {
@@ -30,7 +30,7 @@ export async function send({ method, url, headers = {}, bytes = 0 }: Sending): P
   return answer
 }
 
-/** Who the server is does not matter to a benchmark; what TLS costs does. */
+/** A benchmark does not care about the server's identity, only about the cost of TLS. */
 function open(protocol: string, host: string, port: number): Socket {
   const socket =
     protocol === 'https:' ? connectByTls({ host, port, rejectUnauthorized: false }) : connect(port, host)
@@ -38,12 +38,12 @@ function open(protocol: string, host: string, port: number): Socket {
   return socket.setNoDelay().on('error', () => {})
 }
 
-/** Servers close those that wait for long, perhaps just when the next request goes out. */
+/** Servers close idle connections, perhaps just when the next request is sent. */
 export function closeIdle(): void {
   for (const sockets of idle.values()) for (const socket of sockets.splice(0)) socket.destroy()
 }
 
-/** What is destroyed by now is not used again. */
+/** Destroyed sockets are not reused. */
 function takeIdle(host: string): Socket | undefined {
   const open = (idle.get(host) ?? []).filter((socket) => !socket.destroyed)
   const socket = open.pop()
@@ -84,7 +84,7 @@ function readAnswer(socket: Socket, method: string): Promise<Answer> {
   })
 }
 
-/** Undefined until all of it is there. */
+/** Undefined until all of it has arrived. */
 function parseAnswer(text: string, method: string): Answer | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -103,7 +103,7 @@ function parseAnswer(text: string, method: string): Answer | undefined {
   return whole ? { status, headers } : undefined
 }
 
-/** How to speak TUS to one of the servers. */
+/** How to use TUS with one of the servers. */
 export type Target = { collection: string; headers: Record<string, string> }
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
@@ -117,7 +117,7 @@ export async function create({ collection, headers }: Target, bytes: number, bod
     headers: { ...TUS, ...headers, ...(body > 0 && STREAM), 'Upload-Length': String(bytes) },
   })
   if (made.status !== 201) throw new Error(`creation was answered with ${made.status}`)
-  // By the same way, also where that ends before the server that answers.
+  // On the same path, even if that ends before the responding server.
   return new URL(new URL(made.headers.location!).pathname, collection).href
 }
 
@@ -142,7 +142,7 @@ export async function upload(target: Target, bytes: number, chunkBytes = bytes):
     await patch(target, url, at, Math.min(chunkBytes, bytes - at))
 }
 
-/** Runs `count` pieces of work, so many at a time. */
+/** Runs `count` tasks, this many at a time. */
 export async function inParallel(
   count: number,
   atOnce: number,
@@ -160,13 +160,13 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)]!
 }
 
-/** A file by one plain request. */
+/** A file sent in one plain request. */
 export async function put({ collection, headers }: Target, bytes: number): Promise<void> {
   const { status } = await send({ method: 'PUT', url: `${collection}file`, bytes, headers })
   if (status !== 201) throw new Error(`PUT was answered with ${status}`)
 }
 
-/** Does it so many times a second for so long, and waits for all of them. */
+/** Does it this many times a second for this long, and waits for all of them. */
 export async function steadily(
   { perSecond, seconds }: { perSecond: number; seconds: number },
   work: (n: number) => Promise<void>,

@@ -3,7 +3,9 @@ import { findChromium } from '../test/support/chromium.ts'
 import { startCustomerSite } from '../test/support/customer-site.ts'
 import { pageWith } from '../test/support/kit-page.ts'
 
-/** What the page feels of a drop of thousands of files onto the dropzone of @sluice/react: its tasks of 50 ms and more. */
+/**
+ * How a page responds when thousands of files are dropped on the @sluice/react dropzone: its tasks of 50 ms and more.
+ */
 export async function dropFiles(count: number) {
   const page = await pageWith('<UploadDropzone />')
   const site = await startCustomerSite(page, () => new Promise(() => {}))
@@ -23,7 +25,10 @@ export async function dropFiles(count: number) {
 
 type Felt = { seconds: number; longestMs: number }
 
-/** Until all files are in the list, or kept in the browser. It runs in the page, so nothing of this module is in its reach. */
+/**
+ * Until all files are in the list, or stored in the browser. It runs in the page, so nothing from this module is
+ * available.
+ */
 async function drop(count: number): Promise<Felt> {
   const files = Array.from({ length: count }, (_, n) => new File(['x'], `${n}.txt`))
   await new Promise((resolve) => setTimeout(resolve, 500))
@@ -52,7 +57,7 @@ async function drop(count: number): Promise<Felt> {
   return { seconds: (performance.now() - startedMs) / 1000, longestMs: Math.max(0, ...tasks) }
 }
 
-/** The list of an earlier page, shown again. */
+/** An earlier page's list, shown again. */
 async function waitForAll(count: number): Promise<Felt> {
   const tasks: number[] = []
   const note = (list: PerformanceObserverEntryList) => {

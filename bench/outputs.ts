@@ -14,8 +14,8 @@ import { measurePostgres, usageOf } from './postgres-usage.ts'
 import { emit, openStage, startReceiver, startWorker } from './webhook-stage.ts'
 
 /**
- * The same events at the same time, in a database each with a worker each: to one output alone, and to such a one next to
- * one that never answers. What else the machine does meets both.
+ * The same events at the same time, each in a database with a worker: to a single output, and to the same output next
+ * to one that never responds. The machine's other load affects both.
  */
 export async function benchBesideDead(serverUrl: string): Promise<Finding[]> {
   await using alone = await openStage(serverUrl)
@@ -57,8 +57,8 @@ type Version = { source: string; outputs: number }
 type Cost = { cpuMs: number; events: number; deliveries: number }
 
 /**
- * What an event costs to one output and to five, next to the version that knew one output of a Pipe alone: the CPU time of
- * all who take part, but for the receiver. Each has as many deliveries a second.
+ * An event's cost for one output and for five, compared with the version that only supported one output per Pipe: the
+ * CPU time of everything involved except the receiver. Each has the same number of deliveries per second.
  */
 export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
   const before = sourceBefore()

@@ -10,7 +10,7 @@ import { STEPS } from '#lib/workspace/usage/fold-tallies.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Finding } from './cases.ts'
 
-/** The figures of the Overview of a workspace with ten million files of 100 Pipes behind it, and a thousand uploads open. */
+/** The Overview's figures for a workspace with ten million files on 100 Pipes, and a thousand open uploads. */
 const FILES = 10_000_000
 const PIPES = 100
 const DAYS = 180

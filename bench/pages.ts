@@ -18,12 +18,12 @@ import { type Sluice, startSluice, temporaryFolder } from '../test/support/sluic
 import type { Finding } from './cases.ts'
 import { type Owner, seedDeliveries, seedFiles, seedTokens } from './seed.ts'
 
-/** Every page of the dashboard that lists something, whole, as a browser gets it, with a million files and a million deliveries. */
+/** Every dashboard page with a list, complete as a browser gets it, with a million files and a million deliveries. */
 const MAX_MS = 200
 const WARM_UP_ROUNDS = 3
 const ROUNDS = 15
 const PIPES = 60
-/** What the table of a page is followed by, where there is more. */
+/** The text after a page's table if there is more. */
 const OLDER = /href="([^"]*cursor=[^"]*)"/
 
 const pathsOf = ({ pipeIds: [pipe], senderIds: [sender], dataStoreId }: Owner): string[] => [
@@ -70,7 +70,7 @@ export async function benchPages(postgresUrl: string): Promise<Finding[]> {
 
 type Work = (sluice: Sluice, owner: Owner, cookie: string) => Promise<Finding[]>
 
-/** A server before a workspace with a million files and a million deliveries. */
+/** A server with a workspace that has a million files and a million deliveries. */
 export async function withMillion(postgresUrl: string, work: Work): Promise<Finding[]> {
   buildIfNeeded()
   const { url, drop } = await createDatabase(postgresUrl)

@@ -7,7 +7,7 @@ import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import { readDemo } from '../test/support/target.ts'
 import type { Finding } from './cases.ts'
 
-/** When the largest thing of a page is there, in a browser with nothing in its cache and a processor a quarter as fast. */
+/** When a page's largest element appears, in a browser with an empty cache and a processor a quarter as fast. */
 const SLOWER = 4
 const ROUNDS = 5
 const MAX_MS = 1000
@@ -35,7 +35,7 @@ export async function benchPaint(): Promise<Finding[]> {
     for (const path of PATHS) {
       const url = demo.baseUrl + path.replace('<pipe>', demo.pipeId)
       const times: number[] = []
-      // The first visit is not counted: it makes the server ready.
+      // The first visit does not count: it warms up the server.
       for (let round = -1; round < ROUNDS; round++) {
         const time = await paintMs(browser, url, cookie)
         if (round >= 0) times.push(time)
@@ -70,7 +70,7 @@ async function paintMs(browser: Browser, url: string, cookie: string): Promise<n
       for (const { startTime } of list.getEntries()) paints.push(startTime)
     }).observe({ type: 'largest-contentful-paint', buffered: true })
   })
-  // Until nothing is left to do for it. Its network is never idle: a page that is live keeps a stream open.
+  // Until it has nothing left to do. Its network is never idle: a live page keeps a stream open.
   await page.goto(url, { waitUntil: 'load' })
   const last = await page.evaluate(async () => {
     await document.fonts.ready

@@ -11,10 +11,10 @@ import { create, head, inParallel, upload } from './load.ts'
 import { usageOf } from './postgres-usage.ts'
 import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
 
-/** PgBouncer in transaction mode between the node and PostgreSQL, beside a node with connections of its own. */
+/** PgBouncer in transaction mode between the node and PostgreSQL, compared with a node that connects directly. */
 const SERVER_CONNECTIONS = 50
 const LEASES = 40_000
-/** As lib/uploads/lease/lease-renewal.ts has them. */
+/** As in lib/uploads/lease/lease-renewal.ts. */
 const RENEWED_TOGETHER = 50
 const RENEWAL_MS = 5000
 const REQUESTS = 3000
@@ -90,7 +90,7 @@ async function compare(
   ]
 }
 
-/** As many leases as 40,000 clients have that send at once, each renewed every five seconds. */
+/** As many leases as 40,000 simultaneously sending clients have, each renewed every five seconds. */
 async function renew({ database, target }: SluiceNode, poolerUrl: string): Promise<Finding> {
   await create(target, 100)
   const own = sql`select f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.sender_id as "senderId", d.data_store_id as "dataStoreId"

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Usage } from './processes.ts'
 
-/** Of Linux: so many of them are a second. */
+/** Linux clock ticks per second. */
 const TICKS = 100
 const KiB = 1024
 
-/** What a PostgreSQL on this machine uses with all its processes, those that ended included. `backend` is one of them. */
+/** What a PostgreSQL on this machine uses with all its processes, including ended ones. `backend` is one of them. */
 export function measurePostgres(backend: number): () => Usage {
   const postmaster = statusOf(backend)!.parent
   return () => {
@@ -21,7 +21,7 @@ export function measurePostgres(backend: number): () => Usage {
   }
 }
 
-/** Of any process of this machine. */
+/** For any process on this machine. */
 export function usageOf(pid: number): Usage {
   const rss = Number(read(pid, 'status').match(/^VmRSS:\s+(\d+)/m)?.[1] ?? 0)
   return { cpuSeconds: statusOf(pid)?.cpu ?? 0, rssBytes: rss * KiB }
@@ -44,12 +44,12 @@ function statusOf(pid: number) {
   }
 }
 
-/** Pages that several of them share are counted once. */
+/** Pages shared by several of them are counted once. */
 function shareOfMemory(pid: number): number {
   return Number(read(pid, 'smaps_rollup').match(/^Pss: +(\d+)/m)?.[1] ?? 0) * KiB
 }
 
-/** Nothing, if it has ended. */
+/** Empty if it has ended. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -6,7 +6,7 @@ import { usageOf } from './postgres-usage.ts'
 import type { Trouble } from './sink.ts'
 
 export type Usage = { cpuSeconds: number; rssBytes: number; of?: MemoryOfNode }
-/** What the memory of a Node process is, as far as it can tell. */
+/** What a Node process's memory consists of, as far as it can tell. */
 export type MemoryOfNode = {
   programBytes: number
   heapBytes: number
@@ -52,7 +52,7 @@ export async function startSink(tls?: Certificate, trouble?: Trouble): Promise<S
   }
 }
 
-/** A process under measure: `file` tells its address by a message, or prints `ready <address>`. */
+/** A process to measure: `file` sends its address in a message, or prints `ready <address>`. */
 export async function startMeasured(
   file: string,
   env: Record<string, string>,
@@ -60,7 +60,7 @@ export async function startMeasured(
 ): Promise<Measured> {
   const child = fork(here(file), {
     env: { ...ENV, ...env },
-    // As `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
+    // For example, `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
     execArgv: [
       ...['--import', new URL('./report-usage.ts', import.meta.url).href, ...flags],
       ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? []),
@@ -86,7 +86,7 @@ export async function startMeasured(
   }
 }
 
-/** tusd, as its documentation sets it up before an S3, in parts of 8 MiB; its own port, chosen by the system. */
+/** tusd, set up in front of S3 as in its documentation, with 8 MiB parts; on its own port, chosen by the system. */
 export async function startTusd(
   program: string,
   sinkUrl: string,

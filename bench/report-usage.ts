@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Loaded into each measured process before its own program: tells what it has used, when asked. */
+/** Loaded into each measured process before its own program: reports its resource use on request. */
 process.on('message', (message) => {
   if (message !== 'usage') return
   const { user, system } = process.cpuUsage()
@@ -10,7 +10,7 @@ process.on('message', (message) => {
 })
 process.channel?.unref()
 
-/** Of Node and its libraries, as far as they were read from their files. */
+/** For Node and its libraries, as far as they were read from their files. */
 function programBytes(): number {
   return Number(readFileSync('/proc/self/status', 'utf8').match(/^RssFile:\s+(\d+)/m)?.[1] ?? 0) * 1024
 }

@@ -9,7 +9,7 @@ export type Section = { name: string; findings: Finding[] }
 /** Its name is that of the file in its folder. */
 export type Page = { folder: URL; name: string; title: string; about: string[] }
 
-/** What a page of figures says of its age: the day, and the commit that was measured. */
+/** How old a page of figures is: the day, and the commit that was measured. */
 export function measuredNow(): { day: string; commit: string } {
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
   return { day: new Date().toISOString().slice(0, 10), commit }

@@ -7,9 +7,9 @@ import { type Section, writeReport } from './report.ts'
 import { startSluiceNode } from './sluice-site.ts'
 
 /**
- * Sluice, a bare pipe and @tus/server with @tus/s3-store, side by side on one machine, in one run, before the same sink.
- * `npm run bench` writes test-results/benchmarks.md, and into docs what capacity.md is computed from; `npm run bench -- --only <words>`
- * prints the cases whose names hold them.
+ * Sluice, a bare pipe and @tus/server with @tus/s3-store, side by side on one machine, in one run, in front of the
+ * same sink. `npm run bench` writes test-results/benchmarks.md, and the input for capacity.md into docs; `npm run
+ * bench -- --only <words>` prints the cases whose names contain them.
  */
 const { only } = readOptions('npm run bench [-- --only <words>]', {
   options: { only: { type: 'string' } },
@@ -40,7 +40,7 @@ try {
     const findings = await run(field)
     for (const { what, measured, wanted, holds } of findings)
       console.log(`  ${holds ? 'holds ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`)
-    // The client has its answer before the object is made, and would not see it.
+    // The client gets its response before the object is created, and would not see it.
     if ((await sink.refusals()) > 0) throw new Error('part numbers with a gap were sent to the sink')
     sections.push({ name, findings })
   }

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#lib/platform/db/database.ts'
 
-/** A workspace of long standing: a million files, a million deliveries with their attempts, and tokens. */
+/** An established workspace: a million files, a million deliveries with their attempts, and tokens. */
 const ROWS = 1_000_000
 const TOKENS = 20_000
 
 export type Owner = { workspaceId: string; dataStoreId: string; pipeIds: string[]; senderIds: string[] }
 
-/** The id of the nth row: in the order of time, as ids are, a second apart and ending now; the same in each statement. */
+/** The nth row's id: in time order like all ids, a second apart and ending now; the same in each statement. */
 const END_MS = Date.now()
 const idOf = (salt: string) => sql`(lpad(to_hex(${END_MS}::bigint - (${ROWS}::bigint - n) * 1000), 12, '0')
   || '7' || substr(md5(n::text || ${salt}), 1, 3) || '8' || substr(md5(${salt} || n::text), 1, 15))::uuid`

@@ -21,7 +21,7 @@ const run = promisify(execFile)
 
 type Way = { port: number; user: string; options: string[]; path: string; env?: Record<string, string> }
 
-/** The same client with its own preferences, in turns to Sluice and to OpenSSH, which throws the bytes away. */
+/** The same client with its own preferences, alternating between Sluice and OpenSSH, which discards the bytes. */
 export async function benchSftp(postgresUrl: string, sinkUrl: string): Promise<Finding[]> {
   if (![SSHD, SERVER, '/usr/bin/sftp'].every(existsSync))
     return [{ what: WHAT, measured: 'not measured: OpenSSH is not installed', wanted: '≥ 0.5', holds: false }]
@@ -78,7 +78,7 @@ async function signIn(
   }
 }
 
-/** What this client chooses by itself, and the cipher that newer ones prefer. */
+/** This client's default, and the cipher that newer ones prefer. */
 const CIPHERS: [name: string, options: string[]][] = [
   ['default cipher of the client', []],
   ['AES-128-GCM', ['-c', 'aes128-gcm@openssh.com']],

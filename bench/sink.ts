@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * An S3 that throws bytes away, for measuring what stands before it. It keeps only small objects, which @tus/s3-store
- * needs to read back, and the sizes of parts. It checks the numbers of parts alone, so that it costs next to nothing.
- * With TROUBLE it does not work as it should.
+ * An S3 server that discards bytes, for measuring what is in front of it. It only stores small objects, which
+ * @tus/s3-store needs to read back, and the sizes of parts. It only checks part numbers, so that it costs next to
+ * nothing. With TROUBLE, it misbehaves.
  */
 export type Trouble = 'hangs' | 'answers 503' | 'refuses' | 'accepts 1 MiB/s'
 const trouble = process.env.TROUBLE as Trouble | undefined
@@ -53,7 +53,7 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     return void res.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end()
   }
   if (operation === 'PutObject') {
-    // The peer reads these two back: the first whole, of the second only the size matters.
+    // The peer reads these two back: the first in full; for the second, only the size matters.
     const body = key.endsWith('.info') ? await bodyOf(req) : undefined
     const bytes = body ? body.length : await discard(req)
     if (body ?? key.endsWith('.part'))
@@ -77,7 +77,7 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
   res.writeHead(204).end()
 }
 
-/** As AWS: where parts have checksums, their numbers start at 1 and leave none out. */
+/** Like AWS: if parts have checksums, their numbers start at 1 without gaps. */
 function complete(res: ServerResponse, uploadId: string, body: string): void {
   const numbers = [...body.matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => Number(number))
   const hasGap = numbers.some((number, n) => number !== n + 1)
@@ -104,7 +104,7 @@ function metadataOf(req: IncomingMessage): Record<string, string> {
   return Object.fromEntries(found) as Record<string, string>
 }
 
-/** As it was before AWS's SDKs wrapped it in chunks with a checksum behind them, which the one for Go does over TLS alone. */
+/** As it was before the AWS SDKs wrapped it in chunks followed by a checksum, which the Go SDK only does over TLS. */
 async function bodyOf(req: IncomingMessage): Promise<Buffer> {
   const sent = Buffer.concat(await req.toArray())
   if (!req.headers['x-amz-decoded-content-length']) return sent
@@ -124,17 +124,17 @@ function discard(req: IncomingMessage): Promise<number> {
     let bytes = 0
     req.on('data', (chunk: Buffer<ArrayBuffer>) => {
       bytes += chunk.length
-      // Not left to the collector, which would take as long as all the rest.
+      // Not left to the garbage collector, which would take as long as everything else.
       if (chunk.length === chunk.buffer.byteLength) chunk.buffer.transfer(0)
     })
-    // The AWS SDK wraps a stream in chunks with a checksum behind them.
+    // The AWS SDK wraps a stream in chunks followed by a checksum.
     req
       .on('end', () => resolve(Number(req.headers['x-amz-decoded-content-length'] ?? bytes)))
       .on('error', reject)
   })
 }
 
-/** All requests share the little that it accepts. */
+/** All requests share its small capacity. */
 async function discardSlowly(req: IncomingMessage): Promise<number> {
   let bytes = 0
   for await (const chunk of req as AsyncIterable<Buffer>) {

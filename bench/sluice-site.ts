@@ -20,10 +20,13 @@ export const MEMORY_BYTES = 256 * 1024 * 1024
 
 export type SluiceNode = { node: Measured; target: Target; database: DatabaseHandle; drop(): Promise<void> }
 
-/** A bucket of the Pipe. */
+/** One of the Pipe's buckets. */
 export type SinkPlace = { url: string; required: boolean }
 
-/** A real server with one Pipe, on a database of its own in this PostgreSQL. Its bucket is the sink, unless there are several. */
+/**
+ * A real server with one Pipe, on its own database in this PostgreSQL. Its bucket is the sink, unless there are
+ * several.
+ */
 export async function startSluiceNode(
   postgresUrl: string,
   sinks: string | readonly SinkPlace[],
@@ -39,7 +42,7 @@ export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promi
   return startNode([{ url: sinkUrl, required: true }], { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
 }
 
-/** Settings that say which database. */
+/** Settings that determine the database. */
 type Place = Record<string, string> & {
   DATABASE_URL?: string
   DATA_DIR?: string

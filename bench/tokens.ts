@@ -20,18 +20,18 @@ import { type Sluice, startSluice, temporaryFolder } from '../test/support/sluic
 import type { Finding } from './cases.ts'
 
 /**
- * The token API at 500 requests a second, through the whole server, on one core where the system lets a process be
- * held to one, with PostgreSQL beside it. Requests are sent by the clock, not when the one before is answered, so a
- * slow answer makes no rest for the server.
+ * The token API at 500 requests per second, through the entire server, on one core if the system can pin a process,
+ * with PostgreSQL alongside. Requests are sent by the clock instead of after the previous response, so that a slow
+ * response does not give the server a rest.
  */
 const PER_SECOND = 500
 const WARM_UP_SECONDS = 5
 const SECONDS = 20
-/** Each may ask 100 times a second. */
+/** Each may request 100 per second. */
 const SENDERS = 8
 
 const MAX_P99_MS = 50
-/** An empty query, so that the front door leaves it to Next: the same operation by its route handler. */
+/** An empty query, so that the front door leaves it to Next: the same operation through its route handler. */
 const PAST_THE_DIRECT_PATH = '/api/v1/tokens?'
 const MAX_DIRECT_SHARE = 0.7
 
@@ -48,7 +48,7 @@ export async function benchTokens(postgresUrl: string): Promise<Finding[]> {
     BASE_URL: 'http://localhost',
     LOG_LEVEL: 'warn',
     ROLES: 'web',
-    // As `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
+    // For example, `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
     NODE_OPTIONS: process.env.BENCH_NODE_FLAGS ?? '',
   }
   const { pipeId, tokens } = await furnish(env)
@@ -110,7 +110,10 @@ async function measure({ pid, baseUrl }: Sluice, path: string, pipeId: string, t
   return { cpuMs: (cpuMs(pid) - before) / times.length, ...summary(times) }
 }
 
-/** Of a process so far, where the system tells: user and system time are fields 14 and 15, in hundredths of a second. */
+/**
+ * For a process so far, if the system reports it: user and system time are fields 14 and 15, in hundredths of a
+ * second.
+ */
 function cpuMs(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -128,7 +131,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Milliseconds of each answer, from when it was due to be asked; NaN for one that was not a 201. */
+/** Milliseconds for each response, from when its request was due; NaN if it was not a 201. */
 async function load(
   address: RequestOptions,
   pipeId: string,

@@ -5,7 +5,7 @@ import type { Target } from './load.ts'
 
 export type Crowd = { target: Target; clients: number; bytesPerSecond: number }
 
-/** Clients that each send a little, for as long as they are let; a process of their own, as they are elsewhere. */
+/** Clients that each send a little for as long as they may, in a separate process, as in reality. */
 export async function trickle(crowd: Crowd): Promise<{ stop(): Promise<void> }> {
   const child = fork(join(import.meta.dirname, 'trickling-clients.ts'), [JSON.stringify(crowd)])
   await once(child, 'message')

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { steadily } from './load.ts'
 
 /**
- * Writes events by the code of the version whose source is in SOURCE, at the pace that it is told, and answers the
- * processor time that this took: its own, without that of PostgreSQL.
+ * Writes events with the version whose source is in SOURCE, at the given pace, and returns the CPU time used: its
+ * own, without PostgreSQL's.
  */
 const { SOURCE, DATABASE_URL, RECEIVER, OUTPUTS } = process.env as Record<string, string>
 const FILES = 50

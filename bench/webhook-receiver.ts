@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * A receiver as its own process. `/ok` answers at once and notes how long after its timestamp the event came;
- * `/hang` never answers; GET gives what was noted, and starts over.
+ * A receiver in its own process. `/ok` responds immediately and records how long after its timestamp the event
+ * arrived; `/hang` never responds; GET returns the records and starts over.
  */
 let delaysMs: number[] = []
 

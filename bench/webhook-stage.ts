@@ -13,7 +13,7 @@ import { createDatabase } from '../test/support/postgres.ts'
 import { startWebhookWorkerProcess } from '../test/support/start-webhook-worker.ts'
 import { addFile } from '../test/support/webhook-rows.ts'
 
-/** A database with a receiver, from where events are written for a worker, each of which is a process of its own. */
+/** A database, a receiver, an event writer and a worker, each in its own process. */
 export type Stage = {
   db: Db
   queue: Queue
@@ -42,7 +42,7 @@ export async function openStage(serverUrl: string): Promise<Stage> {
   }
 }
 
-/** Warm before it is measured: the first events of a process pay for loading. */
+/** Warmed up before measuring: a process's first events pay for loading. */
 export async function startWorker({ databaseUrl }: Pick<Stage, 'databaseUrl'>, program?: string) {
   const worker = await startWebhookWorkerProcess(databaseUrl, { QUIET: '1' }, program)
   await worker.printed('ready')
@@ -65,7 +65,7 @@ export async function startReceiver(): Promise<Receiver> {
   const url = `http://127.0.0.1:${port}`
   return {
     url,
-    /** Those of the next so many events, when they are all there. */
+    /** Those of the next events, once all have arrived. */
     async delays(count) {
       const all: number[] = []
       while (all.length < count) {

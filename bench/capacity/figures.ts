@@ -3,12 +3,12 @@ import type { Finding } from '../cases.ts'
 import { measuredNow } from '../report.ts'
 import type { Simulated } from './simulate.ts'
 
-/** What the benchmarks measured, read from what they write; seconds are of one processor. */
+/** The benchmarks' measurements, parsed from their output; seconds are of one processor. */
 export type Figures = ReturnType<typeof readFigures>
 
 export const DOCS = new URL('../../docs/', import.meta.url)
 
-/** What `npm run bench` measured of this, and when: the rest of its report stays with whoever ran it. */
+/** What `npm run bench` measured of this, and when: the rest of its report stays with the person who ran it. */
 type Measured = {
   day: string
   commit: string
@@ -65,7 +65,7 @@ function pageOf(name: string): string {
   return readFileSync(new URL(name, DOCS), 'utf8')
 }
 
-/** The first of the numbers that are there, in the first line of a table or list that has the words and them. */
+/** The first of the numbers in the first line of a table or list that contains the words and numbers. */
 function numberIn(page: string, words: string, pattern: RegExp): number {
   return numbersIn(page, words, pattern)[0]!
 }

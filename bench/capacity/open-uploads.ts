@@ -2,18 +2,18 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#lib/platform/db/database.ts'
 import type { Fenced } from '#lib/uploads/ledger/lease-terms.ts'
 
-/** What an upload takes that is not finished. */
+/** What an unfinished upload takes. */
 const TABLES = ['files', 'file_destinations', 'file_parts', 'file_timeline']
 const BATCH = 250_000
 
 type Owner = { workspaceId: string; pipeId: string; senderId: string; dataStoreId: string }
 
-/** Adds uploads until there are so many: each has its first part, and somebody who writes it. */
+/** Adds uploads up to this number: each has its first part and a writer. */
 export async function addOpenUploads(db: Db, owner: Owner, from: number, to: number): Promise<void> {
   for (let first = from + 1; first <= to; first += BATCH) {
     const series = sql`generate_series(${first}::int, ${Math.min(first + BATCH - 1, to)}::int) n`
     await db.transaction(async (tx) => {
-      // No trigger has anything to say of these.
+      // The triggers do not concern these.
       await tx.execute(sql`set local session_replication_role = replica`)
       for (const insert of insertsOf(owner, series)) await tx.execute(insert)
     })
@@ -41,13 +41,13 @@ function insertsOf({ workspaceId, pipeId, senderId, dataStoreId }: Owner, series
   ]
 }
 
-/** The leases of so many from there on. */
+/** The leases of this many uploads from there on. */
 export function leasesOf(first: number, count: number): Fenced[] {
   const id = (n: number) => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
   return Array.from({ length: count }, (_, at) => ({ fileId: id(first + at), fence: 1, claim: 'holder' }))
 }
 
-/** The time of the first so many is up, and nobody writes them. */
+/** The first ones have expired, and nobody is writing them. */
 export async function giveUp(db: Db, count: number): Promise<void> {
   await db.execute(sql`update files set expires_at = now() - interval '1 minute', lease_until = null
     where id <= ${idOf(sql`${count}::int`)}`)

@@ -16,11 +16,11 @@ const ASSUMED = {
   databaseProcessors: 16,
   fileMB: 20,
   givenUp: 0.1,
-  /** A bucket's answer to AbortMultipartUpload, with its statement. */
+  /** A bucket's response to AbortMultipartUpload, with its statement. */
   abortMs: 100,
 }
 
-/** The load at which a resource runs out. */
+/** The load at which a resource is exhausted. */
 type Break = { at: number; what: string; moves: string }
 
 export function drawPage(figures: Figures): string {

@@ -4,7 +4,10 @@ import { DOCS, readFigures } from './figures.ts'
 import { drawPage } from './page.ts'
 import { simulate } from './simulate.ts'
 
-/** Writes docs/capacity.md from what the benchmarks and the simulation measured; with `--simulate` that is measured again first. */
+/**
+ * Writes docs/capacity.md from the measurements of the benchmarks and the simulation; with `--simulate`, the
+ * simulation runs again first.
+ */
 const { values } = readOptions('npm run bench -- capacity [--simulate]', {
   options: { simulate: { type: 'boolean', default: false } },
 })

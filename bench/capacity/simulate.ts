@@ -18,7 +18,7 @@ import { percentile } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
 import { addOpenUploads, giveUp, leasesOf } from './open-uploads.ts'
 
-/** What no benchmark measures: databases of very many open uploads, and of very many connections. */
+/** What no benchmark measures: databases with very many open uploads, and with very many connections. */
 export type OpenUploads = {
   open: number
   bytesEach: number
@@ -34,17 +34,17 @@ export type Simulated = { bytesOfAFile: number; openUploads: OpenUploads[]; conn
 const SIZES = [100_000, 1_000_000]
 const CROWDS = [20, 100, 300, 1000]
 const FILES = 100_000
-/** As lib/uploads/lease/lease-renewal.ts has them, four groups at a time for each of several nodes. */
+/** As in lib/uploads/lease/lease-renewal.ts, four groups at a time for each of several nodes. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 16
 const RENEWED = 100_000
 const GIVEN_UP = 2000
 const LOAD_MS = 5000
 
-/** As an operator has it, but for its size. */
+/** An operator's configuration, except for its size. */
 const SETTINGS = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: Math.max(...CROWDS) + 50 }
 
-/** Writes what it finds. */
+/** Writes its results. */
 export async function simulate(file: URL): Promise<void> {
   const server = await startOwnPostgres(SETTINGS)
   try {
@@ -89,7 +89,7 @@ const sizeOf = async ({ db }: DatabaseHandle) => {
   return (await rows<{ bytes: number }>(db, sql`select (${tables})::float8 as bytes`))[0]!.bytes
 }
 
-/** Of files that are nearly all finished, each with its token, event, delivery and attempt. */
+/** Files that are nearly all finished, each with its token, event, delivery and attempt. */
 async function measureFiles(database: DatabaseHandle): Promise<number> {
   const { owner } = await openSite(database)
   await growTo(database.db, { ...owner, pipeIds: [owner.pipeId] }, 0, FILES)
@@ -158,7 +158,7 @@ const walOf = async (db: DatabaseHandle['db']) =>
   (await rows<{ bytes: number }>(db, sql`select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`))[0]!
     .bytes
 
-/** Each asks for an offset again and again, as a HEAD does. */
+/** Each repeatedly asks for an offset, like a HEAD. */
 async function measureConnections(database: DatabaseHandle): Promise<Connections[]> {
   const { owner } = await openSite(database)
   await addOpenUploads(database.db, owner, 0, Math.min(...SIZES))
@@ -182,7 +182,7 @@ async function measureConnections(database: DatabaseHandle): Promise<Connections
 
 const CONNECTIONS_OF_A_NODE = 20
 
-/** One after the other, until each connection of each has a plan. All at once they would be refused. */
+/** One after another, until each connection of each has a plan. All at once, they would be refused. */
 async function openNodes({ address }: DatabaseHandle, connections: number): Promise<DatabaseHandle[]> {
   const nodes: DatabaseHandle[] = []
   for (let open = 0; open < connections; open += CONNECTIONS_OF_A_NODE) {

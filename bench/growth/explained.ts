@@ -6,12 +6,12 @@ import { createDatabase } from '../../test/support/postgres.ts'
 import { makeMonths } from './grow.ts'
 import type { PlanNode } from './plan.ts'
 
-/** A statement that was run, as PostgreSQL itself tells of it. */
+/** An executed statement, as PostgreSQL itself reports it. */
 export type Ran = { text: string; plan: PlanNode; ms: number }
 
-/** A database that tells how it has run each statement: what is measured is what the product sends, however it is made. */
+/** A database that reports how it executed each statement, so that exactly the product's statements are measured. */
 export type Explained = DatabaseHandle & {
-  /** The statements of the work, in the order in which they ended. */
+  /** The work's statements, in the order in which they ended. */
   watch(work: () => Promise<unknown>): Promise<Ran[]>
 }
 
@@ -28,7 +28,7 @@ const SETTINGS = {
 /** Its server's user must be a superuser. */
 export async function openExplained(serverUrl: string): Promise<Explained> {
   const { name, url, drop } = await createDatabase(serverUrl)
-  // A migration that runs outside of transactions takes one beside that of the lock.
+  // A migration that runs outside of transactions uses one in addition to that of the lock.
   const plain = openPostgres({ address: url, maxConnections: 2 })
   await migrate(plain.db)
   await makeMonths(plain.db)

@@ -6,21 +6,21 @@ import { firstUuidAt } from '#lib/platform/kernel/ids.ts'
 import { TIMELINES } from '#lib/uploads/recovery/upload-sweeps.ts'
 import { EVENTS } from '#lib/webhooks/delivery/sweeps.ts'
 
-/** The tables that grow with use, and that no statement of a request may go through. */
+/** The tables that grow with use, which no statement of a request may scan. */
 export const GROWING = [
   ...['files', 'file_destinations', 'file_parts', 'file_timeline', 'upload_tails', 'tokens'],
   ...['events', 'deliveries', 'attempts'],
 ]
 
-/** Whose rows half of all are; the other half belongs to a hundred others. */
+/** The owner of half of all rows; the other half belongs to a hundred others. */
 export type Tenant = { workspaceId: string; dataStoreId: string; pipeIds: string[]; senderId: string }
 
 const BATCH = 1_000_000
-/** For so long files have come: not as long as their events are kept. */
+/** How long files have been arriving: less than their events are kept. */
 const SPAN_MS = days(29)
 const END_MS = Date.now()
 
-/** Of a year, as after a year of use; the migration's first month would have everything. */
+/** For a year, as after a year of use; otherwise, the migration's first month would contain everything. */
 export async function makeMonths(db: Db): Promise<void> {
   for (const kept of [EVENTS, TIMELINES]) {
     for (const table of kept.tables) {
@@ -33,9 +33,9 @@ export async function makeMonths(db: Db): Promise<void> {
 }
 
 /**
- * Adds files until there are so many: one in ten is an open upload, one of those has a tail, and each other one has an event, its
- * delivery and an attempt, so that these are nearly three times as many. One in ten has a token that is still there. Ids are in
- * the order of time. Each step is spread over the same time.
+ * Adds files up to this number: one in ten is an open upload, one in ten of those has a tail, and all others have an
+ * event, its delivery and an attempt, so that these are nearly three times as many. One in ten still has a token. Ids
+ * follow time. Each step is spread over the same time.
  */
 export async function growTo(db: Db, tenant: Tenant, from: number, to: number): Promise<void> {
   const indexes = await dropIndexes(db)
@@ -43,7 +43,7 @@ export async function growTo(db: Db, tenant: Tenant, from: number, to: number): 
   for (let first = from + 1; first <= to; first += BATCH) {
     const series = sql`generate_series(${first}::int, ${Math.min(first + BATCH - 1, to)}::int) n`
     await db.transaction(async (tx) => {
-      // No trigger has anything to say of these.
+      // The triggers do not concern these.
       await tx.execute(sql`set local session_replication_role = replica`)
       for (const insert of insertsOf(tenant, series, rowsOf)) await tx.execute(insert)
     })
@@ -60,7 +60,10 @@ export async function diskBytes(db: Db): Promise<number> {
   return Number(row!.bytes)
 }
 
-/** How long it takes, in ms, to drop the months of all events as if they were over; nothing is pending any more by then. */
+/**
+ * How long it takes, in ms, to drop the months of all events as if they were over; nothing is pending any more by
+ * then.
+ */
 export async function dropEvents(db: Db): Promise<number> {
   const later = END_MS + days(62)
   const { tables, keptMs } = EVENTS
@@ -70,7 +73,7 @@ export async function dropEvents(db: Db): Promise<number> {
   return performance.now() - startedMs
 }
 
-/** All but those that keep keys unique: made afterwards, they take a fraction of the time. */
+/** All except those that keep keys unique: created afterwards, they take a fraction of the time. */
 async function dropIndexes(db: Db): Promise<string[]> {
   const found = await rows<{ name: string; definition: string }>(
     db,
@@ -81,7 +84,7 @@ async function dropIndexes(db: Db): Promise<string[]> {
   return found.map(({ definition }) => definition)
 }
 
-/** Tables and months, each by itself: PostgreSQL never analyzes a table of months as a whole unless it is told to. */
+/** Tables and months, separately: PostgreSQL never analyzes a partitioned table as a whole unless told to. */
 async function partsOf(db: Db): Promise<string[]> {
   const found = await rows<{ name: string }>(
     db,
@@ -91,7 +94,7 @@ async function partsOf(db: Db): Promise<string[]> {
   return found.map(({ name }) => name)
 }
 
-/** What the nth row of such a step has of the time. */
+/** The time of such a step's nth row. */
 function inTime(from: number, to: number) {
   const ms = sql`(${END_MS - SPAN_MS}::bigint + (n - ${from}::int)::bigint * ${SPAN_MS}::bigint / ${to - from}::int)`
   return {
@@ -101,7 +104,7 @@ function inTime(from: number, to: number) {
   }
 }
 
-/** Of the nth row: the tenant's own, or that of one of the others. */
+/** For the nth row: the tenant's own, or one of the others'. */
 const isOurs = sql`n % 2 = 0`
 const other = (what: string) => sql`md5(${what} || n % 100)::uuid`
 const isOpen = sql`n % 10 < 2 and n / 10 % 2 = 0`
@@ -148,7 +151,10 @@ function insertsOf(
   ]
 }
 
-/** The id of a row of the tenant from the middle of the time, for pages in the middle of a list; of a file, of one that was sent. */
+/**
+ * The id of one of the tenant's rows from the middle of the period, for pages in the middle of a list; of a file, or
+ * of one that was sent.
+ */
 export async function middleOf(
   db: Db,
   table: 'files' | 'deliveries',

@@ -7,13 +7,13 @@ import { growTo } from './grow.ts'
 import { openStage, type Stage } from './hot-paths.ts'
 import { type Measured, measure } from './measure.ts'
 
-/** No statement of what is done all the time goes through a table that grows, sorts it, or reads more of it as it grows. */
+/** No frequent statement scans or sorts a growing table, or reads more of it as it grows. */
 const SIZES = [30_000, 60_000]
-/** As much may come and go with the ids that a run happens to make. */
+/** The allowed variation caused by the ids of a run. */
 const FEW = 1000
-/** Events are kept for 30 days, so in three months on the first of March. */
+/** Events are kept for 30 days, so on the first of March in three months. */
 const MAX_MONTHS = 5
-/** For a figure of the operator, once for all workers, as far as 100,000. */
+/** For an operator's figure, once for all workers, up to 100,000. */
 const COUNTED = 'the sweep “backlog”'
 
 let server: PostgresServer
@@ -22,7 +22,7 @@ let stage: Stage
 const measured: Measured[][] = []
 
 beforeAll(async () => {
-  // So few rows are soon read as a whole: here the leaps along an index cost as little as they do among many.
+  // Few rows are quickly read completely: here the index skips cost as little as among many.
   server = await startOwnPostgres({ random_page_cost: 1.1, fsync: 'off', max_connections: 50 })
   database = await openExplained(server.url)
   stage = await openStage(database)

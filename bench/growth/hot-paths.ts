@@ -29,12 +29,14 @@ import { addOutput } from '../../test/support/webhook-rows.ts'
 import type { Explained } from './explained.ts'
 import { middleOf, type Tenant } from './grow.ts'
 
-/** What is done all the time, by the code that does it: uploads, tokens, webhooks, lists, the Overview, and sweeps. */
+/**
+ * The frequent operations, using the code behind them: uploads, tokens, webhooks, lists, the Overview, and sweeps.
+ */
 export type HotPath = { name: string; run(): Promise<unknown> }
 
 export type Stage = {
   tenant: Tenant
-  /** Of the database as it is now. */
+  /** The database's current content. */
   paths(): Promise<HotPath[]>
   close(): Promise<void>
 }
@@ -81,7 +83,7 @@ export async function openStage(database: Explained): Promise<Stage> {
       run: () => create(SMALL.length).then((url) => settled(client.terminate(url))),
     },
   ]
-  /** Until the attempt is recorded; by another connection, so that the question is not among what is measured. */
+  /** Until the attempt is recorded; on a different connection, so that this query is not measured. */
   async function delivered(work: Promise<unknown>): Promise<void> {
     const before = receiver.received.length
     await settled(work)

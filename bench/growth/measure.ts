@@ -2,7 +2,7 @@ import type { Explained, Ran } from './explained.ts'
 import type { HotPath } from './hot-paths.ts'
 import { draw, monthsRead, rowsRead, rowsSorted, scansWhole, waysOf } from './plan.ts'
 
-/** A statement of a hot path, over all the times that it was run. */
+/** A hot path's statement, over all its executions. */
 export type Measured = {
   path: string
   text: string
@@ -17,7 +17,7 @@ export type Measured = {
   plan: string[]
 }
 
-/** PostgreSQL decides after the fifth time whether one plan is enough for all parameters. */
+/** PostgreSQL decides after the fifth execution whether one plan is enough for all parameters. */
 const ROUNDS = 7
 
 export async function measure(database: Explained, paths: HotPath[]): Promise<Measured[]> {

@@ -1,6 +1,6 @@
 import { GROWING } from './grow.ts'
 
-/** Of PostgreSQL's JSON what is looked at here. Rows are those of one loop. */
+/** The relevant part of PostgreSQL's JSON. Rows are per loop. */
 export type PlanNode = {
   'Node Type': string
   'Relation Name'?: string
@@ -12,19 +12,19 @@ export type PlanNode = {
   Plans?: PlanNode[]
 }
 
-/** Without the month, if it is a part of a table of months. */
+/** Without the month, if it is a partition. */
 const MONTH = /_(\d{4}_\d\d|default)(?=_|$)/
 const tableOf = (node: PlanNode) => node['Relation Name']?.replace(MONTH, '') ?? ''
 const indexOf = (node: PlanNode) => node['Index Name']?.replace(MONTH, '')
 const isGrowing = (node: PlanNode) => GROWING.includes(tableOf(node))
 const isRun = (node: PlanNode) => node['Actual Loops'] !== 0
 
-/** The node and all below it. */
+/** The node and everything below it. */
 export function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 }
 
-/** What a statement took out of tables that grow, whether it could use it or not. */
+/** What a statement read from growing tables, whether it could use it or not. */
 export function rowsRead(plan: PlanNode): number {
   return nodesOf(plan)
     .filter((node) => isGrowing(node) && /Scan$/.test(node['Node Type']))
@@ -36,7 +36,7 @@ function touched(node: PlanNode): number {
   return rows.reduce((sum, name) => sum + (node[name] ?? 0), 0) * (node['Actual Loops'] ?? 0)
 }
 
-/** The tables that grow of which it goes through every row; a month without rows is none. */
+/** The growing tables that it scans completely; a month without rows does not count. */
 export function scansWhole(plan: PlanNode): string[] {
   return nodesOf(plan)
     .filter((node) => node['Node Type'] === 'Seq Scan' && isRun(node) && isGrowing(node))
@@ -44,7 +44,7 @@ export function scansWhole(plan: PlanNode): string[] {
     .map(tableOf)
 }
 
-/** The most months of a table that it looks into. */
+/** The most months of a table that it reads. */
 export function monthsRead(plan: PlanNode): number {
   const parts = nodesOf(plan).filter((node) => isRun(node) && tableOf(node) !== node['Relation Name'])
   const byTable = Map.groupBy(parts, tableOf)
@@ -54,14 +54,14 @@ export function monthsRead(plan: PlanNode): number {
   )
 }
 
-/** The most rows that one of its sorts has put in order. */
+/** The most rows sorted by one of its sorts. */
 export function rowsSorted(plan: PlanNode): number {
   const sorts = nodesOf(plan).filter((node) => /Sort$/.test(node['Node Type']))
   const inputs = sorts.flatMap((node) => node.Plans ?? [])
   return Math.max(0, ...inputs.map((node) => (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0)))
 }
 
-/** How it gets at the tables that grow: by which index, or whole. */
+/** How it accesses the growing tables: by which index, or by a scan. */
 export function waysOf(plan: PlanNode): string[] {
   const ways = nodesOf(plan)
     .filter(isRun)
@@ -69,7 +69,7 @@ export function waysOf(plan: PlanNode): string[] {
   return [...new Set([...ways.filter(Boolean), ...scansWhole(plan).map((table) => `all of ${table}`)])]
 }
 
-/** The plan as a tree of lines, without what depends on the moment, and months that it did not look into. */
+/** The plan as an indented tree, without volatile values, and without months that it did not read. */
 export function draw(node: PlanNode, depth = 0): string[] {
   const { 'Node Type': type, 'Relation Name': relation } = node
   const index = indexOf(node)

@@ -6,10 +6,10 @@ const PAGE = 'docs/growth.md'
 /** Too long for git: run the benchmark to read them. */
 const PLANS = 'test-results/growth-plans.txt'
 
-/** A database with this many files, and the measurements on it. */
+/** A database with this many files, and its measurements. */
 export type Grown = { files: number; bytes: number; measured: Measured[] }
 
-/** The page with a row for each statement, and its plans at all sizes beside it. */
+/** The page with a row for each statement, and its plans at all sizes in a separate file. */
 export function writeGrowth(grown: Grown[], dropMs: number): void {
   const measured = grown.map((of) => of.measured)
   const statements = measured.at(-1)!.map((last, at) => ({
@@ -68,7 +68,7 @@ function plansOf(sizes: number[], statements: Statement[]): string {
     const plans = bySize.flatMap((one, at) => {
       if (!one) return []
       const head = `${countOf(sizes[at]!)} files, ${one.ms} ms`
-      // A plan of the same shape is drawn once, with the rows of the largest.
+      // A plan of the same shape is drawn once, with the largest database's rows.
       return one !== last && shapeOf(one) === shapeOf(last)
         ? [`${head}: as below`]
         : [`${head}:`, ...one.plan]

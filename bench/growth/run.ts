@@ -7,15 +7,15 @@ import { measure } from './measure.ts'
 import { type Grown, writeGrowth } from './report.ts'
 
 /**
- * How what is done all the time fares as a database grows: `npm run bench -- growth --files 1000000,10000000` makes one of so many
- * files, one size after the other, and writes docs/growth.md.
+ * How frequent operations scale as a database grows: `npm run bench -- growth --files 1000000,10000000` builds one
+ * with this many files, one size after another, and writes docs/growth.md.
  */
 const { files } = readOptions('npm run bench -- growth [--files 1000000,10000000]', {
   options: { files: { type: 'string', default: '10000,100000,1000000' } },
 }).values
 const sizes = files.split(',').map(Number)
 
-/** For a machine of this size, and without care for the data. */
+/** For a machine of this size, without durability. */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',

@@ -3,7 +3,7 @@ import { createServer, Agent as HttpAgent, type RequestListener, request as requ
 import { createServer as createTlsServer, Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** The least that a Node process can do: `req.pipe()` to the sink. */
+/** The minimum for a Node process: `req.pipe()` to the sink. */
 const sink = new URL(process.env.SINK!)
 const tls = sink.protocol === 'https:'
 const agent = new (tls ? HttpsAgent : HttpAgent)({ keepAlive: true })

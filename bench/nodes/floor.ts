@@ -2,7 +2,7 @@ import { createServer, Agent as HttpAgent, type RequestListener, request as requ
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** The least that a Node process has to do for an upload in parts: it keeps each part, and sends it to the sink. */
+/** The minimum that a Node process must do for an upload in parts: it buffers each part, and sends it to the sink. */
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 3
 const sink = new URL(process.env.SINK!)
@@ -41,7 +41,7 @@ function send(path: string, chunks: readonly Buffer[], bytes: number): Promise<v
   onward.on('error', reject)
   onward.on('response', (response) => response.resume().on('end', resolve))
   let at = 0
-  // A list of chunks would be copied into one piece.
+  // A list of chunks would be copied into one buffer.
   const more = () => {
     const chunk = chunks[at++]
     if (at === chunks.length) onward.end(chunk)

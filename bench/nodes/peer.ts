@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { S3Store } from '@tus/s3-store'
 import { Server } from '@tus/server'
 
-/** @tus/server with @tus/s3-store, as their documentation sets them up. */
+/** @tus/server with @tus/s3-store, set up as in their documentation. */
 const datastore = new S3Store({
   partSize: 8 * 1024 * 1024,
   s3ClientConfig: {

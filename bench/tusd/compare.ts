@@ -3,11 +3,11 @@ import { closeIdle, percentile } from '../load.ts'
 import type { Contender, Name, Way } from './line-up.ts'
 import { type Load, PIPES } from './loads.ts'
 
-/** Medians, and the least and the most CPU that a round took, with that of PostgreSQL. */
+/** Medians, and the minimum and maximum CPU of a round, including PostgreSQL's. */
 export type Figures = Round & { range: [least: number, most: number] }
 type Round = { cpu: number; database: number; perSecond: number }
 
-/** Rounds before the first that counts: until then V8 compiles. */
+/** Rounds before the first one that counts: until then, V8 compiles. */
 const WARM_UPS = 2
 
 /** Contenders take turns. */
@@ -96,7 +96,7 @@ export function judge(
   ]
 }
 
-/** Pipes know no uploads, and a thousand at once take @tus minutes. */
+/** Pipes do not know uploads, and a thousand at once take @tus minutes. */
 export function canDo(name: Name, { mostOfBare, crowded }: Load): boolean {
   if (PIPES.includes(name)) return mostOfBare !== undefined
   return name !== '@tus' || !crowded

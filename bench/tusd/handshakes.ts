@@ -12,7 +12,9 @@ const FILES = 300
 const ROUNDS = 5
 const FILE = Buffer.alloc(4096)
 
-/** What a connection costs the process that puts a file of 4 KiB: kept, with the session of an earlier one, and with neither. */
+/**
+ * A connection's cost to the process that puts a 4 KiB file: kept open, with an earlier session, and with neither.
+ */
 export async function benchHandshakes(sink: Sink): Promise<Finding> {
   const ca = readFileSync(CERTIFICATE.cert)
   const agentOf = (options: object) =>
@@ -54,7 +56,7 @@ function put({ url }: Sink, agent: Agent) {
   })
 }
 
-/** Agents keep to themselves which of their connections were resumed. */
+/** Agents do not report which of their connections were resumed. */
 function countResumed(agent: Agent) {
   const resumed = { count: 0, all: 0 }
   const connect = agent.createConnection.bind(agent)

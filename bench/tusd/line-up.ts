@@ -19,7 +19,7 @@ export type Contender = {
 }
 export type Site = { program: string; postgresUrl: string }
 
-/** Each speaks TLS with clients itself. */
+/** Each handles TLS with clients itself. */
 export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sink) {
   const trust = { NODE_EXTRA_CA_CERTS: CERTIFICATE.cert }
   const isTls = way === 'TLS from clients'
@@ -27,7 +27,7 @@ export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sin
   const env = { ...trust, ...(isTls && tls) }
   const site = await startSluiceNode(postgresUrl, sink.url, env)
   const bare = await startMeasured('./nodes/bare.ts', { SINK: sink.url, ...env })
-  // Over plain HTTP there is no cipher in question, and a part costs next to nothing.
+  // Over plain HTTP, ciphers do not matter, and a part costs next to nothing.
   const floor =
     way === 'TLS to the bucket'
       ? await startMeasured('./nodes/floor.ts', { SINK: sink.url, ...env }, NODE_FLAGS)

@@ -1,7 +1,7 @@
 import { create, head, inParallel, MiB, patch, send, type Target, upload } from '../load.ts'
 import type { Name } from './line-up.ts'
 
-/** They take bytes by PUT, and know nothing of uploads. */
+/** They accept bytes by PUT, and know nothing about uploads. */
 export const PIPES: readonly Name[] = ['bare', 'floor']
 
 export type Load = {
@@ -9,9 +9,9 @@ export type Load = {
   /** How many GiB or thousands of requests. */
   amount: number
   unit: { cpu: string; rate: string; perSecond: number }
-  /** At most so many times tusd's. */
+  /** At most this many times tusd's. */
   most: number
-  /** Over TLS, at most so many times the bare pipe's and the floor's, where these can do it. */
+  /** Over TLS, at most this many times the bare pipe's and the floor's, if they support it. */
   mostOfBare?: number
   mostOfFloor?: number
   crowded?: boolean

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 
-/** Shares of the CPU of a process, by what it was spent on; the largest first. */
+/** Shares of a process's CPU by purpose, largest first. */
 export type Profile = [kind: string, share: number][]
 
 const FREQUENCY = 1999
 /** How long perf takes to attach to a process. */
 const ATTACH_MS = 700
 const KERNEL = '([kernel.kallsyms])'
-/** The first that fits a stack, whose innermost frame comes first. */
+/** The first match for a stack, starting with the innermost frame. */
 const KINDS: [kind: string, fits: (leaf: string, stack: string) => boolean][] = [
   ['page faults', (_, stack) => stack.includes('asm_exc_page_fault')],
   ['reading', (leaf, stack) => leaf.endsWith(KERNEL) && /(sys|do)_(read|recv)/.test(stack)],
@@ -32,7 +32,7 @@ export function hasPerf(): boolean {
   return spawnSync('perf', ['record', '-e', 'cpu-clock', '-o', '/dev/null', 'true']).status === 0
 }
 
-/** By perf, which reads the stacks of a process that runs as usual. */
+/** Using perf, which reads the stacks of a normally running process. */
 export async function profile(pid: number, work: () => Promise<unknown>): Promise<Profile> {
   using folder = temporaryFolder()
   const file = join(folder.path, 'perf.data')

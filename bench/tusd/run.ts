@@ -55,7 +55,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   }
 }
 
-/** The figures in which tusd is better than Sluice. */
+/** The figures in which tusd beats Sluice. */
 function aheadOf(all: Section[]): string {
   const ahead = all
     .flatMap(({ findings }) => findings)
@@ -68,7 +68,7 @@ function aheadOf(all: Section[]): string {
   return ahead.map(({ what }) => what).join('; ') || 'nothing that is measured here'
 }
 
-/** Of eight files of 64 MiB. */
+/** For eight files of 64 MiB. */
 async function countRequests(contenders: Contender[], sink: Sink): Promise<Finding[]> {
   const found: Finding[] = []
   for (const load of LOADS.slice(0, 2)) {
@@ -76,7 +76,7 @@ async function countRequests(contenders: Contender[], sink: Sink): Promise<Findi
     for (const { name, target } of contenders) {
       const before = sumOf(await sink.counts())
       await load.run(target, name)
-      // tusd cleans up after its answer.
+      // tusd cleans up after its response.
       await pause(1000)
       counted.set(name, sumOf(await sink.counts()) - before)
     }

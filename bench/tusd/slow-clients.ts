@@ -48,7 +48,7 @@ export async function benchSlowClients(contenders: Contender[]): Promise<Finding
   ]
 }
 
-/** PostgreSQL's CPU is added. */
+/** Includes PostgreSQL's CPU. */
 async function crowd({ name, target, usage, database }: Contender): Promise<Figures> {
   closeIdle()
   const url = await create(target, 100)

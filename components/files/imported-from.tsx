@@ -14,7 +14,7 @@ export function ImportedFrom({ from }: { from: Import }) {
           {fetching ? 'Fetching it now.' : lastError}
           {!fetching && (
             <>
-              {lastError ? ' Next attempt ' : 'Fetching it'}
+              {lastError ? ' Next attempt ' : 'It will be fetched '}
               <Time at={nextAttemptAt} />.
             </>
           )}

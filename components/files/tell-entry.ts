@@ -140,7 +140,7 @@ function tellRequest({ fromBytes, toBytes, ended, resumed, requests }: TimelineE
 function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
   const again =
     Number(times) > 1
-      ? `${plural(Number(times), 'time')}, most recently ${formatExact(Date.parse(String(lastAt)))}.`
+      ? ` ${plural(Number(times), 'time')}, most recently ${formatExact(Date.parse(String(lastAt)))}.`
       : ''
   return { title: 'The bucket did not take it', text: `${reason}${again}`, tone: 'bad' }
 }

@@ -115,7 +115,7 @@ function explainDenied({ code, told }: BucketError, { encryption }: BucketPlace)
       ? ' With SSE-KMS they also need kms:GenerateDataKey and kms:Decrypt on the key.'
       : ''
   const unsigned =
-    'If they have it, check for a bucket policy with further requirements, such as signed payloads, which Sluice does not send.'
+    ' If they have it, check for a bucket policy with further requirements, such as signed payloads, which Sluice does not send.'
   return { final: false, message: `Refused (${code}): the credentials lack the permission.${kms}${unsigned}` }
 }
 

@@ -78,7 +78,7 @@ export async function sendTest(outputId: string) {
 export async function sendMissedEvents(outputId: string) {
   return act('operate', async (runtime, actor) => {
     const { sent, more } = await sendMissed(runtime, actor, { outputId }, {})
-    const rest = more ? 'There are more; send again to continue.' : ''
+    const rest = more ? ' There are more; send again to continue.' : ''
     return {
       message: sent === 0 ? 'There is nothing left to send.' : `${plural(sent, 'event')} sent.${rest}`,
     }
@@ -103,7 +103,7 @@ export async function resend(deliveryId: string) {
 export async function resendAll(ids: string[]) {
   return act('operate', async (runtime, actor) => {
     const { resent, refused } = await resendDeliveries(runtime, actor, ids)
-    const rest = refused.length > 0 ? `${plural(refused.length, 'event')} not sent: ${refused[0]}` : ''
+    const rest = refused.length > 0 ? ` ${plural(refused.length, 'event')} not sent: ${refused[0]}` : ''
     return { message: `${plural(resent, 'event')} sent again.${rest}` }
   })
 }
@@ -117,7 +117,7 @@ export async function resendUndelivered(
     const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
     const input = parseInput(resendFailedInput, { ...of, since, retrying: true })
     const { resent, more } = await resendFailed(runtime, actor, input)
-    const rest = more ? 'There are more; resend again to continue.' : ''
+    const rest = more ? ' There are more; resend again to continue.' : ''
     return {
       message:
         resent === 0

@@ -161,7 +161,7 @@ async function dropInvalid(db: Db, statement: string): Promise<void> {
 const TOO_OLD =
   'The database is too old for this version of Sluice to upgrade: start the version of 23 November 2026 (commit 757d55c) on it once, and then this one.'
 const UNKNOWN =
-  'The database was created by a version of Sluice that this one cannot upgrade, such as a development version.' +
+  'The database was created by a version of Sluice that this one cannot upgrade, such as a development version. ' +
   'Start the version that created it, or use an empty database: another DATABASE_URL or, without one, another DATA_DIR.'
 
 /**

@@ -64,7 +64,7 @@ describe('loadConfig', () => {
       'TLS_CERT_FILE and TLS_KEY_FILE go together',
     )
     expect(() => loadConfig({ DATA_DIR, ...files, BASE_URL: 'http://sluice.example.com' })).toThrow(
-      '- BASE_URL must begin with https:// with TLS_CERT_FILE',
+      '- BASE_URL must start with https:// with TLS_CERT_FILE',
     )
   })
 
@@ -129,9 +129,9 @@ describe('loadConfig', () => {
     const { ENCRYPTION_KEY, AUTH_SECRET } = production
     const shown = { DATA_DIR, HOST: '0.0.0.0' }
     expect(() => loadConfig(shown)).toThrow(
-      /HOST is 0\.0\.0\.0.* needs DEMO=0, ENCRYPTION_KEY, AUTH_SECRET as well/,
+      /HOST is 0\.0\.0\.0.* also needs DEMO=0, ENCRYPTION_KEY, AUTH_SECRET/,
     )
-    expect(() => loadConfig({ ...shown, DEMO: '0', AUTH_SECRET })).toThrow(/needs ENCRYPTION_KEY as well/)
+    expect(() => loadConfig({ ...shown, DEMO: '0', AUTH_SECRET })).toThrow(/also needs ENCRYPTION_KEY/)
     expect(loadConfig({ ...shown, DEMO: '0', ENCRYPTION_KEY, AUTH_SECRET })).toMatchObject({
       host: '0.0.0.0',
       demo: false,

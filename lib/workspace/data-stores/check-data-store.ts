@@ -177,11 +177,11 @@ function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly Ob
 function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   if (!ok) return ''
   if (name === 'PutObject' && found.bodyChecksum === 'md5')
-    return 'The bucket does not accept CRC32 and requires Content-MD5, which costs some speed.'
-  if (name === 'PutObject' && found.bodyChecksum === 'crc32') return 'The bucket requires a checksum.'
-  if (name === 'PutObject' && found.bodyChecksum === null) return 'The bucket does not accept checksums.'
+    return ' The bucket does not accept CRC32 and requires Content-MD5, which costs some speed.'
+  if (name === 'PutObject' && found.bodyChecksum === 'crc32') return ' The bucket requires a checksum.'
+  if (name === 'PutObject' && found.bodyChecksum === null) return ' The bucket does not accept checksums.'
   if (name === 'CompleteMultipartUpload' && found.fullObjectCrc32 === false)
-    return 'The bucket checks each part, but not the entire object.'
+    return ' The bucket checks each part, but not the entire object.'
   return ''
 }
 

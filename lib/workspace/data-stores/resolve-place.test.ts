@@ -65,11 +65,11 @@ describe('the place of a Data Store', () => {
   })
 
   it.each([
-    [{ accessKeyId: ' AKIAEXAMPLE' }, 'accessKeyId has white space'],
-    [{ secretAccessKey: 'wJalrXUtnFEMI\n' }, 'secretAccessKey has white space'],
+    [{ accessKeyId: ' AKIAEXAMPLE' }, 'accessKeyId contains white space'],
+    [{ secretAccessKey: 'wJalrXUtnFEMI\n' }, 'secretAccessKey contains white space'],
     [{ bucket: 'https://media.s3.amazonaws.com' }, 'bucket is an address'],
     [{ bucket: 's3://media' }, 'bucket is an address'],
-    [{ bucket: 'media/uploads' }, 'bucket has a / in it'],
+    [{ bucket: 'media/uploads' }, 'bucket contains a /'],
     [{ bucket: 'no spaces' }, 'bucket is not a valid bucket name'],
     [{ region: 'frankfurt' }, 'region is not a region of AWS S3; they look like eu-central-1'],
     [{ region: undefined }, 'region is required'],
@@ -85,9 +85,9 @@ describe('the place of a Data Store', () => {
     [{ endpoint: 'http://s3.example.com' }, 'endpoint is plain http'],
     [{ endpoint: 'https://s3.example.com/media' }, 'endpoint must end after the host'],
     [{ endpoint: 's3.example.com' }, 'endpoint must be an address'],
-    [{ endpoint: 'https://media.s3.eu-central-1.amazonaws.com' }, 'endpoint has the bucket in it'],
+    [{ endpoint: 'https://media.s3.eu-central-1.amazonaws.com' }, 'endpoint contains the bucket'],
     [{ prefix: '/in' }, 'prefix must not start with /'],
-    [{ prefix: 'a/../b' }, 'prefix must not have ..'],
+    [{ prefix: 'a/../b' }, 'prefix must not contain ..'],
   ])('has a message of its own for %j', (fields, words) => {
     const found = faults(fields)
     expect(found).toHaveLength(1)

@@ -45,7 +45,7 @@ describe('object settings', () => {
     [{ contentDisposition: 'attachment; filename=x' }, 'contentDisposition: must be inline or attachment'],
     [{ storageClass: 'standard' }, 'storageClass: must look like STANDARD_IA'],
     [{ tags: { 'aws:x': 'a' } }, 'tags.aws:x: must not have a name that starts with aws:'],
-    [{ tags: { a: 'a&b' } }, 'tags.a: must have only letters'],
+    [{ tags: { a: 'a&b' } }, 'tags.a: must only contain letters'],
     [
       { tags: Object.fromEntries([...'abcdefghijk'].map((name) => [name, 'x'])) },
       'tags: must have at most 10',

@@ -9,7 +9,7 @@ const ID = '01a202dc-306e-7099-ac63-20f7668f6c6d'
 const SOURCE = 'https://example.com/film.mp4'
 const AT = '2026-01-01T00:00:05.000Z'
 
-const failing = { status: 'uploading', failures: 1, lastError: 'The source answered with status 503.' }
+const failing = { status: 'uploading', failures: 1, lastError: 'The source responded with status 503.' }
 const there = { status: 'transferred', failures: 0, lastError: null }
 
 /** Each query of the import returns the next of these. */

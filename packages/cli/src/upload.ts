@@ -9,7 +9,7 @@ import { type Tokens, tokensFor } from './upload-token.ts'
 
 const usage =
   'upload <file or folder…> [--pipe <id>] [--parallel <1 to 16>] [--json]\n' +
-  'upload <file> --to <uploadUrl> [--json]   (created by your backend, with its token in SLUICE_UPLOAD_TOKEN)'
+  '  upload <file> --to <uploadUrl> [--json]   (created by your backend, with its token in SLUICE_UPLOAD_TOKEN)'
 const MAX_AT_ONCE = 16
 
 /**

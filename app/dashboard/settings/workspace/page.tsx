@@ -28,7 +28,7 @@ export default async function WorkspaceSettings() {
           <p className="mb-3">
             It accepts no uploads. Everything in it will be erased{' '}
             <Time at={workspace.deleteAfter.toISOString()} />.
-            {owns ? '' : 'An owner can restore it until then.'}
+            {owns ? '' : ' An owner can restore it until then.'}
           </p>
           {owns && <RestoreWorkspace />}
         </Notice>

@@ -70,7 +70,7 @@ async function isAgreed(
   if (!process.stdin.isTTY)
     throw new Failure('There is no terminal to ask on: accept the plan with --yes.', EXIT.misused)
   const asking = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await asking.question('Apply this? Only "yes" is accepted:')
+  const answer = await asking.question('Apply this? Only "yes" is accepted: ')
   asking.close()
   if (answer.trim() !== 'yes') throw new Failure('Nothing was changed.')
   return true
