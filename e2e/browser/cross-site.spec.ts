@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { api, expect, test } from '../../test/support/browser.ts'
 
-/** What a page of another site could send if its browser let the cookies go along. By plain HTTP, so it never helps. */
+/**
+ * What another site's page could send if its browser included the cookies. Uses plain HTTP, so the browser never
+ * protects it.
+ */
 const EVIL = 'https://evil.example'
 
 type Cookie = { name: string; value: string }
@@ -20,7 +23,7 @@ function post(
   return fetch(`${process.env.SLUICE_URL}${path}`, { method: 'POST', redirect: 'manual', headers, body })
 }
 
-/** The two ways to an action: by script, and by a form that needs none. */
+/** The two ways to call an action: by script, and with a form that needs none. */
 const byScript = (id: string, Origin: string) =>
   post('/dashboard', { Origin, Cookie: signedIn(), 'Next-Action': id, 'Content-Type': 'text/plain' }, '["x"]')
 
@@ -30,7 +33,7 @@ function byForm(id: string, Origin: string): Promise<Response> {
   return post('/', { Origin, Cookie: signedIn() }, form)
 }
 
-/** An action of a form, by script: what was there before, and the fields. */
+/** A form's action, by script: its previous state, and the fields. */
 function createSender(id: string, Origin: string, name: string): Promise<Response> {
   const form = new FormData()
   form.set('_1_name', name)
@@ -53,7 +56,7 @@ test('no server action takes a post from another site', async ({ baseURL, demo }
     for (const answer of answers) expect(answer.headers.getSetCookie(), exportedName).toEqual([])
   }
 
-  // The very same request does something when it comes from here.
+  // The same request has an effect when it comes from here.
   const sender = Object.keys(node).find((id) => {
     const { exportedName, filename } = node[id]!
     return exportedName === 'create' && filename === 'app/dashboard/senders/actions.ts'

@@ -6,7 +6,7 @@ import { api, expect, test } from '../../test/support/browser.ts'
 
 type Made = { id: string }
 
-/** Data Stores of the demo's bucket, and a Pipe to the first of them. */
+/** Data Stores on the demo bucket, and a Pipe to the first of them. */
 async function makePipe(demo: DemoDocument, ...names: string[]) {
   const { name: bucket, endpoint, region, reader } = demo.bucket
   const place = { provider: 'other', endpoint, region, bucket, forcePathStyle: true }
@@ -100,7 +100,7 @@ test('a file that one bucket lacks says why, and is repaired by a button', async
   await expectAccessible(page, 'a file that one bucket lacks')
   await page.setViewportSize({ width: 360, height: 800 })
   await expectAccessible(page, 'a file that one bucket lacks, on a phone')
-  // The next attempt by itself is half a minute later.
+  // The next automatic attempt is half a minute later.
   await expect(page.getByText('A repair failed')).toHaveCount(2, { timeout: 20_000 })
   await keys(whole!, 'wrong')
   await page.reload()

@@ -3,7 +3,7 @@ import { fillIn } from '../../test/support/addresses.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
 import { expect, openPalette, test } from '../../test/support/browser.ts'
 
-/** Each page with the buttons on it that ask before they do something. */
+/** Each page with its buttons that ask for confirmation. */
 const DIALOGS: [address: string, ...buttons: string[]][] = [
   ['/dashboard/senders/{senderId}', 'Rotate', 'Revoke', 'Revoke…'],
   ['/dashboard/pipes/{pipeId}', 'Rotate'],

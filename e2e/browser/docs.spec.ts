@@ -23,7 +23,7 @@ test('the documentation is searched without another server, and each operation h
   await operation.getByRole('tab', { name: /^Answer/ }).click()
   await expect(operation.getByText('"requestBody"')).toBeVisible()
   expect([...hosts]).toEqual([new URL(baseURL!).origin])
-  // On a phone the pages are a row that scrolls: the one that is open is in sight.
+  // On a phone, the pages are a scrolling row: the open one is visible.
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto('/docs/guides/django')
   const pages = page.getByRole('navigation', { name: 'Documentation pages' })

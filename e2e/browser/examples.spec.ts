@@ -24,9 +24,9 @@ import {
 } from '../../test/support/examples.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** The examples, by the command of their READMEs that starts them, with the packages that the server gives out. */
+/** The examples, started with the command in their READMEs, with the packages that the server serves. */
 const MAX_LINES_OF_NEXT = 15
-/** From npm they would take minutes, and be the same: `npm run drill -- examples` does it. */
+/** From npm they would take minutes, and be the same: `npm run drill -- examples` does that. */
 const FROM_HERE = ['next', 'react', 'react-dom', 'hono', '@hono/node-server', 'express']
 const PROGRAMS = ['next', 'vite', 'esbuild']
 
@@ -64,7 +64,7 @@ for (const example of EXAMPLES) {
     cpSync(folderOf(example), folder, { recursive: true })
     const pipeId = await makePipe(demo, example)
     const { start } = commandsOf(example, demo, pipeId)
-    // The other bundler of Next follows no link out of the project.
+    // Next's other bundler follows no links out of the project.
     const command = example === 'next' ? `${start} --webpack` : start
     const { PATH, HOME } = process.env
     const env = { PATH, HOME, NODE_ENV: 'development' as const, NEXT_TELEMETRY_DISABLED: '1' }

@@ -22,7 +22,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
   await expect(page.getByText('0 of 5 done')).toBeVisible()
 
-  // A Data Store, first with a wrong secret: the check says so, and what to change.
+  // A Data Store, first with a wrong secret: the check reports it and what to change.
   await page.getByRole('link', { name: /Connect a bucket/ }).click()
   await page.getByLabel('Name', { exact: true }).fill('Media')
   await page.getByLabel('Bucket', { exact: true }).fill(demo.bucket.name)
@@ -88,7 +88,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await page.reload()
   expect(await page.content()).not.toContain(token!)
 
-  // The texts of the Embed page, as they are: by curl, and on a page of another origin.
+  // The Embed page's code, unchanged: with curl, and on a page from another origin.
   await page.goto(`/dashboard/pipes/${pipeId}/embed`)
   await expect(page.getByText('After a reload, one click resumes the upload.')).toBeVisible()
   for (const [tab, install] of [
@@ -121,7 +121,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await customer.close()
   await site.close()
 
-  // The webhook is in the log, and what the inbox got can be verified by hand.
+  // The webhook is in the log, and the inbox's copy can be verified manually.
   await page.goto('/dashboard/webhooks')
   await expect(page.getByRole('table').getByText('delivered')).toBeVisible()
   await page.getByRole('table').getByRole('link', { name: 'Ferien am Meer.txt' }).click()

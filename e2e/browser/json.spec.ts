@@ -23,7 +23,7 @@ test('a file, its event and its webhook are shown as JSON, and ⌘K goes to each
   const find = async (text: string, option: string | RegExp) => {
     await openPalette(page)
     await page.getByRole('dialog', { name: 'Find anything' }).getByRole('combobox').fill(text)
-    // Other tests make files of the same name: by its address, where that is given.
+    // Other tests create files with the same name: uses the address, if given.
     if (typeof option === 'string') await page.locator(`[role=option][data-value*="${option}"]`).click()
     else await page.getByRole('option', { name: option }).click()
   }

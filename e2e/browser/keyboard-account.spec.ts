@@ -5,7 +5,7 @@ import { press, tabTo } from '../../test/support/keys.ts'
 
 const PASSWORD = 'a few words in a row'
 
-/** Answers the address of the new account. */
+/** Returns the new account's address. */
 async function signUp(page: Page, name: string): Promise<string> {
   const email = `${name}-${Date.now()}@example.com`
   await page.goto('/sign-up')
@@ -102,7 +102,7 @@ test('signing out and in, a new password and the end of a session are done by ke
   await press(page, 'Go to the dashboard')
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
 
-  // As in another browser: that session goes on.
+  // As in another browser: that session continues.
   await page.context().clearCookies()
   await page.goto('/login')
   await enter(page, email, 'other words in a row')
@@ -111,7 +111,7 @@ test('signing out and in, a new password and the end of a session are done by ke
   await press(page, 'Sessions')
   const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row')
   await expect(sessions).toHaveCount(3)
-  // The button of the row, not that of the sidebar.
+  // The button in the row, not the one in the sidebar.
   await tabTo(page, 'Sign all others out…')
   await press(page, 'Sign out')
   await expect(page.getByRole('dialog')).toBeVisible()

@@ -79,7 +79,7 @@ test('a Sender is rotated, its token revoked and itself revoked, by keyboard alo
   await expect(page.getByLabel('Overlap')).toHaveValue('3')
   await press(page, 'Rotate')
   await expect(page.getByText('Your new Sender token')).toBeVisible()
-  // What is shown once is not lost by a key pressed in haste.
+  // A secret that is shown once is not lost by an accidental key press.
   await page.keyboard.press('Escape')
   await press(page, 'I have saved it', 'Space')
   await press(page, 'Done')
@@ -138,7 +138,7 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
   await expect(drawer).toHaveCount(0)
   await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
 
-  // Of one Pipe, so that nothing of another test is sent again.
+  // For one Pipe, so that nothing from another test is resent.
   await page.goto(`/dashboard/webhooks?pipeId=${await makeRefusedPipe(demo)}`)
   await expect(page.getByRole('button', { name: 'Resend all undelivered…' })).toBeVisible()
   await press(page, 'Resend all undelivered…')
@@ -199,7 +199,7 @@ test('filters keep the focus, and ⌘K finds a file that is then canceled, by ke
   await expect(page.getByRole('button', { name: 'Paused' })).toBeFocused()
   await page.keyboard.press('ControlOrMeta+k')
   await expect(find.getByRole('option', { name })).toBeVisible()
-  // Typed and entered before anything is found for it.
+  // Typed and entered before any results are found.
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   await page.route('**/dashboard/**', async (route) => {
     if (route.request().method() === 'POST') await answered
@@ -240,13 +240,13 @@ test('a Pipe is made, restricted and deleted by keyboard alone', async ({ owner:
   await page.reload()
   await expect(page.getByLabel('Largest file')).toHaveValue('2')
   await expect(page.getByLabel('Allowed types')).toHaveValue('image/*')
-  // The Pipe's own, not that of the sidebar.
+  // The Pipe's own, not the one in the sidebar.
   await tabTo(page, 'Embed')
   await press(page, 'Settings')
   await expect(page.getByRole('button', { name: 'Delete Pipe…' })).toBeVisible()
   await press(page, 'Delete Pipe…')
   await tabTo(page, /to confirm$/)
-  // The button is closed until the name stands there, and so is Enter.
+  // The button is disabled until the name is entered, and so is Enter.
   await page.keyboard.type('Made by')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('button', { name: 'Delete this Pipe' })).toBeDisabled()

@@ -2,7 +2,9 @@ import type { Page } from 'playwright/test'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { file, MIB, openCustomer } from '../../test/support/kit-site.ts'
 
-/** What @sluice/react declares of its files, so that no byte can change between the disk and the bucket unnoticed. */
+/**
+ * What @sluice/react declares about its files, so that no byte can change unnoticed between the disk and the bucket.
+ */
 
 type Stored = {
   id: string
@@ -13,7 +15,7 @@ type Stored = {
   declaredChecksum: string | null
 }
 
-/** Changes the first byte of each body that is sent while it is told to, as a bad line would. */
+/** While enabled, changes the first byte of each body sent, like a bad connection. */
 function flipBytes(): void {
   const send = XMLHttpRequest.prototype.send
   XMLHttpRequest.prototype.send = function (body) {
@@ -38,7 +40,7 @@ test('a file is verified from end to end, over a reload, and fails for a byte th
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   let passing = Number.POSITIVE_INFINITY
   await page.route(`${customer.uploadUrl}**`, async (route) => {
-    // What is held is aborted by the reload.
+    // The reload aborts held requests.
     if (route.request().method() === 'PATCH' && passing-- <= 0) return
     await route.continue()
   })

@@ -63,7 +63,7 @@ test('a drop of too many files says so', async ({ demo, page }) => {
 
 const MANY = 10_000
 
-/** Files that nobody has to read: no backend gives a token for them. */
+/** Files that are never read: no backend issues a token for them. */
 async function dropMany(page: Page, count: number): Promise<void> {
   await page.evaluate((count) => {
     const drop = new Event('drop', { bubbles: true, cancelable: true })

@@ -2,9 +2,9 @@ import type { BrowserContext, Page } from 'playwright/test'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { file, holdBodies, MIB, openCustomer } from '../../test/support/kit-site.ts'
 
-/** One upload in several tabs, over reloads, and in components that come and go. */
+/** One upload in several tabs, across reloads, and in components that mount and unmount. */
 
-/** A second tab that wants the upload of the first, and waits for it. */
+/** A second tab that wants the first one's upload, and waits for it. */
 async function openWaitingTab(context: BrowserContext, url: string): Promise<Page> {
   const second = await context.newPage()
   await second.goto(url)

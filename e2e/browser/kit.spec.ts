@@ -2,7 +2,7 @@ import { expectAccessible } from '../../test/support/axe.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { file, holdBodies, MIB, openCustomer } from '../../test/support/kit-site.ts'
 
-/** The components of @sluice/react. Try it has their cuts, tokens and reloads. */
+/** The @sluice/react components. Try it covers interruptions, tokens and reloads. */
 
 test('several files upload, are paused, resumed and canceled by keyboard, and every state is accessible and said', async ({
   demo,
@@ -36,7 +36,7 @@ test('several files upload, are paused, resumed and canceled by keyboard, and ev
   await page.getByRole('button', { name: 'Resume one.txt' }).press('Enter')
   await expect(row('one.txt')).toContainText('Uploaded')
   await expect(page.getByRole('status')).toHaveText('one.txt: Uploaded')
-  // Its button went while it had the focus.
+  // Its button disappeared while it had the focus.
   await expect(row('one.txt')).toBeFocused()
   await expect.poll(customer.statuses).toMatchObject({ 'one.txt': 'transferred', 'three.txt': 'transferred' })
   await expect.poll(async () => (await customer.statuses())['two.txt']).toBe('canceled')

@@ -51,7 +51,7 @@ test('a Sender token seen in a browser warns its owner', async ({ owner: page, d
   await expect(page.getByText('This token was in a browser')).toBeVisible()
   await expect(page.getByText('https://shop.example')).toBeVisible()
 
-  // The warning goes with the old token, and the new one is shown all the same.
+  // The warning disappears with the old token, and the new one is still shown.
   await page.getByRole('button', { name: 'Rotate' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   await expect(page.getByText(/^sk_\w{20,}$/)).toBeVisible()
@@ -89,7 +89,7 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await page.getByRole('button', { name: 'Send a test' }).click()
   const drawer = page.getByRole('dialog', { name: 'Delivery' })
   await expect(drawer.getByText('delivered')).toBeVisible()
-  // Nobody reloads: the page follows what happens.
+  // Nobody reloads: the page updates live.
   const attempts = drawer.getByRole('list', { name: 'Attempts' }).getByRole('listitem')
   await expect(attempts).toHaveCount(1)
   await drawer.getByRole('button', { name: 'Resend' }).click()
@@ -105,7 +105,7 @@ test('all that failed is sent again', async ({ owner: page, demo }) => {
     dataStoreId: demo.dataStoreId,
     source: { http: true },
   })
-  // Gone is the one answer after which nothing is tried again; it turns the webhook off.
+  // Gone is the only response that is never retried; it turns the webhook off.
   const receiver = await startReceiver(410)
   const switchOn = () =>
     api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url: receiver.url, enabled: true, statuses: [] })
@@ -128,7 +128,7 @@ test('all that failed is sent again', async ({ owner: page, demo }) => {
   expect(bodies).toHaveLength(4)
   expect(bodies.slice(2).sort()).toEqual(bodies.slice(0, 2).sort())
 
-  // What is being retried is not silent, and need not be waited for.
+  // A delivery being retried is visible, and need not be waited for.
   receiver.answerWith(500)
   await uploadEmpty(token, 'retried')
   await expect(shown('retrying')).toBeVisible()
@@ -188,7 +188,7 @@ test('filters of the log live in the address, and its tail stands still when tol
   await page.getByRole('button', { name: 'Live' }).click()
   await expect(page.getByRole('button', { name: 'Paused' })).toHaveAttribute('aria-pressed', 'true')
   await send()
-  // What another page is told by then, this one is not.
+  // Updates delivered to another page by then are not delivered to this one.
   const other = await page.context().newPage()
   await other.goto(`/dashboard/webhooks?pipeId=${pipe.id}`)
   await expect(other.getByRole('table').getByText('delivered')).toHaveCount(2)
@@ -216,7 +216,7 @@ test('filters of files live in the address, and ⌘K finds what there is', async
   await expect(page).toHaveURL(/status=uploading/)
   await page.getByLabel('Name, subject or id').fill('needle ')
   await expect(page).toHaveURL(/search=needle/)
-  // What is typed on stays as it is typed.
+  // Further typing is preserved.
   await page.getByLabel('Name, subject or id').pressSequentially('x')
   await expect(page.getByLabel('Name, subject or id')).toHaveValue('needle x')
   await expect(page).toHaveURL(/search=needle(\+|%20)x/)
@@ -314,7 +314,7 @@ test('keys that fail do not replace those that work, unless that is asked for', 
   await expect(page.getByText('Uploads cannot go to this bucket yet.')).toBeInViewport()
   expect(await kept()).toBe(false)
 
-  // An upload that the bucket refuses is reported on every affected page, until the bucket takes uploads again.
+  // An upload that the bucket refuses is reported on every affected page, until the bucket accepts uploads again.
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Into nothing',
     dataStoreId: store.id,

@@ -7,7 +7,7 @@ import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../test/support/pages.ts'
 import { startPiecewiseProxy } from '../../test/support/piecewise-proxy.ts'
 
-/** Of somebody who has just signed up. */
+/** For a newly signed-up user. */
 const EMPTY = [
   '/dashboard',
   '/dashboard/data-stores',
@@ -28,7 +28,7 @@ const MAX_SCRIPT_BYTES = 174_000
 const MAX_SHIFT = 0.02
 
 type Shift = { value: number; moved: string[] }
-/** What TypeScript does not know yet. */
+/** Missing from TypeScript's types. */
 type LayoutShift = {
   value: number
   sources: { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }[]
@@ -55,8 +55,8 @@ async function watchShifts(page: Page): Promise<void> {
 }
 
 /**
- * What is live is told once, as it is when the page is opened. Afterwards a new row would push those below it down, as
- * it is meant to in a live list: here it would be one that another test has made.
+ * Live data is sent once, as it is when the page is opened. A later row would push down those below it, as intended
+ * in a live list: here it would come from another test.
  */
 async function holdLive(page: Page): Promise<void> {
   const told = new Set<string>()
@@ -77,7 +77,7 @@ async function holdLive(page: Page): Promise<void> {
   })
 }
 
-/** That what is drawn stays where it is. A failure names what has moved, and where to. */
+/** Checks that rendered elements stay in place. A failure names what moved, and where to. */
 async function expectStill(page: Page, what: string): Promise<void> {
   const { total, moved } = await readShifts(page)
   expect(total, `${what}: ${moved.join('; ')}`).toBeLessThan(MAX_SHIFT)
@@ -92,15 +92,15 @@ async function readShifts(page: Page): Promise<{ total: number; moved: string[] 
 }
 
 /**
- * A font that comes in the 100 ms for which `font-display: optional` waits may find the text laid out already, on a busy machine.
- * On a second load it is in the cache, and what moves then is the page's own fault.
+ * A font that arrives within the 100 ms of `font-display: optional` may find the text already laid out, on a busy
+ * machine. On a second load it is cached, and any movement is the page's own fault.
  */
 async function expectStillWithFonts(page: Page, what: string): Promise<void> {
   if ((await readShifts(page)).total >= MAX_SHIFT) await page.reload({ waitUntil: 'load' })
   await expectStill(page, what)
 }
 
-/** In the page: what stands out of it to the side, and what a box without a scroll bar cuts off. */
+/** In the page: elements that overflow horizontally, and content cut off by a box without a scroll bar. */
 function cutOff(): string[] {
   const name = (element: Element) =>
     `${element.tagName} ${element.className}: ${element.textContent?.slice(0, 40)}`
@@ -118,7 +118,7 @@ function cutOff(): string[] {
   return [...(wide > 0 ? [`the page by ${wide} pixels`] : []), ...[...tables, ...boxes].map(name)]
 }
 
-/** Everything that holds for any page, in both modes and on a phone. */
+/** Everything that applies to any page, in both modes and on a phone. */
 async function look(page: Page, path: string, demo: DemoDocument): Promise<void> {
   const complaints = listen(page)
   let scriptBytes = 0
@@ -149,7 +149,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   }
   expect(scriptBytes, `script of ${path}`).toBeLessThan(MAX_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
-  // `npm run drill -- axe` has made the page narrow and wide again, and that moved all of it.
+  // `npm run drill -- axe` has made the page narrow and wide again, which moved everything.
   if (!process.env.AXE_THOROUGH) await expectStillWithFonts(page, path)
   await expectToFit(page, path)
   expect(complaints, path).toEqual([])
@@ -216,7 +216,7 @@ test('fonts that come late move nothing', async ({ owner: page }) => {
   }
 })
 
-/** Until what has arrived is drawn. */
+/** Until the received content is rendered. */
 const drawn = (page: Page) =>
   page.evaluate(async () => {
     for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame)
@@ -331,7 +331,7 @@ test('a link of a mail without its end says so, and leads to a new one', async (
     await expect(page).toHaveURL(to)
   }
   await page.goto('/reset-password')
-  // While it starts, Next writes its own address over one that has just been changed.
+  // While it starts, Next overwrites a recently changed address with its own.
   await expect(page.getByText('This link is incomplete')).toBeVisible()
   await page.evaluate(() => {
     window.location.hash = 'pasted'

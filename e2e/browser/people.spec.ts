@@ -10,7 +10,7 @@ import { DASHBOARD_PAGES } from '../../test/support/pages.ts'
 const PASSWORD = 'a few words in a row'
 const MEMBERS = '/dashboard/settings/members'
 
-/** As it is on a phone: nothing stands out to the side, and axe finds nothing in either mode. */
+/** As on a phone: nothing overflows horizontally, and axe finds nothing in either mode. */
 async function expectFits(page: Page, what: string): Promise<void> {
   const size = page.viewportSize()!
   await page.setViewportSize({ width: 360, height: 800 })
@@ -20,13 +20,13 @@ async function expectFits(page: Page, what: string): Promise<void> {
   await page.setViewportSize(size)
 }
 
-/** What a viewer may press: looking around, and what is of their own account. */
+/** The buttons a viewer may use: navigation, and those for their own account. */
 const HARMLESS = [
   /^(Copy|Live$|Paused$|Clear$|JSON$|Show|Export|Close|Page through|Find)/,
   /^(Save|Change password|Begin|Sign out|Sign all others out…|Delete my account|Leave…?|Open .*|Create)$/,
 ]
 
-/** The buttons of a page as the server sends it, those of its dialogs for visitors without script included. */
+/** The buttons of a page as the server sends it, including those in its dialogs for visitors without script. */
 async function buttonsOf(page: Page, path: string): Promise<string[]> {
   const response = await page.request.get(path)
   if (response.status() === 403) return []
@@ -46,7 +46,7 @@ test('somebody is invited, looks, works and is removed, by keyboard alone', asyn
   baseURL,
   demo,
 }) => {
-  // It reads every page of the dashboard on its way.
+  // It reads every dashboard page along the way.
   test.slow()
   await owner.goto(MEMBERS)
   await press(owner, 'Invite')
@@ -94,7 +94,7 @@ test('somebody is invited, looks, works and is removed, by keyboard alone', asyn
 
   await press(owner, `Remove ${OPERATOR}`)
   await press(owner, 'Remove')
-  // What is behind an open dialog has no role.
+  // Elements behind an open dialog have no role.
   await expect(owner.getByRole('dialog')).toHaveCount(0)
   await expect(owner.getByRole('row', { name: OPERATOR })).toHaveCount(0)
   await guest.reload()
@@ -116,7 +116,7 @@ test('somebody is invited, looks, works and is removed, by keyboard alone', asyn
   await context.close()
 })
 
-/** The console, as the same person, who runs the service. */
+/** The console, as the same person, who is an operator. */
 async function operate(page: Page): Promise<void> {
   await page.goto('/dashboard')
   await press(page, 'Operator console')

@@ -6,9 +6,9 @@ import { api, expect, test } from '../../test/support/browser.ts'
 import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 
 const MIB = 1024 * 1024
-/** More than Uppy keeps over a reload if it is not told to. */
+/** More than Uppy keeps across a reload by default. */
 const KEPT_BYTES = 12 * MIB
-/** More lasts until `npm run drill -- axe` has looked at it in each mode and width. */
+/** Larger sizes take until `npm run drill -- axe` has checked each mode and width. */
 const TRIAL_BYTES = (process.env.AXE_THOROUGH ? 48 : 12) * MIB
 const bytes = (length: number) => Buffer.from(Array.from({ length }, (_, at) => (at * 7919) % 251))
 const file = (name: string, size: number) => ({
@@ -19,7 +19,7 @@ const file = (name: string, size: number) => ({
 const figure = async (page: Page, name: string) =>
   Number(await page.locator(`[data-figure=${name}]`).getAttribute('data-value'))
 
-/** Until a resume was asked for after so many others, and bytes went over the wire again: then it counts as one. */
+/** Until the given number of resumes was requested, and bytes were sent again: it then counts as one. */
 async function resumed(page: Page, before: number): Promise<void> {
   await expect
     .poll(async () => {
@@ -88,7 +88,8 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(page.getByText('delivered', { exact: true })).toBeVisible()
 
   const [resumes, saved] = [await figure(page, 'resumes'), await figure(page, 'saved')]
-  // The pause, the cut, being offline, the revoked token, the reload: bytes went between them, so each counts.
+  // The pause, the interruption, being offline, the revoked token, the reload: bytes were sent between them, so each
+  // counts.
   expect(resumes).toBe(5)
 
   await page.getByRole('link', { name: 'Full timeline' }).click()
@@ -109,7 +110,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   const { page, line, site, backend, confirmed } = customer
   const name = `embedded-${Date.now()}.bin`
   await page.locator('.uppy-Dashboard-input').first().setInputFiles(file(name, KEPT_BYTES))
-  // The first token expires at once: the request after the creation does not go with it.
+  // The first token expires immediately: it is not sent with the request after the creation.
   const issue = backend.post
   backend.post = async () => {
     backend.post = issue
@@ -120,7 +121,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   await held
   expect(site.tokensAsked()).toBe(2)
 
-  // Cut: what arrived is kept, the client asks where to go on, and its page does not start over.
+  // Interrupted: the bytes received are kept, the client asks where to continue, and its page does not start over.
   held = line.holdAfter(2 * MIB)
   line.cut()
   await held
@@ -128,17 +129,17 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   const afterCut = confirmed()
   await expect(page.getByText(/Uploading: ([2-9]\d|100)%/)).toBeVisible()
 
-  // Revoked: the client, which cannot know, loses nothing by it.
+  // Revoked: the client, which cannot know, loses nothing.
   await revokeNewest(demo, customer.pipeId)
   held = line.holdAfter(2 * MIB)
   line.cut()
   await held
-  // What the browser was answered is known here a little later.
+  // The responses to the browser are known here a little later.
   await expect.poll(confirmed).toBeGreaterThan(afterCut)
   const afterRevoked = confirmed()
   await expect(page.getByText(/Uploading: ([4-9]\d|100)%/)).toBeVisible()
 
-  // Reloaded: the file and how far it is are remembered.
+  // Reloaded: the file and its progress are remembered.
   line.flow()
   await page.reload()
   const goOn = page.locator('.uppy-StatusBar-actionBtn--upload, .uppy-Dashboard-serviceMsg-actionBtn').first()
@@ -233,7 +234,7 @@ test('the embedded uploader says so when it is given no further token, and goes 
   await customer.close()
 })
 
-/** As a browser does that has no room, and as for a file that is larger than what is kept. */
+/** Like a browser without room, and like a file above the limit. */
 const forgetFiles = (page: Page) =>
   page.evaluate(
     () =>

@@ -23,7 +23,7 @@ import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** The texts of the Embed page as they are, each with a real upload, on a customer's page of another origin. */
+/** The Embed page's code, unchanged, each snippet with a real upload, on a customer's page from another origin. */
 const BYTES = 300_000
 
 type Backend = (target: EmbedTarget) => Promise<() => Promise<Response>>
@@ -149,7 +149,7 @@ createRoot(document.getElementById('root')!).render(<Uploader />)`
   expect(await customer.files()).toMatchObject(arrived)
 })
 
-/** A text for Node as a module, where the packages that it imports are found. */
+/** A snippet for Node as a module, in a place where its imported packages are found. */
 async function load<Module>(text: string): Promise<Module> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-snippet-'))
   removeWithThisProcess(folder)
@@ -197,7 +197,7 @@ export const server = app.listen(0, '127.0.0.1')`)
   server.close()
 })
 
-/** A program of that text alone, in the folder where its packages are found. */
+/** A program consisting only of that snippet, in the folder with its packages. */
 function complaintsOfTypeScript(text: string): string[] {
   const options: ts.CompilerOptions = {
     strict: true,
@@ -213,7 +213,7 @@ function complaintsOfTypeScript(text: string): string[] {
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     types: [],
   }
-  // What bundlers say of style sheets, as vite/client does.
+  // Bundlers' types for style sheets, like vite/client.
   const sources = new Map([
     [resolve('uploader.tsx'), text],
     [resolve('bundler.d.ts'), "declare module '*.css'"],
@@ -231,7 +231,7 @@ function complaintsOfTypeScript(text: string): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
-/** As a customer's own build would, with the packages that the text imports. */
+/** Like a customer's own build, with the packages that the snippet imports. */
 async function bundle(contents: string, loader: 'js' | 'tsx'): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, loader, resolveDir: process.cwd() },

@@ -3,13 +3,13 @@ import { makeRefusedPipe } from '../../test/support/addresses.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
 import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
-/** A preflight goes through. */
+/** A preflight is let through. */
 const refuse = (route: Route) =>
   route.request().method() === 'POST'
     ? route.fulfill({ status: 403, json: { detail: 'Not today.' } })
     : route.continue()
 
-/** Pages as they are while something loads, and after something failed: pages.spec.ts has the others. */
+/** Pages while something loads, and after a failure: pages.spec.ts covers the others. */
 test('pages whose script has not come yet are accessible', async ({ owner: page, demo }) => {
   await page.route('**/_next/static/**/*.js', (route) => route.abort())
   for (const path of [
@@ -84,7 +84,7 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
   await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
   await expectAccessible(page, 'the demo without a network')
   await context.setOffline(false)
-  // What is not finished is not created again by the next click, but resumed.
+  // An unfinished upload is resumed by the next click, not created again.
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
   await page.route('**/pipes/*/files/', refuse)
   await page.reload()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test'
 import { api, expect, test } from '../../test/support/browser.ts'
 
-/** A browser that runs no script: what a button opens by script stands beside it, folded. */
+/** A browser without script: the content of script dialogs is next to the button, collapsed. */
 async function unfold(page: Page, title: string | RegExp) {
   const details = page.locator('details', { has: page.locator('summary', { hasText: title }) })
   await details.locator('summary').click()

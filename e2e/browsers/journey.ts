@@ -7,10 +7,13 @@ import type { Visitor } from './visitor.ts'
 const WITHIN_MS = 60_000
 const BETWEEN_MS = 100
 const MIB = 1024 * 1024
-/** What each browser writes for a request that was cut on purpose. */
+/** What each browser logs for an intentionally aborted request. */
 const OF_A_CUT = /networkerror|network error|cross-origin|cors|failed to load|load failed|abort/i
 
-/** What a new user meets: the demo of the landing page, the sign-in, every page, and Try it with a cut. Answers what went wrong. */
+/**
+ * What a new user sees: the landing page demo, the sign-in, every page, and Try it with an interruption. Returns the
+ * problems found.
+ */
 export async function travel(visitor: Visitor, demo: DemoDocument): Promise<string[]> {
   const faults: string[] = []
   const step = async (name: string, work: () => Promise<void>, expected?: RegExp) => {
@@ -61,7 +64,7 @@ async function press(visitor: Visitor, text: string): Promise<void> {
   }, text)
 }
 
-/** Until what was pressed answers: a page is there before its script. */
+/** Until the pressed element responds: a page is there before its script. */
 async function pressUntil(visitor: Visitor, text: string, holds: (given: string) => boolean, given: string) {
   const before = Date.now() + WITHIN_MS
   while (!(await visitor.run(holds, given))) {

@@ -6,7 +6,10 @@ import { openFirefox } from './firefox.ts'
 import { travel } from './journey.ts'
 import { openWebKit } from './webkit.ts'
 
-/** `npm run drill -- browsers`: what a new user meets, in the Firefox and the WebKitGTK of this machine. `npm test` has Chromium. */
+/**
+ * `npm run drill -- browsers`: a new user's journey in this machine's Firefox and WebKitGTK. `npm test` covers
+ * Chromium.
+ */
 const BROWSERS = [
   { name: 'Firefox', open: openFirefox, packages: 'firefox-esr' },
   { name: 'WebKitGTK', open: openWebKit, packages: 'webkit2gtk-driver and xvfb' },

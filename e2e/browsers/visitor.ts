@@ -1,9 +1,9 @@
-/** A browser as the journey needs it, whatever speaks to it. */
+/** A browser with the operations the journey needs, however it is controlled. */
 export type Visitor = {
   open(url: string): Promise<void>
-  /** Runs in the page, and answers what can be written as JSON. */
+  /** Runs in the page, and returns what can be serialized as JSON. */
   run<Argument, Answer>(work: (argument: Argument) => Answer, argument: Argument): Promise<Answer>
-  /** What the page wrote into its console as an error, and what it threw, since this was asked last. */
+  /** Errors that the page logged or threw since the last call. */
   complaints(): Promise<string[]>
   close(): Promise<void>
 }

@@ -7,7 +7,9 @@ import type { Visitor } from './visitor.ts'
 const DRIVER = '/usr/bin/WebKitWebDriver'
 const SCREEN = '/usr/bin/Xvfb'
 
-/** WebKitGTK as Debian ships it, by its own WebDriver, on a screen that nobody sees. Nothing where it is not on this machine. */
+/**
+ * WebKitGTK as shipped by Debian, through its own WebDriver, on a virtual display. Undefined if it is not installed.
+ */
 export async function openWebKit(): Promise<Visitor | undefined> {
   const [binary] = globSync('/usr/lib/*/webkit2gtk-4.1/MiniBrowser')
   if (!binary || !existsSync(DRIVER) || !existsSync(SCREEN)) return undefined
@@ -32,7 +34,7 @@ export async function openWebKit(): Promise<Visitor | undefined> {
     async open(url) {
       await run(markLeft, undefined)
       await call('POST', `${at}/url`, { url })
-      // The driver tells nothing of the console, and has no script for pages to come.
+      // The driver does not report the console, and cannot add scripts to future pages.
       while (!(await run(listenOnceThere, undefined).catch(() => false))) await new Promise(setImmediate)
     },
     async complaints() {
@@ -53,7 +55,7 @@ function markLeft(): void {
   ;(window as Marked).left = true
 }
 
-/** From the first moment that the new page can be spoken to; true once it is loaded. */
+/** From the first moment that the new page accepts commands; true once it has loaded. */
 function listenOnceThere(): boolean {
   const page = window as Marked
   if (page.left) return false
@@ -88,7 +90,7 @@ async function openScreen(): Promise<{ name: string; close(): void }> {
 
 type Call = <Value>(method: string, path: string, body?: object) => Promise<Value>
 
-/** WebDriver's requests, once the driver listens. */
+/** WebDriver requests, once the driver listens. */
 async function connect(url: string): Promise<Call> {
   for (;;) {
     const ready = await fetch(`${url}/status`).catch(() => undefined)

@@ -92,7 +92,7 @@ export const accessClauses = {
     ]) {
       await expectRefusal(refused(), 403, 'AccessDenied')
     }
-    // The answer to a HEAD has no body, and so no code.
+    // The response to a HEAD has no body, and so no code.
     for (const refused of [
       () => putOnly.send(new HeadObjectCommand(address)),
       () => putOnly.send(new HeadBucketCommand({ Bucket })),

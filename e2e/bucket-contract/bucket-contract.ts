@@ -8,9 +8,9 @@ import { multipartRefusalClauses } from './multipart-refusal-clauses.ts'
 import { objectClauses } from './object-clauses.ts'
 
 /**
- * What Sluice takes for granted about S3, said to a bucket by the AWS SDK as it comes. Each clause has a sentence
- * for its name. A bucket that cannot do all of it lists the clauses that it breaks, and each of those must fail:
- * a gap that was closed, or never was one, does not stay on the list.
+ * What Sluice assumes about S3, tested on a bucket with the unmodified AWS SDK. Each clause is named by a sentence. A
+ * bucket that does not support everything lists the clauses it breaks, and each of those must fail: a gap that was
+ * closed, or never was one, does not stay on the list.
  */
 const GROUPS = {
   objects: objectClauses,

@@ -11,11 +11,11 @@ export interface BucketUnderTest {
   endpoint: string
   region: string
   bucket: string
-  /** May do everything. */
+  /** Has all permissions. */
   keys: Keys
-  /** Granted PutObject and nothing else; the same as `keys` where the bucket knows no grants. */
+  /** Only granted PutObject; the same as `keys` if the bucket has no grants. */
   putOnlyKeys: Keys
-  /** How long a request may take: a bucket that never answers breaks a clause, too. */
+  /** How long a request may take: a bucket that never responds also breaks a clause. */
   giveUpMs?: number
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface BucketUnderTest {
 export type Prove = (ground: Ground) => Promise<void>
 
 const MIB = 2 ** 20
-/** The least that S3 takes for a part that is not the last. */
+/** The S3 minimum for a part that is not the last. */
 export const PART_BYTES = 5 * MIB
 
 const GIVE_UP_MS = 20_000
@@ -57,7 +57,7 @@ export class Ground {
     return client
   }
 
-  /** An address of its own, under a prefix of its own. */
+  /** Its own address, under its own prefix. */
   target = (name = 'object'): { Bucket: string; Key: string } => {
     return { Bucket: this.under.bucket, Key: `contract/${randomUUID()}/${name}` }
   }

@@ -2,7 +2,7 @@ import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Ground, Prove } from './ground.ts'
 
-/** Objects under a prefix of their own, and that prefix. */
+/** Objects under their own prefix, and that prefix. */
 async function planted({ s3, target }: Ground, names: string[]): Promise<{ Bucket: string; Prefix: string }> {
   const { Bucket, Key: Prefix } = target('')
   for (const name of names) await s3.send(new PutObjectCommand({ Bucket, Key: Prefix + name, Body: name }))

@@ -17,7 +17,7 @@ import {
 import { expect } from 'vitest'
 import { expectRefusal, type Ground, namedPart, PART_BYTES, type Prove, patternBytes } from './ground.ts'
 
-/** A multipart upload that is in progress, as the SDK sees it. */
+/** A multipart upload in progress, as the SDK sees it. */
 export class OpenUpload {
   readonly target: { Bucket: string; Key: string; UploadId: string }
   readonly #s3: S3Client

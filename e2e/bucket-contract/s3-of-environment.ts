@@ -3,7 +3,7 @@ import type { BucketUnderTest, Keys } from './ground.ts'
 type Environment = Record<string, string | undefined>
 export type GivenS3 = Omit<BucketUnderTest, 'close'> & { cannot: string[] }
 
-/** The S3 that a person wants the contract held against, from `S3_TEST_…`; undefined where none is named. */
+/** The S3 server to test against the contract, from `S3_TEST_…`; undefined if none is named. */
 export function s3OfEnvironment(environment: Environment): GivenS3 | undefined {
   const endpoint = environment.S3_TEST_ENDPOINT
   if (!endpoint) return undefined

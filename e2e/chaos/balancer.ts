@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net'
 
 /**
- * A load balancer of a few lines: uploads to the upload nodes in turn, the rest to the web nodes. It passes bodies on
- * as they come. Like the real ones it tries another node when one cannot be connected to, or ends a HEAD without
- * an answer; any other broken exchange it breaks for the client, too.
+ * A minimal load balancer: uploads go to the upload nodes in turn, the rest to the web nodes. It passes bodies on as
+ * they arrive. Like real ones, it tries another node if one cannot be reached, or ends a HEAD without a response; any
+ * other broken exchange also breaks for the client.
  */
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>
 export type Pool = 'upload' | 'web'
@@ -28,7 +28,7 @@ export async function startBalancer() {
   return {
     pools,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Breaks the connections of all clients that `chosen` says yes to. */
+    /** Breaks the connections of all clients selected by `chosen`. */
     cut(chosen: () => boolean) {
       for (const socket of clients) if (chosen()) socket.resetAndDestroy()
     },

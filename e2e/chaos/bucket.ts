@@ -6,11 +6,11 @@ import { startLocalBucket } from '#packages/local-bucket/start.ts'
 import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
 
 /**
- * A bucket in a process of its own; its parent tells it what to do wrong. `hold` takes the next part off the line, if one comes
- * in so long, says so, and brings it to the bucket after that time.
+ * A bucket in its own process, whose failures its parent controls. `hold` intercepts the next part, if one arrives in
+ * time, reports it, and delivers it to the bucket after the given delay.
  */
 export type BucketOrder = { fault: Fault } | { hold: { forMs: number } } | 'mend' | 'tell'
-/** The keys whose PutObject, and whose beginning of a multipart upload, was never answered, or with an error. */
+/** The keys whose PutObject, or whose start of a multipart upload, got no response, or an error. */
 export type BucketReport = { unheard: string[]; unnamed: string[] }
 export type BucketNews = { held: true } | { late: number[] } | BucketReport
 export type BucketOptions = { directory: string; buckets: string[]; keys: BucketKey[] }

@@ -10,11 +10,11 @@ export type Site = {
   url: string
   senderToken: string
   log: Log
-  /** From then on an upload that does not come to its end is a fault. */
+  /** From then on, an upload that does not finish is a fault. */
   impatient(): boolean
 }
 
-/** Where an upload came to, by what its client was told. */
+/** An upload's outcome, according to its client. */
 export type Outcome = { source: Source; address: string; end: 'transferred' | 'canceled' }
 
 type Upload = {
@@ -32,7 +32,7 @@ const OCTETS = { 'Content-Type': 'application/offset+octet-stream' }
 const MIB = 1024 * 1024
 const COMMON = { 'Tus-Resumable': '1.0.0' }
 
-/** A browser's page that uploads by hand: it loses its line, opens two tabs, changes its mind, and comes back. */
+/** A browser page that uploads manually: it loses its connection, opens two tabs, changes its mind, and returns. */
 export async function uploadByHand(
   site: Site,
   source: Source,
@@ -160,7 +160,7 @@ async function cancel(upload: Upload): Promise<Outcome> {
   return { source, address, end: 'canceled' }
 }
 
-/** With the token it has, or now and then a new one, as a page that was reloaded. */
+/** With its current token, or occasionally a new one, like a reloaded page. */
 async function authorized(upload: Upload, call: Call): Promise<Reply | undefined> {
   const { site, random, pipeId } = upload
   if (upload.token === '' || random.chance(0.1)) upload.token = await newToken(site, pipeId)
@@ -171,7 +171,7 @@ function cut(random: Random, body: Uint8Array): number | undefined {
   return body.length > 0 && random.chance(0.25) ? random.whole(1, body.length) : undefined
 }
 
-/** Anything but a broken line and the statuses that a client may meet is a fault of the server. */
+/** Anything except a broken connection and the statuses that a client may see is a server fault. */
 async function later(
   { log }: Site,
   what: string,

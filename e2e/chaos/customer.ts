@@ -14,15 +14,18 @@ import { makeReady } from '../../test/support/make-ready.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 
-/** A workspace with one Pipe for each kind of provider, and perhaps one with several destinations, all with a webhook output. */
+/**
+ * A workspace with one Pipe for each kind of provider, and perhaps one with several destinations, all with a webhook
+ * output.
+ */
 export type Customer = { runtime: Runtime; actor: Actor; senderToken: string; pipes: CustomerPipe[] }
 type CustomerPipe = { id: string; webhookSecret: string }
 
-/** One that promises nothing, one that checks all checksums, one that wants equal parts. */
+/** One that guarantees nothing, one that verifies all checksums, one that requires equal parts. */
 const PROVIDERS = ['other', 'minio', 'r2'] as const satisfies ProviderName[]
 const bucketOf = (provider: ProviderName) => `bucket-of-${provider}`
 
-/** Where a best-effort bucket may be broken that no other Pipe uses. */
+/** A best-effort bucket that no other Pipe uses, so that it may be broken. */
 export const SPARE_BUCKET = 'spare-copies'
 const COPIES = [
   { bucket: 'first-copies', provider: 'minio', required: true },
@@ -88,7 +91,7 @@ async function addPipe(
   return { id, webhookSecret: (await addOutput(runtime.db, receiverUrl, to)).secret }
 }
 
-/** As a check finds it out. A repair reads where that is allowed. */
+/** As determined by a check. A repair reads if that is allowed. */
 async function allowCopies(
   { db }: DatabaseHandle,
   { putOnly }: Place,

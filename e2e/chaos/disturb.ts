@@ -12,14 +12,17 @@ import type { Node, Role } from './nodes.ts'
 import type { Period } from './run.ts'
 import type { World } from './world.ts'
 
-/** Longer than a lease: the frozen node wakes up as a writer that was taken for dead. */
+/** Longer than a lease: the frozen node wakes up as a writer that was presumed dead. */
 const LONG_FREEZE_MS = 18_000
-/** As a suspended machine. Several leases have come and gone meanwhile. */
+/** Like a suspended machine. Several leases have come and gone in the meantime. */
 const MINUTE_FREEZE_MS = minutes(1)
 /** Between two of those. */
 const MINUTE_FREEZE_PAUSE_MS = [seconds(30), seconds(90)] as const
 
-/** Where a start takes as long as this, a node would else be dead whenever it is needed, and nothing would be uploaded. */
+/**
+ * If starting takes this long, a node would otherwise always be down when it is needed, and nothing would be
+ * uploaded.
+ */
 const MIN_LIFE_MS = seconds(10)
 
 type Disturbance = (world: World, random: Random, log: Log) => Promise<void>
@@ -45,7 +48,7 @@ const DISTURBANCES: Disturbance[] = [
   holdPart,
 ]
 
-/** One thing after another goes wrong until the time is up; what takes its time runs beside the next ones. */
+/** Injects one failure after another until the time is up; long ones run alongside the next. */
 export async function disturb(world: World, random: Random, log: Log, period: Period): Promise<void> {
   const running = new Set([freezeForMinutes(world, random.fork('minute freezes'), log, period)])
   while (period.overForMs() < 0) {
@@ -63,7 +66,7 @@ export async function disturb(world: World, random: Random, log: Log, period: Pe
 
 const LIFE_MS = 5000
 
-/** The whole of Sluice dies a few seconds after each start, and half of the time its PostgreSQL with it. */
+/** All of Sluice dies a few seconds after each start, half of the time along with its PostgreSQL. */
 export async function killAgainAndAgain(
   { nodes: [node], dataDir }: World,
   random: Random,
@@ -86,7 +89,7 @@ export async function killAgainAndAgain(
   }
 }
 
-/** One process of a node dies, and its supervisor starts it again. */
+/** One of a node's processes dies, and its supervisor restarts it. */
 export async function killProcesses(
   { nodes: [node] }: World,
   random: Random,
@@ -98,7 +101,7 @@ export async function killProcesses(
     await sleep(LIFE_MS)
     if (period.overForMs() >= 0) return
     const running = processesOf(node!)
-    // Each once in a round, so that their shares of the work can be compared.
+    // Each once per round, so that their shares of the work can be compared.
     if (spared.length === 0) spared = [...running.keys()].sort()
     const name = random.pick(spared)
     spared = spared.filter((one) => one !== name)
@@ -110,7 +113,7 @@ export async function killProcesses(
   }
 }
 
-/** By their names, which stand behind the program. */
+/** By their names, which follow the program. */
 function processesOf({ pid }: Node): Map<string, number> {
   const named = descendantsOf(pid!).map(
     (one) => [commandOf(one).match(/server\.ts (\S+)$/)?.[1], one] as const,
@@ -145,7 +148,7 @@ function freezeNode(role: Role): Disturbance {
   }
 }
 
-/** Where the run is long enough for it. */
+/** If the run is long enough for it. */
 async function freezeForMinutes(world: World, random: Random, log: Log, period: Period): Promise<void> {
   for (;;) {
     const pauseMs = random.whole(...MINUTE_FREEZE_PAUSE_MS)
@@ -197,8 +200,8 @@ async function cutDatabase({ database }: World, _: Random, log: Log): Promise<vo
 }
 
 /**
- * A part is on its way when the node that sent it dies, and arrives when another has taken over. Which node sent it the
- * bucket does not know: one of two.
+ * A part is in flight when the node that sent it dies, and arrives after another has taken over. The bucket does not
+ * know which node sent it: one of two.
  */
 async function holdPart(world: World, random: Random, log: Log): Promise<void> {
   const forMs = random.whole(LONG_FREEZE_MS, 2 * LONG_FREEZE_MS)
@@ -234,7 +237,7 @@ async function breakBucket({ bucket }: World, random: Random, log: Log): Promise
   bucket.order({ fault })
 }
 
-/** For so long that uploads go on without it. */
+/** Long enough that uploads continue without it. */
 async function breakSpareBucket({ bucket }: World, random: Random, log: Log): Promise<void> {
   const effect = random.pick<Effect>([
     { kind: 'refuse', status: 403, code: 'AccessDenied' },

@@ -1,4 +1,4 @@
-/** What a run counts and what it found wrong. */
+/** A run's counts and faults. */
 export type Log = ReturnType<typeof createLog>
 
 export function createLog(say: (line: string) => void) {

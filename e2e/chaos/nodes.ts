@@ -5,7 +5,7 @@ import type { Log } from './log.ts'
 
 export type Role = 'upload' | 'web' | 'worker'
 
-/** A server process that can be killed, frozen and started again on its own port. */
+/** A server process that can be killed, frozen and restarted on its own port. */
 export type Node = Awaited<ReturnType<typeof startNode>>
 
 export async function startNode(
@@ -17,7 +17,7 @@ export async function startNode(
   const port = await freePort()
   const start = async () => {
     const launch = () => startSluice({ ...env, ROLES: roles.join(), PORT: String(port) })
-    // One whose database goes while it starts ends, and is started again by whoever looks after it.
+    // A process whose database goes down during startup ends, and is restarted by its supervisor.
     const sluice = await launch().catch((error) => {
       log.note(`${name} did not start: ${error.message}`)
       return launch()
@@ -51,11 +51,11 @@ export async function startNode(
       upSinceMs = Date.now()
       running?.child.kill('SIGCONT')
     },
-    /** As a crash of the machine: no time to say anything. */
+    /** Like a machine crash: without any notice. */
     async kill() {
       await end((sluice) => sluice.kill())
     },
-    /** As an upgrade does it; answers with the exit code. */
+    /** Like an upgrade; returns the exit code. */
     async stop(): Promise<number | null> {
       return end((sluice) => sluice.stop())
     },

@@ -5,7 +5,7 @@ import type { Random } from '../../test/support/random.ts'
 
 export type Received = { id: string; body: string; attempts: number; accepted: boolean }
 
-/** A customer's backend that fails now and then, but takes an event when it comes the third time. */
+/** A customer's backend that occasionally fails, but accepts an event on the third attempt. */
 export async function startReceiver(random: Random) {
   const events = new Map<string, Received>()
   const faults: string[] = []
@@ -39,7 +39,7 @@ export async function startReceiver(random: Random) {
     verifyWith(keys: string[]) {
       secrets = keys
     },
-    /** From now on it takes everything. */
+    /** Accepts everything from now on. */
     calm() {
       patience = true
     },

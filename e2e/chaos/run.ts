@@ -16,16 +16,16 @@ import { verify, waitForTheEnd } from './verify.ts'
 import { openWorld, type Shape, type World } from './world.ts'
 
 /**
- * The chaos suite: clients upload through a balancer to nodes that are killed, frozen and restarted, into a bucket that
- * fails, with webhooks to a receiver that fails, on a database whose sessions end. When it is over, everything has to
- * agree to the byte. The same seed makes the same decisions; which of them meet is up to the machine.
+ * The chaos suite: clients upload through a balancer to nodes that are killed, frozen and restarted, into a bucket
+ * that fails, with webhooks to a receiver that fails, on a database whose sessions end. At the end, everything must
+ * match to the byte. The same seed makes the same decisions; their timing depends on the machine.
  */
 const CLIENTS = 5
 const END_MS = seconds(300)
-/** That are completed, by a Sluice that lives for five seconds at a time, and by several nodes. Fewer prove nothing. */
+/** Uploads completed by a Sluice that lives for five seconds at a time, and by several nodes. Fewer prove nothing. */
 const MIN_PER_MINUTE = { embedded: 10, shared: 2 }
 
-/** While uploads are begun; negative before its end. */
+/** While uploads are started; negative before its end. */
 export type Period = { overForMs(): number }
 
 export function periodOf(ms: number): Period {
@@ -39,7 +39,7 @@ type Options = Shape & {
   say: (line: string) => void
 }
 
-/** An embedded database dies with its node again and again; of several processes one dies after another. */
+/** An embedded database dies with its node again and again; with several processes, one dies after another. */
 export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise<Log> {
   const { postgresUrl, processes } = shape
   const random = randomOf(seed)
@@ -64,7 +64,7 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
   }
 }
 
-/** Once nothing is in progress any more, everything has to be where it belongs. */
+/** Once nothing is in progress any more, everything must be where it belongs. */
 export async function judge(
   world: World,
   log: Log,
@@ -77,7 +77,7 @@ export async function judge(
   if (log.violations.length > 0) for (const node of world.nodes) say(`--- ${node.name}\n${node.output()}`)
 }
 
-/** Several clients at a time, one upload after another, until the time is up; those in progress come to their end. */
+/** Several clients at a time, one upload after another, until the time is up; those in progress finish. */
 export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
@@ -102,7 +102,7 @@ export async function uploadMany(world: World, random: Random, log: Log, period:
   return { outcomes, sources }
 }
 
-/** The nodes reach it through PgBouncer in transaction mode. */
+/** The nodes connect through PgBouncer in transaction mode. */
 async function openPooled(serverUrl: string) {
   const { url, drop } = await createDatabase(serverUrl)
   const pooler = await startPgbouncer(url, { mode: 'transaction', serverConnections: 50 })
@@ -131,7 +131,7 @@ async function main(): Promise<boolean> {
   )
   const seed = values.seed ?? randomBytes(4).toString('hex')
   buildIfNeeded()
-  // What was started ends with this process, if the process ends as one does: see parts/until-exit.ts.
+  // Started processes end with this process, if it ends normally: see parts/until-exit.ts.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   const server = values.embedded ? undefined : await startPostgres()
   const say = (line: string) => console.log(line)

@@ -6,13 +6,13 @@ export type Call = {
   url: string
   headers?: Record<string, string>
   body?: Uint8Array
-  /** Ends the connection after so many bytes of the body. */
+  /** Closes the connection after this many body bytes. */
   cutAfter?: number | undefined
 }
 
 const SILENT_MS = 30_000
 
-/** One request on a connection of its own. Undefined: the line broke, on whichever side, and nothing is known. */
+/** One request on its own connection. Undefined: the connection broke, on either side, and the outcome is unknown. */
 export function send({ method, url, headers, body, cutAfter }: Call): Promise<Reply | undefined> {
   return new Promise((resolve) => {
     const length = body && { 'Content-Length': String(body.length) }

@@ -5,7 +5,7 @@ const MAX_TIMES = 1.5
 
 type Line = { process?: string; route?: string; bytesIn?: number }
 
-/** Of several upload processes each has done as much as the others, by what their log says. */
+/** According to their logs, several upload processes have each done as much as the others. */
 export function checkShares({ nodes }: { nodes: { output(): string }[] }, log: Log, processes: number): void {
   const done = Array.from({ length: processes }, () => ({ requests: 0, bytes: 0 }))
   for (const { process, route, bytesIn } of nodes.flatMap((node) => linesOf(node.output()))) {

@@ -3,10 +3,10 @@ import type { Random } from '../../test/support/random.ts'
 
 const MIB = 1024 * 1024
 
-/** What one client uploads, and what has to be in the bucket at the end. */
+/** What one client uploads, and what must be in the bucket at the end. */
 export type Source = { name: string; bytes: Buffer; sha256: string }
 
-/** Sizes at which something changes: nothing, one part, a tail, several parts. */
+/** Sizes at which behavior changes: nothing, one part, a tail, several parts. */
 export function makeSource(random: Random, name: string): Source {
   const kind = random.whole(1, 10)
   const length =

@@ -12,9 +12,9 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { createLog, type Log } from './log.ts'
 
 /**
- * What another tenant's 32 MiB take, alone and while one tenant holds 40 uploads to 12 Data Stores on a server that drips its
- * answers: the end of each `npm run chaos`, and `npm run drill -- starve` by itself. They may take three times as long, and memory
- * may not go past its limit by a byte.
+ * How long another tenant's 32 MiB take, alone and while one tenant holds 40 uploads to 12 Data Stores on a server
+ * that responds very slowly: the end of each `npm run chaos`, and `npm run drill -- starve` separately. They may take
+ * three times as long, and memory may not exceed its limit by a byte.
  */
 const MiB = 1024 * 1024
 const MEMORY_BYTES = 64 * MiB
@@ -80,7 +80,7 @@ async function timeUploads({ baseUrl }: Sluice, site: Site, body: Buffer): Promi
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
 }
 
-/** Until the attack holds what it can get: nothing has moved between two looks. */
+/** Until the attack holds what it can get: nothing has changed between two checks. */
 async function untilNothingMoves(sluice: Sluice, bucket: DrippingBucket): Promise<void> {
   for (let before = -1; ; ) {
     await sleep(500)

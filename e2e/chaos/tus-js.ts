@@ -6,7 +6,7 @@ import type { Source } from './source.ts'
 
 const MIB = 1024 * 1024
 
-/** The client of Uppy: paused and continued at random, and begun again by its user whenever it gives up. */
+/** Uppy's client: paused and resumed at random, and restarted by its user whenever it gives up. */
 export async function uploadByTusJs(
   site: Site,
   source: Source,
@@ -19,7 +19,7 @@ export async function uploadByTusJs(
   let over = false
   let lastHead: number | undefined
   let beginningAgain: NodeJS.Timeout | undefined
-  /** Once at a time: two that begin an upload without an address create it twice. */
+  /** One at a time: two that start an upload without an address create it twice. */
   const begin = () => {
     clearTimeout(beginningAgain)
     if (!over) upload.start()

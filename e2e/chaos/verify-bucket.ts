@@ -11,8 +11,8 @@ import type { FileRow } from './verify.ts'
 import type { World } from './world.ts'
 
 /**
- * Each bucket holds the files that were transferred there, equal to their sources, and nothing else. What a crash may leave where keys may put and
- * nothing else is named and counted, and each case has to be explained by something that went wrong at that moment.
+ * Each bucket contains the files transferred there, equal to their sources, and nothing else. Leftovers that a crash
+ * may leave with put-only keys are listed and counted, and each case must be explained by a failure at that moment.
  */
 export async function verifyBucket(
   world: World,
@@ -56,12 +56,12 @@ function checkTransferred(file: FileRow, stored: Stored, equal: boolean, log: Lo
   if (file.crc32 !== stored.crc32) log.violation(`${path} has another CRC32 than its file`)
 }
 
-/** A bucket may hold its answer back for four seconds, and the node may be struck in that time. */
+/** A bucket may delay its response for four seconds, and the node may be hit during that time. */
 const STRUCK_WITHIN_MS = 6_000
 
 /**
- * A one-part file may be in the bucket while nobody can know it: the answer was lost, or the node or its database was
- * struck before it was recorded. If its client never comes back, or gives it up, the object stands alone.
+ * A single-part file may be in the bucket without anyone knowing: the response was lost, or the node or its database
+ * was hit before it was recorded. If its client never returns, or abandons it, the object stands alone.
  */
 function wasStruck(atMs: number, { outages }: Log): boolean {
   return outages.some(
@@ -70,9 +70,10 @@ function wasStruck(atMs: number, { outages }: Log): boolean {
 }
 
 /**
- * Of a transferred file no multipart upload is left but an empty one whose id was lost on its way: the answer was, or
- * the node or its database was struck before it was recorded. Keys that cannot abort leave those that a node lost to
- * another, too, and those of a destination that was given up. Those of a canceled file are cleared away by keys that can, unless the worker died over it.
+ * Of a transferred file's multipart uploads, only an empty one may remain, whose id was lost: the response was, or
+ * the node or its database was hit before it was recorded. Keys that cannot abort also leave those that a node lost
+ * to another, and those of an abandoned destination. Keys that can abort clear those of a canceled file, unless the
+ * worker died during that.
  */
 async function checkMultiparts(
   { bucket }: World,

@@ -58,7 +58,10 @@ export async function waitForTheEnd(world: World, log: Log, withinMs: number): P
   }
 }
 
-/** As their owner does who will not wait hours for the next attempt. Returns how many objects are still to be copied. */
+/**
+ * Like an owner who does not want to wait hours for the next attempt. Returns how many objects still have to be
+ * copied.
+ */
 async function askForRepairs({ database: { db }, customer: { runtime, actor } }: World): Promise<number> {
   const lacking = await rows<{ fileId: string; dataStoreId: string; isWaiting: boolean }>(
     db,
@@ -71,7 +74,9 @@ async function askForRepairs({ database: { db }, customer: { runtime, actor } }:
   return lacking.length
 }
 
-/** Every upload is its source, every event came, and the ledger, the usage and the bucket agree to the byte. */
+/**
+ * Every upload equals its source, every event arrived, and the ledger, the usage and the bucket agree to the byte.
+ */
 export async function verify(
   world: World,
   log: Log,
@@ -100,10 +105,10 @@ function readFiles(db: Db): Promise<FileRow[]> {
   )
 }
 
-/** As far as the client can tell, both are the same. */
+/** Both look the same to the client. */
 const ARRIVED = ['transferred', 'partially_transferred']
 
-/** A file is partially transferred exactly if it lacks an object that is not required. */
+/** A file is partially transferred exactly if an object that is not required is missing. */
 function checkDestinations(places: FileRow[], log: Log): void {
   for (const { id, status, destinationStatus, isRequired, bucket } of places) {
     const isStored = destinationStatus === 'transferred'
@@ -124,13 +129,13 @@ function checkOutcomes(files: FileRow[], outcomes: Outcome[], log: Log): void {
   const known = new Set(outcomes.map(({ address }) => address.split('/').at(-1)!))
   for (const { id, status, failureReason } of files) {
     if (status !== 'failed') continue
-    // The client never heard of the address, and created the file again.
+    // The client never got the address, and created the file again.
     if (failureReason === 'interrupted' && !known.has(id)) log.count('creations cut in their first bytes')
     else log.violation(`${id} failed: ${failureReason}`)
   }
 }
 
-/** Of an upload that is not finished, parts and tails stand one behind the other up to the offset. */
+/** An unfinished upload's parts and tails are contiguous up to the offset. */
 export async function checkLedger(db: Db, log: Log): Promise<void> {
   const broken = await rows<{ id: string; offset: number; sum: number; gaps: number }>(
     db,
@@ -170,7 +175,10 @@ export async function checkUsage(db: Db, log: Log): Promise<void> {
   if (held !== reserved) log.violation(`usage reserves ${held} bytes, the files ${reserved}`)
 }
 
-/** One event for each status that a file ends in, under one id, with the bytes that were written, and each was taken by the receiver. */
+/**
+ * One event for each status a file ends in, under one id, with the bytes that were written, each accepted by the
+ * receiver.
+ */
 async function checkEvents({ database, receiver }: World, files: FileRow[], log: Log): Promise<void> {
   const events = await rows<EventRow>(
     database.db,
@@ -181,7 +189,7 @@ async function checkEvents({ database, receiver }: World, files: FileRow[], log:
   for (const file of files) {
     const own = events.filter(({ fileId }) => fileId === file.id).map(({ status }) => status)
     const ends = file.isRepaired ? ['partially_transferred', file.status] : [file.status]
-    // A refused creation is erased, and reported to nobody.
+    // A refused creation is erased without being reported.
     const due = file.erased || ['uploading', 'transferring'].includes(file.status) ? [] : ends
     if (file.isRepaired) log.count('files repaired')
     if (own.join() !== due.join()) log.violation(`${file.id} is ${file.status} and has the events ${own}`)

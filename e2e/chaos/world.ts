@@ -18,7 +18,7 @@ import type { Log } from './log.ts'
 import { type Node, type Role, startNode } from './nodes.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
-/** All of Sluice as it runs for others, on one machine: and handles to everything that can go wrong. */
+/** A complete Sluice deployment on one machine, with handles to everything that can fail. */
 export type World = {
   database: DatabaseHandle
   balancer: Balancer
@@ -28,11 +28,11 @@ export type World = {
   dataDir: string
   bucket: {
     directory: string
-    /** Whether its keys may do more than put, so that what was given up can be cleared away. */
+    /** Whether its keys allow more than putting, so that abandoned uploads can be cleared. */
     putOnly: boolean
     order(order: BucketOrder): void
     report(): Promise<BucketReport>
-    /** The next news of a kind. */
+    /** The next message of a kind. */
     news<Kind extends string>(kind: Kind): Promise<Extract<BucketNews, Record<Kind, unknown>>>
   }
   close(): Promise<void>
@@ -48,14 +48,14 @@ const ONE_NODE: [Role[], string][] = [[['upload', 'web', 'worker'], 'sluice']]
 
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
 
-/** `processes`: one node of so many. Without a PostgreSQL one node with an embedded one. */
+/** `processes`: one node with this many. Without a PostgreSQL, one node with an embedded one. */
 type OpenedDatabase = { url: string; drop(): Promise<void>; env?: Record<string, string> }
 export type Shape = {
   postgresUrl?: string | undefined
   processes?: number | undefined
-  /** One of the Pipes has two required destinations and one of best effort. */
+  /** One of the Pipes has two required destinations and a best-effort one. */
   severalDestinations?: boolean
-  /** In place of one of `postgresUrl`. */
+  /** Replaces `postgresUrl` for one node. */
   openDatabase?: (() => Promise<OpenedDatabase>) | undefined
 }
 
@@ -156,7 +156,7 @@ function settings(baseUrl: string, dataDir: string): Environment {
     AUTH_SECRET: 'a secret of thirty-two characters',
     ALLOWED_PRIVATE_HOSTS: '*',
     FREE_TIER_BYTES: '0',
-    // The least: what cannot be had at once has to be waited for.
+    // The minimum: what is not immediately available must be waited for.
     UPLOAD_MEMORY_BYTES: String(MIN_MEMORY_BYTES),
     LOG_LEVEL: 'warn',
   }
@@ -164,14 +164,14 @@ function settings(baseUrl: string, dataDir: string): Environment {
 
 const MIN_MEMORY_BYTES = 64 * 1024 * 1024
 
-/** Which process did what is read from the log. */
+/** The log shows which process did what. */
 const settingsOf = (processes: number) => ({
   PROCESSES: String(processes),
   UPLOAD_MEMORY_BYTES: String(processes * MIN_MEMORY_BYTES),
   ACCESS_LOG: 'all',
 })
 
-/** Half of the runs have keys that can put and nothing else. */
+/** Half of the runs have put-only keys. */
 async function startBucket(
   directory: string,
   putOnly: boolean,

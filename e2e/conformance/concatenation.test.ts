@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { targetOf } from '../../test/support/target.ts'
 import { located, metadata, newTus, type Tus } from '../../test/support/tus.ts'
 
-/** A Pipe whose Data Store has keys that can read and delete: what is joined is copied and cleared away. */
+/** A Pipe whose Data Store has keys that can read and delete: joined pieces are copied and cleared. */
 let tus: Tus
 let putOnly: Tus
 beforeAll(async () => {

@@ -16,9 +16,9 @@ import { fileIdOf, metadata, type TusClient, tusClient } from '../../test/suppor
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * `npm run drill -- decisions`: small files at two nodes, one of which is killed every few seconds, while the receiver of both
- * hooks fails, hangs, changes its mind, and is overtaken by calls to the API. One decision is stored for each file and hook;
- * what clients were told is what was decided, and there is an object exactly where that allows one.
+ * `npm run drill -- decisions`: small files on two nodes, one of which is killed every few seconds, while the
+ * receiver of both hooks fails, hangs, changes its mind, and is overtaken by API calls. One decision is stored for
+ * each file and hook; clients were told exactly that decision, and there is an object exactly if it allows one.
  */
 const REASON = 'Not this one.'
 const LEASES = { leaseMs: 1500, renewMs: 300, marginMs: 300, turnMs: 300 }
@@ -34,7 +34,7 @@ async function startNode(databaseUrl: string, port: number): Promise<ChildProces
   return child
 }
 
-/** Kills one node after the other, and starts it again at its port, until it is told to stop. */
+/** Kills one node after another, and restarts it on its port, until stopped. */
 async function killInTurn(databaseUrl: string, ports: number[], nodes: ChildProcess[], everyMs: number) {
   const state = { kills: 0, isOver: false }
   const killing = (async () => {
@@ -53,7 +53,7 @@ async function killInTurn(databaseUrl: string, ports: number[], nodes: ChildProc
   }
 }
 
-/** Whatever is asked, also about the same file: nobody may rely on being answered the same twice. */
+/** Decides at random, even for the same file: nobody may rely on getting the same answer twice. */
 function misbehave(decider: Decider, site: Site, random: Random): void {
   decider.answer = async ({ hook, data }, res) => {
     const decision = random.chance(0.15) ? { allow: false, reason: REASON } : { allow: true, result: 1 }
@@ -71,7 +71,7 @@ function misbehave(decider: Decider, site: Site, random: Random): void {
 
 type Told = { url: string | undefined; outcome: 'allowed' | 'rejected' | 'refused' }
 
-/** As common clients: goes on at the offset that it is told, at whichever node answers. */
+/** Like common clients: continues at the reported offset, on whichever node responds. */
 async function send(clients: TusClient[], name: string, whole: Buffer): Promise<Told> {
   let path: string | undefined
   for (let turn = 0; ; turn += 1) {
@@ -120,7 +120,7 @@ const readFiles = (site: Site) =>
       (select count(*)::int from events e where e.file_id = f.id) as events from files f`,
   )
 
-/** What was told, decided and stored, where that is not the same. */
+/** What was reported, decided and stored, if these differ. */
 async function judge(site: Site, told: readonly Told[]): Promise<string[]> {
   const files = new Map((await readFiles(site)).map((file) => [file.id, file]))
   const objects = new Set(await site.bucket.objects())
@@ -181,7 +181,7 @@ async function main(): Promise<boolean> {
   }
   await Promise.all(Array.from({ length: 32 }, worker))
   const kills = await stopKilling()
-  // An object reported to its client may still be on its way.
+  // An object reported to its client may still be in flight.
   const faultsBy = Date.now() + 60_000
   let faults = await judge(site, told)
   while (faults.length > 0 && Date.now() < faultsBy) {

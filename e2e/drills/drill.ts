@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { OUTAGES, type OutageName } from './outages.ts'
 import { makeSources, type Stage } from './stage.ts'
 
-/** One outage under uploads: what was created, what arrived, and what was sent for it. */
+/** One outage during uploads: what was created, what arrived, and what was sent for it. */
 export type DrillOptions = {
   outage: OutageName
   forMs: number
@@ -13,7 +13,7 @@ export type DrillOptions = {
 export type DrillResult = {
   created: number
   whole: number
-  /** Of the bytes of all files; what was confirmed is not sent again. */
+  /** Of all files' bytes; confirmed bytes are not sent again. */
   sentShare: number
   seconds: number
 }
@@ -31,7 +31,7 @@ export async function runDrill(stage: Stage, options: DrillOptions): Promise<Dri
   return { ...(await stage.arrived(sources)), sentShare, seconds }
 }
 
-/** The outage begins in the middle, when so many bytes are on their way. */
+/** The outage starts in the middle, when this many bytes are in flight. */
 async function sent({ clientLine }: Stage, bytes: number): Promise<void> {
   while (clientLine.counts.bytes < bytes) await once(clientLine.progress, 'bytes')
 }

@@ -17,10 +17,10 @@ import { send } from '../chaos/send.ts'
 import { openWorld, type World } from '../chaos/world.ts'
 
 /**
- * `npm run drill -- failover`: the primary of a pair is killed under uploads and its standby promoted, synchronous and
- * asynchronous, each `--times` times. An asynchronous standby lacks the last four seconds of commits. With a synchronous one
- * nothing may be lost; with an asynchronous one every file that its client saw finished has to be transferred and told of
- * within a minute, and every object has to be what its client sent.
+ * `npm run drill -- failover`: kills the primary of a pair during uploads and promotes its standby, synchronous and
+ * asynchronous, each `--times` times. An asynchronous standby is missing the last four seconds of commits. With a
+ * synchronous one, nothing may be lost; with an asynchronous one, every file that its client saw finished must be
+ * transferred and reported within a minute, and every object must equal what its client sent.
  */
 const MODES = ['synchronous', 'asynchronous'] as const
 type Mode = (typeof MODES)[number]
@@ -30,14 +30,14 @@ const LOST_MS = seconds(4)
 const AWAY_MS = seconds(2)
 const AFTER_MS = seconds(10)
 
-/** What docs/operations.md says of commits that are lost. */
+/** What docs/operations.md says about lost commits. */
 const TOLD: [RegExp, string][] = [
   [/the offset went back/, 'offsets that went back'],
   [/the receiver got event \S+ that is not recorded/, 'webhooks sent again under a new id'],
   [/a multipart upload with \d+ parts is left/, 'multipart uploads left open'],
 ]
 
-/** Between the end of the promotion and the next PATCH that is accepted. */
+/** Between the end of the promotion and the next accepted PATCH. */
 const GOAL_MS = seconds(2)
 
 /** How long after the promotion every file that its client saw finished is transferred. */
@@ -101,7 +101,7 @@ async function waitForFinished(
 const DRIP_MS = 50
 const AGAIN_MS = 100
 
-/** Sends a byte at a time, and so knows as soon as bytes are accepted again. */
+/** Sends one byte at a time, and so knows immediately when bytes are accepted again. */
 async function drip(world: World, log: Log, period: Period, onAccepted: () => void): Promise<Outcome> {
   const { url } = world.balancer
   const { senderToken, pipes } = world.customer
@@ -136,7 +136,7 @@ function explain(mode: Mode, log: Log, line: string): void {
   else log.violation(line)
 }
 
-/** What the nodes of a round that failed have said. */
+/** The output of the nodes in a failed round. */
 function keepLogs({ nodes }: World, mode: Mode): void {
   const folder = join('test-results/failover', `${mode}-${new Date().toISOString()}`)
   mkdirSync(folder, { recursive: true })
@@ -148,7 +148,7 @@ type Line = { level?: number; msg?: string; process?: string }
 
 const RESTORED = 'the new server was missing commits, which are repeated'
 
-/** One for the start and one for the end of the outage on each node, what was lost, and nothing else. */
+/** One line for the start and one for the end of the outage on each node, the lost commits, and nothing else. */
 function judgeLines({ nodes }: World, log: Log): void {
   for (const node of nodes) {
     const lines = node
@@ -157,7 +157,7 @@ function judgeLines({ nodes }: World, log: Log): void {
       .flatMap((text) => (text.startsWith('{') ? [JSON.parse(text) as Line] : []))
       .filter(({ level = 0 }) => level >= 40)
     const told = lines.filter(({ msg }) => msg !== RESTORED)
-    // One that had no processor while the database was away tells of the first statement that failed.
+    // A node without CPU time while the database was down logs the first statement that failed.
     if (told.length > 2) log.violation(`${node.name} has ${told.length} lines of the outage`)
     for (const line of told.filter(({ msg = '' }) => told.length > 2 || /request failed/.test(msg)))
       log.violation(`${node.name} says: ${JSON.stringify(line).slice(0, 400)}`)

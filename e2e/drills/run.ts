@@ -9,8 +9,8 @@ import { uploadByTusJs } from './upload-by-tus-js.ts'
 import { uploadByUppy } from './upload-by-uppy.ts'
 
 /**
- * `npm run drill`: outages at full length under uploads of tus-js-client and Uppy, through nginx and HAProxy with the
- * files of deploy/. No upload may begin again, and every object is its source. It takes a quarter of an hour.
+ * `npm run drill`: full-length outages during uploads with tus-js-client and Uppy, through nginx and HAProxy with the
+ * files in deploy/. No upload may start over, and every object equals its source. It takes a quarter of an hour.
  */
 const MiB = 1024 * 1024
 const UPLOADS = 5

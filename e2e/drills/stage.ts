@@ -9,12 +9,15 @@ import { type BalancerKind, startShippedBalancer } from '../../test/support/ship
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
-/** Two upload nodes behind a shipped balancer; database, bucket and nodes can go away, and clients are on a slow line. */
+/**
+ * Two upload nodes behind a shipped balancer; database, bucket and nodes can go down, and clients have a slow
+ * connection.
+ */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 type Options = {
   postgresUrl: string
   balancer: BalancerKind
-  /** Of each connection of a client. */
+  /** For each client connection. */
   bytesPerSecond: number
   changes?: [string, string][]
 }
@@ -42,7 +45,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
   const balancer = await startShippedBalancer(kind, { upload: ports, web: ports }, changes)
   const clientLine = await openBreakableLine({ toPort: balancer.port, bytesPerSecond })
   const baseUrl = `http://127.0.0.1:${clientLine.port}`
-  // As compose.yaml and the documentation say it.
+  // As in compose.yaml and the documentation.
   const interim = { INTERIM_RESPONSES: kind === 'haproxy' ? '1' : '0' }
   const settings = {
     ...SETTINGS,
@@ -53,7 +56,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
   const start = (port: number) => startSluice({ ...settings, PORT: String(port) })
   const nodes = (await Promise.all(ports.map(start))) as [Sluice, Sluice]
   const uploadUrl = `${baseUrl}/pipes/${site.pipe.id}/files/`
-  // HAProxy has to find out that they are up now.
+  // HAProxy has to detect that they are up now.
   while ((await fetch(uploadUrl, { method: 'OPTIONS' })).status >= 500);
   return {
     site,
@@ -63,7 +66,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
     bucketLine,
     balancer,
     nodes,
-    /** Where they listen, and another beside them. */
+    /** Their addresses, and one more. */
     ports,
     start,
     async restart(at: 0 | 1) {

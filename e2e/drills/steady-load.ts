@@ -8,8 +8,8 @@ const CUT = 100_000
 export type SteadyLoad = ReturnType<typeof startLoad>
 
 /**
- * Clients that each send one file after another, in a creation and two PATCHes, each to the next one of the nodes. A request
- * that is not answered as it should be is a failure, and ends its client.
+ * Clients that each send one file after another, with a creation and two PATCHes, each to the next node. An
+ * unexpected response is a failure, and ends its client.
  */
 export function startLoad(first: TusClient, clients: number) {
   let nodes = [first]
@@ -55,11 +55,11 @@ export function startLoad(first: TusClient, clients: number) {
     ),
   )
   return {
-    /** From now on clients go to these nodes. */
+    /** From now on, clients use these nodes. */
     goTo(chosen: TusClient[]): void {
       nodes = chosen
     },
-    /** So many more files were sent, or a request has failed. */
+    /** When this many more files were sent, or a request has failed. */
     async more(count: number): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>()
       const one = { atLeast: sent.length + count, resolve }
@@ -68,7 +68,7 @@ export function startLoad(first: TusClient, clients: number) {
       await promise
       waiting.delete(one)
     },
-    /** Of the requests since the last time. */
+    /** For the requests since the last call. */
     takeLongestMs(): number {
       const ms = longestMs
       longestMs = 0

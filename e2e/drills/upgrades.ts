@@ -11,12 +11,13 @@ import { openTestBucket } from '../../test/support/upload-site.ts'
 import { startLoad } from './steady-load.ts'
 
 /**
- * `npm run drill -- upgrades`: clients send one file after another to a node of an older version, a node of this one starts
- * beside it and brings the schema up to date, serves with it, and then alone. From every migration that is kept, in turn, until
- * there were `--times` upgrades. No start and no request may fail, and every object has to be what its client sent.
+ * `npm run drill -- upgrades`: clients send one file after another to a node of an older version, a node of this
+ * version starts alongside it and upgrades the schema, serves with it, and then alone. Starts from every kept
+ * migration in turn, until there were `--times` upgrades. No start and no request may fail, and every object must
+ * equal what its client sent.
  */
 const CLIENTS = 6
-/** Files that are sent by the older node alone, by both, and by the newer one alone. */
+/** Files sent by the older node alone, by both, and by the newer one alone. */
 const FILES = 3 * CLIENTS
 
 const names = readdirSync('drizzle/migrations')
@@ -28,7 +29,7 @@ type Upgrade = {
   commit: string
   files: number
   startMs: number
-  /** What the older node took alone, on the same machine. */
+  /** How long the older node took alone, on the same machine. */
   beforeMs: number
   longestMs: number
   failures: string[]
@@ -65,7 +66,7 @@ async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
   load.goTo([clientOf(older), clientOf(newer)])
   await load.more(FILES)
   load.goTo([clientOf(newer)])
-  // Those that each client had begun before, and one after that.
+  // Those that each client had already started, and one after that.
   await load.more(2 * CLIENTS)
   const codes = [await older.stop()]
   await load.more(FILES)

@@ -1,7 +1,7 @@
 import { Upload } from 'tus-js-client'
 import type { Stage } from './stage.ts'
 
-/** As a page does: it goes on by itself, or ends in an error. Resolves when all have all their bytes. */
+/** Like a page: it continues automatically, or ends with an error. Resolves when all have all their bytes. */
 export async function uploadByTusJs(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void> {
   const token = await stage.site.token()
   await Promise.all([...sources].map(([name, bytes]) => upload(stage.uploadUrl, token, name, bytes)))

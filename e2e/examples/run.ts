@@ -20,8 +20,8 @@ import { readDemo } from '../../test/support/target.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /**
- * The examples as a new user has them: a copy in an empty folder, the two commands of its README with npm and Node of the machine, and a
- * browser that uploads through a cut.
+ * The examples as a new user gets them: a copy in an empty folder, the two commands from its README with the
+ * machine's npm and Node, and a browser that uploads through an interruption.
  */
 const USAGE = `npm run drill -- examples [--only ${EXAMPLES.join('|')}]`
 const { only } = readOptions(USAGE, { options: { only: { type: 'string' } } }).values
@@ -44,7 +44,7 @@ const env = {
 }
 
 async function run(example: Example): Promise<boolean> {
-  // npm makes the name of a package of it.
+  // npm derives a package name from it.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-example-'))
   removeWithThisProcess(folder)
   cpSync(folderOf(example), folder, { recursive: true })

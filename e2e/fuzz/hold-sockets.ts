@@ -1,6 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
-/** Connections that say a part of something and then nothing, or a byte from time to time. The server has to end each. */
+/**
+ * Connections that send part of a message and then nothing, or a byte from time to time. The server must end each of
+ * them.
+ */
 export type Held = { count: number; openAfter(ms: number): Promise<string[]> }
 
 const OF_EACH = 5

@@ -11,12 +11,12 @@ import { knowTarget, sendShaped } from './send-shaped.ts'
 import { shapeRequest } from './shape-requests.ts'
 
 /**
- * `npm run drill -- fuzz --requests 20000 [--seed x]`: requests of every kind, right, nearly right and noise, to a Sluice of its
- * own. It fails on a 5xx, on a socket that is open after its deadline, and where memory goes on growing.
+ * `npm run drill -- fuzz --requests 20000 [--seed x]`: sends requests of every kind, valid, almost valid and noise,
+ * to its own Sluice. It fails on a 5xx, on a socket that stays open after its deadline, and if memory keeps growing.
  */
 const SIDE_BY_SIDE = 8
 const SAMPLES = 40
-/** The longest deadline of a request, that of an idle upload, and the time between two looks. */
+/** The longest request deadline, that of an idle upload, and the time between two checks. */
 const LONGEST_MS = seconds(130)
 /** Between the second quarter of the run and its last. */
 const GROWTH = 1.15

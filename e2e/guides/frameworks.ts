@@ -5,20 +5,20 @@ import type { GUIDES } from '#components/docs/pages.ts'
 type Command = [program: string, ...args: string[]]
 
 export type Framework = {
-  /** Succeeds where the language is on this machine. */
+  /** Succeeds if the language is installed. */
   language: Command
-  /** Of the files that the guide shows, what the language says against them. */
+  /** The language's own check of the guide's files. */
   faults(folder: string, files: string[]): Promise<string[]>
-  /** Succeeds where the framework is there too. */
+  /** Succeeds if the framework is also installed. */
   framework: Command
-  /** What a new project of that framework has, as far as the guide relies on it. */
+  /** A new project in that framework, as far as the guide relies on it. */
   around?: Record<string, string>
   prepare?: Command
   start: Command
   page: string
 }
 
-/** What a program says that fails, of each of the files. */
+/** A failing program's output, for each of the files. */
 const ofEach =
   (ending: RegExp, ...[program, ...args]: Command): Framework['faults'] =>
   async (folder, files) => {
@@ -45,7 +45,7 @@ const ofProgram =
     return ok ? [] : [output]
   }
 
-/** As strictly as a project may ask, in one that a bundler builds. */
+/** As strict as a project may be, in one that is bundled. */
 const ofTypes: Framework['faults'] = async (folder, files) => {
   const written = files.filter((file) => /\.tsx?$/.test(file))
   const { ok, output } = await run([process.execPath, ...TSC, ...written, 'bundler.d.ts'], { cwd: folder })
@@ -73,7 +73,7 @@ const TSC = [
 const GO_BUILD: Command = ['go', 'build', '-o', 'uploads', '.']
 const NODE: Command = [process.execPath, '--version']
 const UPLOAD_PAGE = '/upload.html'
-/** As bundlers type what is imported for its looks. */
+/** Bundlers' types for style imports. */
 const BUNDLER = { 'bundler.d.ts': "declare module '*.css'\n" }
 
 export const FRAMEWORKS: Record<(typeof GUIDES)[number]['slug'], Framework> = {

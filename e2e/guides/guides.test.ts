@@ -12,8 +12,8 @@ import { FRAMEWORKS, type Framework, run } from './frameworks.ts'
 import { write, writeGuide } from './write-guide.ts'
 
 /**
- * The guides as a reader follows them: the very files that a page shows are checked by their language, and started where
- * the framework is on this machine. Then a token is asked for, a file is uploaded with it, and its webhook is heard.
+ * Follows the guides like a reader: the exact files shown on a page are checked by their language, and started if the
+ * framework is installed. Then a token is requested, a file is uploaded with it, and its webhook is received.
  */
 const sluice: Target = targetOf(inject('demo'))
 const succeeds = async (command: Framework['language']) => (await run(command)).ok
@@ -58,7 +58,7 @@ async function upload(token: string, uploadUrl: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-/** These show the kit first, and the bare protocol below it. */
+/** These show the kit first, and the plain protocol below it. */
 const WITH_KIT = ['guides/nextjs', 'guides/express', 'guides/hono']
 const WAYS = GUIDES.flatMap((guide) => [
   { ...guide, isBare: false },

@@ -6,10 +6,13 @@ import { codeOf, readMarkdown } from '#components/docs/read-markdown.ts'
 
 type Addresses = { baseUrl: string; uploadUrl: string; pipeId: string }
 
-/** Below it a guide shows the files that replace those above for whoever speaks the bare protocol. */
+/** Below this heading, a guide shows the replacement files for the plain protocol. */
 const BARE_PART = 'Without the kit'
 
-/** The files that a guide shows, word for word but for the id of the Pipe, written where it says. Answers their names. */
+/**
+ * Writes the files shown by a guide, word for word except for the Pipe's id, where the guide says. Returns their
+ * names.
+ */
 export async function writeGuide(
   slug: DocPage['slug'],
   folder: string,
@@ -24,7 +27,7 @@ export async function writeGuide(
     return file ? [{ file, code }] : []
   })
   for (const { file, code } of shown) write(folder, file, `${code.replaceAll('<pipe_id>', to.pipeId)}\n`)
-  // The packages that it tells to install are those of this repository.
+  // The packages it tells readers to install are those of this repository.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   return [...new Set(shown.map(({ file }) => file))]
 }

@@ -21,9 +21,9 @@ import { signedIn } from '../../test/support/session.ts'
 import { endWithThisProcess, removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /**
- * What somebody has who only runs Sluice: an empty folder, an empty home, and the package that `npm run release` has made. It has
- * to stay small, and to start without a build and, once installed, without a network: it serves pages, and README's five
- * minutes go as they say. `--node` names the folder of another Node to do it with.
+ * What a user has who only runs Sluice: an empty folder, an empty home, and the package built by `npm run release`.
+ * It must stay small, and start without a build and, once installed, without a network: it serves pages, and the
+ * README's five minutes work as described. `--node` names the folder of another Node to use.
  */
 const MAX_MB = 450
 const MB = 1_000_000
@@ -43,7 +43,7 @@ async function main(): Promise<boolean> {
   const version = spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout.trim()
   const file = join(folder, basename(packed))
   copyFileSync(packed, file)
-  // Beside it, what README's upload imports.
+  // In addition, the package imported by the README's upload.
   run(folder, env, 'npm', ['install', '--no-audit', '--no-fund', file, 'tus-js-client'])
   const small = checkSize(join(folder, 'node_modules'), version)
   return (await checkStart(folder, env)) && small
@@ -55,13 +55,13 @@ function makeFolder(name: string): string {
   return folder
 }
 
-/** Nothing of this project on the path: npm puts what it has installed there. */
+/** Nothing from this project on the path: npm adds what it has installed there. */
 function environment(home: string): NodeJS.ProcessEnv {
   const others = process.env
     .PATH!.split(delimiter)
     .filter((path) => !path.startsWith(resolve('node_modules')))
   const PATH = [resolve(node), ...others.filter((path) => !path.includes('node_modules'))].join(delimiter)
-  // What tells programs of this machine how to reach others stays, such as its certificates.
+  // Settings for network access on this machine stay, such as its certificates.
   const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) && !(name in settings))
   return { ...Object.fromEntries(kept), NODE_ENV: 'production', PATH, HOME: home, PORT: '0' }
 }
@@ -80,7 +80,7 @@ function checkSize(modules: string, version: string): boolean {
   return say(all <= MAX_MB * MB, `${inMB(all)}  installed with Node ${version}; at most ${MAX_MB} MB`)
 }
 
-/** On the disk, as `du` has it. */
+/** On the disk, as reported by `du`. */
 function sizeOf(path: string): number {
   const stat = lstatSync(path)
   const within = stat.isDirectory() ? readdirSync(path) : []
@@ -114,7 +114,7 @@ async function checkStart(folder: string, env: NodeJS.ProcessEnv): Promise<boole
   ].every(Boolean)
 }
 
-/** npx ends before what it runs has. */
+/** npx ends before the program it runs. */
 async function isGone(baseUrl: string): Promise<boolean> {
   const isThere = () =>
     fetch(`${baseUrl}/healthz`).then(

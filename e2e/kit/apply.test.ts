@@ -7,7 +7,7 @@ import { createSluice } from '../../packages/node/src/client.ts'
 import { buildKitIfNeeded } from '../../scripts/kit.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 
-/** `sluice apply` as a program, against a whole Sluice. What it changes is tested in lib/api/apply.db.test.ts. */
+/** `sluice apply` as a program, against a complete Sluice. Its changes are tested in lib/api/apply.db.test.ts. */
 const { baseUrl, accountKey } = inject('demo')
 const sluice = createSluice({ baseUrl, accountKey })
 const home = temporaryFolder()

@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../test/support/sluice.ts'
 import { OCTETS, tusWith } from '../../test/support/tus.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** The command line as it is installed, against a whole Sluice. */
+/** The command-line tool as installed, against a complete Sluice. */
 const MIB = 1024 * 1024
 const demo = inject('demo')
 const { baseUrl, accountKey, senderToken } = demo
@@ -163,7 +163,7 @@ it('creates a token, by a Sender of its own', async () => {
 })
 
 describe('listen', () => {
-  /** A program of the user's, on a port that stays while it comes and goes. */
+  /** A user's program, on a port that stays the same while it starts and stops. */
   async function openProgram() {
     const got: { id: string; body: string; headers: Record<string, string> }[] = []
     let port = 0
@@ -371,7 +371,7 @@ describe('upload', () => {
     expect(new Set(names).size).toBe(300)
     const paths = files.map(({ uploadMetadata }) => uploadMetadata.relativePath)
     expect(paths).toEqual(expect.arrayContaining(['photos/photo 0.txt', 'photos/été/photo 1.txt']))
-    // At most those that were on their way when it was killed.
+    // At most those in flight when it was killed.
     expect(names.length).toBeLessThanOrEqual(316)
   })
 

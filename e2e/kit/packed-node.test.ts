@@ -9,14 +9,14 @@ import { publint } from 'publint'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 
-/** What is in the packed file, and where it runs. */
+/** The packed file's contents, and where it runs. */
 let kit: PackedKit
 beforeAll(() => {
   kit = installPacked('node')
 })
 afterAll(() => kit.remove())
 
-/** Read from the packed file as it was installed. */
+/** Read from the packed file as installed. */
 const textsOf = (files: string[]) =>
   files.map((file) => readFileSync(join(kit.folder, 'node_modules/@sluice/node', file), 'utf8'))
 
@@ -51,7 +51,7 @@ it('has types that resolve, for every way of resolving that knows ESM', async ()
     kind: problem.kind,
     how: 'resolutionKind' in problem ? problem.resolutionKind : undefined,
   }))
-  // It is ESM alone, and the oldest way of resolving knows no exports.
+  // It is ESM only, and the oldest resolution mode does not support exports.
   expect(found.filter(({ how }) => how !== 'node10' && how !== 'node16-cjs')).toEqual([])
 })
 
@@ -84,7 +84,7 @@ it.each(['bundler', 'nodenext'])('compiles strictly in a project that resolves b
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     noEmit: true,
-    // Ours are checked; those of TypeScript itself take ten seconds.
+    // Ours are checked; TypeScript's own take ten seconds.
     skipDefaultLibCheck: true,
     target: 'es2022',
     lib: ['es2023', 'dom', 'dom.iterable'],
@@ -114,7 +114,7 @@ const TOLD = JSON.stringify([true, 'pipe_not_found', 'mismatch', 403])
 const IMPORT = "import { createSluice, createTokenHandler, webhooks } from '@sluice/node'\n"
 
 const NODE_ENV = 'production'
-/** Without those that this project brings along: its Node hides the one of the machine, which may be the oldest that is to do. */
+/** Without this project's binaries: its Node hides the machine's, which may be the oldest supported one. */
 const PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((folder) => !folder.includes('node_modules'))

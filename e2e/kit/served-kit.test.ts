@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
 
-/** The packed files as the server gives them out. */
+/** The packed files as the server serves them. */
 type Listed = { name: string; url: string; integrity: string; bytes: number }
 
 const listed = async () => {

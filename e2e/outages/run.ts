@@ -8,8 +8,8 @@ import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 /**
- * 200 MB through five outages of a minute in real time, by the text of the Embed page in a real browser. Nothing is
- * clicked after the start. `npm test` has the same with the browser's clock moved.
+ * 200 MB through five outages of a minute in real time, with the Embed page's code in a real browser. Nothing is
+ * clicked after the start. `npm test` does the same with the browser's clock moved.
  */
 const FILE_BYTES = 200_000_000
 const PASS_BYTES = 30_000_000

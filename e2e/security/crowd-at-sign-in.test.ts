@@ -30,7 +30,7 @@ it('a crowd from many networks that signs in at once is told to come back, and n
   ).finally(() => {
     over = true
   })
-  // Reads a file and asks the database, for which others' threads are needed.
+  // Reads a file and queries the database, which need other threads.
   const page = await ask('GET', at('/favicon.svg'))
   const [aloneOver, answers] = [over, await crowd]
   expect(page.status).toBe(200)

@@ -7,7 +7,7 @@ import { newTus, type Tus } from '../../test/support/tus.ts'
 import { knowTarget, sendShaped } from '../fuzz/send-shaped.ts'
 import { shapeRequest } from '../fuzz/shape-requests.ts'
 
-/** No input makes a 500: whatever a client writes into its headers, it is taken or refused, and the server lives on. */
+/** No input causes a 500: whatever a client sends in its headers is accepted or refused, and the server survives. */
 let tus: Tus
 let address: string
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
   address = await tus.create(1000)
 })
 
-/** All that can stand in a field of HTTP/1.1 (RFC 9110, 5.5), written as the bytes that it is. */
+/** All characters allowed in an HTTP/1.1 field (RFC 9110, 5.5), written as raw bytes. */
 const fieldText = fc
   .array(
     fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.constant(9), fc.integer({ min: 0x80, max: 0xff })),

@@ -3,7 +3,7 @@ import { ask } from '../../test/support/raw-http.ts'
 import { actionIds, cookiesOf, signedIn, type Visit } from '../../test/support/session.ts'
 import { targetOf } from '../../test/support/target.ts'
 
-/** Each of these was answered with a 500 once. */
+/** Each of these once caused a 500. */
 const target = targetOf(inject('demo'))
 const at = (path: string) => new URL(path, target.baseUrl)
 let visit: Visit

@@ -60,7 +60,7 @@ it.each(['/', '/login', '/docs', '/nowhere'])(
   },
 )
 
-/** What a browser, a phone or a preview of the page would fetch, and where its own links lead. */
+/** What a browser, a phone or a link preview would fetch, and where its own links lead. */
 function referencesOf(html: string): string[] {
   const tags = [...html.matchAll(/<(?:link|script|img|source|a|meta)\s[^>]*>/g)].map(([tag]) => tag)
   return tags.flatMap((tag) => {
@@ -70,7 +70,7 @@ function referencesOf(html: string): string[] {
   })
 }
 
-/** Fetches every page, what it refers to, and what its styles refer to. */
+/** Fetches every page, the resources it refers to, and those its styles refer to. */
 async function expectReferences(visit: (path: string) => Promise<Answer>, pages: string[]): Promise<void> {
   const fetched = new Map<string, { status: number; type: string; body: string }>()
   const get = async (path: string) => {
@@ -91,7 +91,7 @@ async function expectReferences(visit: (path: string) => Promise<Answer>, pages:
     const references = referencesOf(body)
     for (const extra of ['/favicon.svg', '/apple-touch-icon.png', '/share.png'])
       expect(references.join(' '), page).toContain(extra)
-    // A row may be gone by then: other tests take back and erase what they made.
+    // A row may be gone by then: other tests withdraw and erase what they created.
     const lasting = references.filter(
       (address) => !/\/dashboard\/(files|webhooks)\/[0-9a-f-]{36}/.test(address),
     )

@@ -3,7 +3,7 @@ import { ask, type Connection, open, requestHead } from '../../test/support/raw-
 import { BALANCERS, findBalancer, startShippedBalancer } from '../../test/support/shipped-balancer.ts'
 import { targetOf } from '../../test/support/target.ts'
 
-/** An upgrade that is not supported is a request like any other: answered, by the rules, and its socket let go. */
+/** An unsupported upgrade is a request like any other: answered according to the rules, and its socket closed. */
 const { baseUrl } = targetOf(inject('demo'))
 const { host, port } = new URL(baseUrl)
 
@@ -46,7 +46,7 @@ it('a hundred upgrades hold no socket after their answers', async () => {
   for (const connection of connections) {
     connection.write(requestHead('GET', url, upgrade('websocket')))
     expect((await connection.answer('GET')).status).toBe(200)
-    // What follows is a request again, not bytes of another protocol.
+    // What follows is another request, not bytes of another protocol.
     connection.write(requestHead('GET', url, { Connection: 'close' }))
     expect((await connection.answer('GET')).status).toBe(200)
     await connection.end()

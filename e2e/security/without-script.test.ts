@@ -4,7 +4,7 @@ import { cookiesOf, signedIn, type Visit } from '../../test/support/session.ts'
 import { targetOf } from '../../test/support/target.ts'
 import { newTus } from '../../test/support/tus.ts'
 
-/** Forms as a browser has them before their script is there, or that runs none: what it is sent, and what it sends. */
+/** Forms before their script loads, or in a browser without script: what it receives, and what it sends. */
 const target = targetOf(inject('demo'))
 let visit: Visit
 beforeAll(async () => {
@@ -16,7 +16,7 @@ const attribute = (tag: string, name: string) => tag.match(new RegExp(` ${name}=
 const plain = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#x27;', "'")
 
-/** Fills in the form of the page that has a field of this name, and posts it with what it brings along. */
+/** Fills in the page's form with a field of this name, and posts it with its hidden fields. */
 async function post(path: string, fields: Record<string, string>) {
   const { body } = await visit.get(path)
   const form = [...body.matchAll(FORM)].find(([, , inner]) =>

@@ -5,7 +5,7 @@ import { OPERATIONS } from '#lib/api/operations.ts'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-/** The API and sign-in through the whole server: the front door, Next and the routes. */
+/** The API and sign-in through the entire server: the front door, Next and the routes. */
 let folder: ReturnType<typeof temporaryFolder>
 let node: Sluice
 let demo: DemoDocument

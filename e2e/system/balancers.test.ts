@@ -15,21 +15,23 @@ import type { OutageName } from '../drills/outages.ts'
 import { openStage, type Stage } from '../drills/stage.ts'
 import { uploadByTusJs } from '../drills/upload-by-tus-js.ts'
 
-/** The shipped nginx.conf and haproxy.cfg, in the real programs. `npm run drill` has the same outages at full length. */
+/**
+ * The shipped nginx.conf and haproxy.cfg, in the real programs. `npm run drill` has the same outages at full length.
+ */
 const MiB = 1024 * 1024
 const run = promisify(execFile)
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 const missing = BALANCERS.filter((kind) => !findBalancer(kind))
 if (missing.length > 0) console.warn(`skipped, not installed: ${missing.join(', ')}`)
 
-/** HAProxy looks at its nodes more often, as the outages are shorter. */
+/** HAProxy checks its nodes more often, since the outages are shorter. */
 const http2Port = await freePort()
 const changes: [string, string][] = [
   ['inter 2s', 'inter 200ms'],
-  // As a server with TLS would speak it.
+  // Like a server with TLS.
   ['    location /pipes/ {', `    listen 127.0.0.1:${http2Port} http2;\n    location /pipes/ {`],
 ]
-/** Of a request of Resumable Uploads for HTTP. */
+/** For a Resumable Uploads for HTTP request. */
 const DRAFT = { 'Upload-Draft-Interop-Version': '8' }
 
 for (const balancer of BALANCERS)
@@ -54,7 +56,7 @@ for (const balancer of BALANCERS)
         ...size,
       })
       expect(result).toMatchObject({ created: 4, whole: 4 })
-      // Upload nodes answer for themselves while the database is away, so they stay in rotation.
+      // Upload nodes respond themselves while the database is down, so they stay in rotation.
       if (outage === 'database away')
         expect(stage.balancer.output().slice(before)).not.toMatch(/upload-\d is DOWN/)
     })

@@ -47,7 +47,7 @@ const told = async (name: string) => {
 }
 const seal = (batch: string) =>
   sealNamedBatch(site.runtime, site.sender.token, { pipeId: site.pipe.id, batch })
-/** As common clients: asks for the offset and sends the rest, until all is there. */
+/** Like common clients: asks for the offset and sends the rest, until everything has arrived. */
 async function resume(client: TusClient, url: string, whole: Buffer): Promise<void> {
   for (;;) {
     const head = await client.head(url)

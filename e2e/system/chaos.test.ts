@@ -38,7 +38,7 @@ it('leaves no process behind when it is interrupted', async () => {
   await expect.poll(() => begun.filter(isAlive), { timeout: 20_000 }).toEqual([])
 }, 120_000)
 
-/** The log of a node whose processes have answered so many requests of a thousand bytes. */
+/** The log of a node whose processes have answered this many requests of a thousand bytes. */
 function nodeOf(requests: number[]) {
   const line = (at: number) =>
     JSON.stringify({ process: `upload-${at + 1}`, route: '/pipes/:id/files/:id', bytesIn: 1000 })

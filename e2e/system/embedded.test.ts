@@ -17,12 +17,12 @@ import { type Sluice, sourceFolder, startSluice, temporaryFolder } from '../../t
 import { readDemo, targetOf } from '../../test/support/target.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
 
-/** The PostgreSQL that Sluice runs itself: how it begins, dies, comes back and ends, and where it cannot begin. */
+/** The PostgreSQL run by Sluice itself: how it starts, dies, restarts and ends, and where it cannot start. */
 const MiB = 1024 * 1024
 const PIECE = 3 * MiB
 const NAMES = ['0.bin', '1.bin', '2.bin']
 const isRoot = process.getuid?.() === 0
-/** Nobody's, with no entry in /etc/passwd. */
+/** An unused user id, with no entry in /etc/passwd. */
 const SOMEBODY = { uid: 65_528, gid: 65_528 }
 const SMALL = { ROLES: 'upload', DEMO: '0' }
 
@@ -31,7 +31,7 @@ const postmasterOf = (dataDir: string) =>
 
 const gone = (pid: number) => expect.poll(() => isAlive(pid)).toBe(false)
 
-/** The one that stops PostgreSQL when Sluice is gone. */
+/** The process that stops PostgreSQL when Sluice is gone. */
 function watcherOf(dataDir: string): number {
   const folder = join(dataDir, 'db')
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -39,13 +39,13 @@ function watcherOf(dataDir: string): number {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
       if (command.includes('read -r') && readlinkSync(`/proc/${pid}/cwd`) === folder) return Number(pid)
     } catch {
-      // It ended meanwhile.
+      // It ended in the meantime.
     }
   }
   throw new Error('Nobody watches over PostgreSQL.')
 }
 
-/** Of Sluice and of PostgreSQL with all its processes, in MiB; pages that several of them share are counted once. */
+/** For Sluice and all PostgreSQL processes, in MiB; pages shared by several of them are counted once. */
 function memoryOf({ pid }: Sluice, dataDir: string): { own: number; all: number } {
   const share = (of: number | string) =>
     Number(readFileSync(`/proc/${of}/smaps_rollup`, 'utf8').match(/^Pss: +(\d+)/m)![1]) / 1024
@@ -74,7 +74,7 @@ async function clientOf(dataDir: string) {
 
 type Client = Awaited<ReturnType<typeof clientOf>>
 
-/** As a client does it: asks where it stands after each fault, and goes on. Says when each piece is taken. */
+/** Like a client: asks for the offset after each fault, and continues. Reports when each piece is accepted. */
 async function upload(client: Client, url: string, content: Buffer, onPiece: () => void): Promise<void> {
   for (;;) {
     const head = await client.head(url).catch(() => undefined)
@@ -110,7 +110,7 @@ it('rests in 300 MiB; PostgreSQL that is killed under load is started again, and
     }),
   )
   expect(new Set(killed).size).toBe(2)
-  // A client whose last response was lost sees the full offset before the object is made.
+  // A client whose last response was lost sees the full offset before the object is created.
   const stored = () =>
     readdirSync(bucket.directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   await expect
@@ -165,7 +165,7 @@ it('goes on where a number in postmaster.pid is by now somebody else', async () 
   expect(await (await start()).stop()).toBe(0)
 })
 
-/** Whether the test can go on. */
+/** Whether the test can continue. */
 function only(when: boolean, why: string, { skip }: TestContext): void {
   if (!when) skip(why)
 }
@@ -198,7 +198,7 @@ function mayRead(): boolean {
   return spawnSync('test', ['-r', join(process.cwd(), 'server.ts')], { ...SOMEBODY, cwd: '/' }).status === 0
 }
 
-/** What it says to somebody whose DATA_DIR it cannot use: one sentence or two, and no stack. */
+/** The message for a DATA_DIR that it cannot use: one or two sentences, and no stack trace. */
 function refusalOf(dataDir: string, flags: string[] = []): string {
   const { status, stderr } = spawnSync(process.execPath, [...flags, 'server.ts'], {
     cwd: sourceFolder(),

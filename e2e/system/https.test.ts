@@ -10,7 +10,7 @@ import { CERTIFICATE } from '../../test/support/certificates.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { fileIdOf, openPatch, tusClient } from '../../test/support/tus-client.ts'
 
-/** Several processes that speak TLS themselves, with nothing before them. */
+/** Several processes that serve TLS themselves, with nothing in front of them. */
 const MiB = 1024 * 1024
 const AUTH_SECRET = randomBytes(32).toString('hex')
 const folder = temporaryFolder()

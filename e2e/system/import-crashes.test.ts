@@ -65,12 +65,12 @@ describe('an import from a source that breaks off, while its nodes are killed in
         .poll(async () => readImportRow(database.db, id), { timeout: 60_000, interval: 100 })
         .toMatchObject({ status: 'transferred', isDue: false })
       expect((await site.bucket.object(`${id}/film.mp4`)).equals(whole)).toBe(true)
-      // Each writer before the last, those that died and one whose lease lapsed, had asked for 12 MiB at most.
+      // Each earlier writer, those that died and one whose lease expired, had requested at most 12 MiB.
       const fence = sql`select lease_fence::int as writers from files where id = ${id}::uuid`
       const [{ writers }] = (await rows<{ writers: number }>(database.db, fence)) as [{ writers: number }]
       expect(writers).toBeGreaterThanOrEqual(3)
       expect(sentBytes).toBeLessThanOrEqual(whole.length + (writers - 1) * 12 * MiB)
-      // The state of a digest is stored every few moments, and these nodes died before the first one.
+      // A digest's state is stored every few moments, and these nodes died before the first one.
       const fromStart = source.requests.filter(({ range }) => range === undefined)
       expect(fromStart.length).toBeLessThanOrEqual('digest' in asked ? 3 : 1)
       await source.close()

@@ -15,7 +15,7 @@ import { endWithThisProcess } from '../../test/support/until-exit.ts'
 /** `sluice listen` while it and the server are killed in turn. */
 const ROUNDS = 2
 
-/** The user's program: it takes note of which files it heard. */
+/** The user's program: it records which files it was told about. */
 async function openProgram() {
   const heard = new Set<string>()
   const server = createServer((req, res) => {
@@ -77,7 +77,7 @@ it('misses nothing while relay and server are killed in turn', async () => {
     relay.kill('SIGKILL')
     await sendFile()
     relay = await startRelay()
-    // Now: when the server is back, it tells the last seconds again, whatever the relay knows.
+    // Now: when the server is back, it sends the last seconds again, whatever the relay knows.
     await missesNothing()
     await sendFile()
     await server.kill()

@@ -30,7 +30,7 @@ it('whatever a client writes, one line of the log stays one line', async () => {
     ['/pipes', { [EVIL]: EVIL }],
   ] as const)
     expect((await target.api('POST', path, body)).status).toBeLessThan(500)
-  // Next writes of an action that it does not know.
+  // Next logs an action that it does not know.
   const unknown = { 'Next-Action': '0'.repeat(42), 'Content-Type': 'text/plain', Origin: target.baseUrl }
   expect((await ask('POST', new URL('/login', target.baseUrl), unknown, '[]')).status).toBeLessThan(500)
   // Not HTTP at all.
@@ -40,7 +40,7 @@ it('whatever a client writes, one line of the log stays one line', async () => {
   expect(await sluice.stop()).toBe(0)
 
   const lines = sluice.output().split(/\r\n|[\n\r\u2028\u0085]/)
-  // All else that it prints is said once, to whoever starts it.
+  // Everything else it prints appears once, for the person who starts it.
   const logged = lines.filter((line) => !/^(demo workspace: .*|ready http.*)?$/.test(line))
   expect(logged.length).toBeGreaterThan(10)
   expect(logged.join('\n')).toContain('Server Action')

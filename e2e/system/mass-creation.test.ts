@@ -65,7 +65,7 @@ it('uploads that are opened and left cost no memory, and the last one as little 
     stretches.push({ ...after, cpuSeconds: after.cpuSeconds - before.cpuSeconds })
     before = after
   }
-  // The first stretch is the one in which V8 and the caches come to their size.
+  // The first stretch is the one in which V8 and the caches grow to their size.
   const [, second, , last] = stretches
   expect(last!.memoryBytes - second!.memoryBytes, JSON.stringify(stretches)).toBeLessThan(64 * MiB)
   expect(last!.cpuSeconds / second!.cpuSeconds, JSON.stringify(stretches)).toBeLessThan(2)

@@ -11,7 +11,7 @@ import { testRuntime } from '../../test/support/runtime.ts'
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
 
-/** Two nodes of one database: what is decided on one counts on the other. */
+/** Two nodes on one database: a decision on one applies on the other. */
 const AUTH_SECRET = 'a secret of thirty-two characters'
 let database: Awaited<ReturnType<typeof openTestDatabase>>
 let nodes: [Sluice, Sluice]
@@ -38,7 +38,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** Somebody of the workspace, with a session and a key of theirs, at the second node. */
+/** A workspace member, with a session and a key, on the second node. */
 async function developer() {
   const account = { email: 'dev@example.com', passwordHash: null, emailVerified: true }
   const userId = await insertUser(runtime, account)
@@ -57,7 +57,7 @@ async function developer() {
   }
 }
 
-/** Reads on until the server ends it. */
+/** Keeps reading until the server ends it. */
 async function ended(response: Response): Promise<true> {
   for await (const _ of response.body!);
   return true

@@ -11,7 +11,7 @@ import { freePort } from '../../test/support/postgres.ts'
 import { actionIds } from '../../test/support/session.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-/** Sign-in by a real OpenID Connect provider, as a browser goes through it. */
+/** Signs in through a real OpenID Connect provider, like a browser. */
 const PASSWORD = 'correct horse battery'
 const folder = temporaryFolder()
 let database: DatabaseHandle & { url: string }
@@ -52,7 +52,7 @@ function atProvider({ email_verified = true, email = '' } = {}) {
   return { ...provider.person }
 }
 
-/** A browser, as far as cookies and redirects go. */
+/** A browser, as far as cookies and redirects are concerned. */
 function browser() {
   const jars = new Map<string, Map<string, string>>()
   const jarOf = (url: string | URL) => {
@@ -81,7 +81,7 @@ function browser() {
     cookies: () => [...jarOf(sluice.baseUrl).keys()],
     /** The address at the provider that the button leads to. */
     async begin(): Promise<URL> {
-      // Whoever is chosen there signs in, not whoever was there before.
+      // The currently selected user signs in, not the previous one.
       jars.delete(provider.issuer)
       const { csrfToken } = (await (await ask(`${sluice.baseUrl}/api/auth/csrf`)).json()) as {
         csrfToken: string
@@ -90,7 +90,7 @@ function browser() {
       const response = await ask(`${sluice.baseUrl}/api/auth/signin/oidc`, { method: 'POST', body })
       return new URL(((await response.json()) as { url: string }).url)
     },
-    /** Through the provider's pages, to the address that it sends people back to. */
+    /** Through the provider's pages, to the address that it redirects to. */
     async throughProvider(start: URL): Promise<URL> {
       let at = start
       while (at.origin === provider.issuer) {
@@ -100,7 +100,7 @@ function browser() {
       }
       return at
     },
-    /** Where the end of the round trip leads. */
+    /** Where the round trip ends. */
     async comeBack(callback: URL): Promise<string> {
       let path = pathOf(await ask(callback))
       while (path.startsWith('/api/auth/')) path = pathOf(await ask(new URL(path, sluice.baseUrl)))
@@ -121,7 +121,7 @@ function browser() {
       const body = new URLSearchParams({ csrfToken, email, password: PASSWORD })
       await ask(`${sluice.baseUrl}/api/auth/callback/credentials`, { method: 'POST', body })
     },
-    /** The action behind the button Connect, as the script of its page calls it. */
+    /** The action behind the Connect button, as its page's script calls it. */
     async wishToConnect(password: string): Promise<string> {
       const form = new FormData()
       form.append('_1_password', password)
@@ -215,7 +215,7 @@ it('joins no account of the same address unasked, and is connected by its owner 
   expect(await stranger.signIn()).toBe('/login?error=address_taken')
   const owner = browser()
   await owner.signInByPassword(email)
-  // Nobody asked for it: whoever leads a visitor through the provider connects nothing.
+  // Nobody asked for it: leading a visitor through the provider connects nothing.
   expect(await owner.signIn()).toBe('/login?error=address_taken')
   expect(await owner.wishToConnect('not the password')).toContain('Is not your password')
   expect(await owner.signIn()).toBe('/login?error=address_taken')
@@ -247,7 +247,7 @@ it('connects no other address, no unverified one, and none of somebody else', as
   provider.person.email = email
   expect(await connect()).toBe('/dashboard/settings/security?error=connected_elsewhere')
   expect(await identitiesOf(userId)).toEqual([])
-  // A wish that another session made counts for nothing.
+  // A request made by another session does not count.
   atProvider({ email })
   await owner.wishToConnect(PASSWORD)
   const other = await withPassword()

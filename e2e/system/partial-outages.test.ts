@@ -9,7 +9,7 @@ import { openTroubledLine } from '../../test/support/troubled-line.ts'
 import { fileIdOf, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
-/** A database that is there, but only half: clients are told to wait and lose nothing, and the log reports it once. */
+/** A database that only half works: clients are told to wait and lose nothing, and the log reports it once. */
 const MAX_CONNECTIONS = 60
 const PIECE = 100_000
 
@@ -111,7 +111,7 @@ const ALLOWED: Record<string, number[]> = {
   PATCH: [204, 409, 423, 503],
 }
 
-/** What a client does that does not give up: it asks for the offset, sends a piece, and starts another upload. */
+/** Like a persistent client: it asks for the offset, sends a piece, and starts another upload. */
 async function during(url: string, whole: Buffer, rounds: number) {
   const answers: { method: string; status: number }[] = []
   for (let round = 0, at = 0; round < rounds; round++) {
@@ -138,7 +138,7 @@ async function goOn(url: string, whole: Buffer): Promise<string> {
 
 const WARN = 40
 
-/** What was said since then that somebody should read. */
+/** Log lines since then that someone should read. */
 function loud(from: number): { msg: string }[] {
   const lines = sluice.output().slice(from).split('\n').filter(Boolean)
   return lines.map((text) => JSON.parse(text)).filter(({ level }) => level >= WARN)

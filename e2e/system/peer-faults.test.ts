@@ -10,8 +10,8 @@ import { fileIdOf, OFFSET_STREAM, openPatch, type TusReply, tusCall } from '../.
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 /**
- * Three failures of @tus/server with @tus/s3-store, and Sluice in the same place: the same bytes, the same fault, the
- * same bucket. Each test asks for both outcomes, so it also says when the peer is mended.
+ * Three failures of @tus/server with @tus/s3-store, and Sluice in the same situation: the same bytes, the same fault,
+ * the same bucket. Each test expects both outcomes, so it also shows when the peer is fixed.
  */
 const MiB = 1024 * 1024
 const PART = 5 * MiB
@@ -48,7 +48,7 @@ async function create({ collection, token }: Server, length: number): Promise<st
   return (await tusCall({ method: 'POST', url: collection, token, headers })).headers.location!
 }
 
-/** A connection that the server breaks is an answer, too. */
+/** A connection closed by the server also counts as a response. */
 function patch({ token }: Server, url: string, offset: number, body: Buffer): Promise<TusReply | undefined> {
   const headers = { 'Upload-Offset': String(offset), ...OFFSET_STREAM }
   return tusCall({ method: 'PATCH', url, token, headers, body }).catch(() => undefined)
@@ -62,7 +62,7 @@ async function offsetOf({ token }: Server, url: string): Promise<number> {
   }
 }
 
-/** As every client does: asks for the offset and sends what follows, until the server says that it has all. */
+/** Like every client: asks for the offset and sends what follows, until the server says that it has everything. */
 async function resume(server: Server, url: string, whole: Buffer): Promise<void> {
   for (let times = 0; times < 5; times++) {
     const offset = await offsetOf(server, url)
@@ -75,7 +75,7 @@ async function resume(server: Server, url: string, whole: Buffer): Promise<void>
 const isSource = async (server: Server, url: string, whole: Buffer) =>
   (await site.bucket.object(server.keyOf(url))).equals(whole)
 
-/** The bucket reads a part, and answers with 500 when what comes beside it is stored. */
+/** The bucket reads a part, and responds with 500 when the small object next to it is stored. */
 function fails(server: Server, url: string, fault: Partial<Fault>, beside: TrafficFilter, count = 1): void {
   const part = { operation: 'UploadPart', key: server.keyOf(url), at: 'body', ...fault } as const
   site.bucket.faults.add({ ...part, effect: { kind: 'hold', gate: url } })
@@ -108,7 +108,7 @@ describe('25 MiB in parts of 5 MiB, and one 500 for the second part', () => {
 describe('4 MiB acknowledged, then one 500', () => {
   const whole = randomBytes(12 * MiB)
 
-  /** The peer puts what is too small for a part beside it: of the first request, then of the second. */
+  /** The peer stores data that is too small for a part separately: for the first request, then for the second. */
   const inPart = (url: string) => ({ operation: 'PutObject', key: `${fileIdOf(url)}.part` }) as const
   const inMultipart = () => ({ operation: 'CreateMultipartUpload' }) as const
 
@@ -145,7 +145,7 @@ describe('60 clients that have sent a byte and fall silent', () => {
   const IDLE = 60
   const small = randomBytes(1024)
 
-  /** The peer's last look into the bucket before it takes one of its places for parts. */
+  /** The peer's last query to the bucket before it takes one of its slots for parts. */
   const lookedForTail = (url: string) =>
     site.bucket.traffic.until({ operation: 'GetObject', key: `${fileIdOf(url)}.part`, state: 'answered' })
 

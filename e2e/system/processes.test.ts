@@ -13,7 +13,7 @@ import { commandOf, descendantsOf, isAlive } from '../../test/support/processes.
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { fileIdOf, openPatch, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 
-/** Several processes behind one port, with an embedded database that belongs to their supervisor. */
+/** Several processes behind one port, with an embedded database owned by their supervisor. */
 const MiB = 1024 * 1024
 const folder = temporaryFolder()
 let sluice: Sluice
@@ -45,7 +45,7 @@ const newToken = async () =>
   (await callApi<{ token: string }>('/tokens', { key: demo.senderToken, body: { pipeId: demo.pipeId } }))
     .token
 
-/** All at once, and until they are started again, which the metrics show: the supervisor and its four. */
+/** Kills all at once, and waits until they are restarted, which the metrics show: the supervisor and its four. */
 async function killAll(): Promise<void> {
   for (const pid of descendantsOf(sluice.pid))
     if (commandOf(pid).includes('server.ts')) process.kill(pid, 'SIGKILL')
@@ -54,7 +54,7 @@ async function killAll(): Promise<void> {
   await expect.poll(running, { timeout: 120_000 }).toBe(5)
 }
 
-/** What a test asks of the database, beside the processes. */
+/** A test's own database queries, alongside the processes. */
 async function inDatabase<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
   const { db, close } = await openDatabase(
     { dataDir: folder.path },
@@ -110,7 +110,7 @@ it('loses no upload and no count when processes are killed', async () => {
   const before = await counted('sluice_upload_bytes_total')
   expect(before).toBeGreaterThanOrEqual(10_000)
   await killAll()
-  // Instead of a wait.
+  // Instead of waiting.
   await inDatabase(lapseLeases)
   let offset = 0
   while (offset < whole.length) {
@@ -128,7 +128,7 @@ it('closes the connection that a killed process was being handed', async () => {
   let done = 0
   const count = () => void done++
   for (let n = 0; n < 4; n++) httpCall({ method: 'GET', url: `${sluice.baseUrl}/healthz` }).then(count, count)
-  // It is handed one, and no other before it has taken that.
+  // It is handed one, and no other before it has accepted that.
   await expect.poll(() => done).toBe(3)
   process.kill(frozen, 'SIGKILL')
   await expect.poll(() => done).toBe(4)
@@ -136,7 +136,7 @@ it('closes the connection that a killed process was being handed', async () => {
 
 it('frees no lease when a process starts again', async () => {
   const url = await client.begin(1000)
-  // Of a node that lives; nobody here renews it.
+  // For a living node; nobody here renews it.
   await inDatabase((db) =>
     db.execute(
       sql`update files set lease_until = now() + interval '1 hour' where id = ${fileIdOf(url)}::uuid`,
@@ -150,7 +150,7 @@ it('frees no lease when a process starts again', async () => {
   expect(await leased(url)).toBe(true)
 })
 
-/** An upload that a process holds, since its body has begun and does not end. */
+/** An upload that a process holds, since its body has started and does not end. */
 async function hold(): Promise<string> {
   const url = await client.begin(MiB)
   const patch = openPatch(client, url, { offset: 0, length: MiB })

@@ -40,7 +40,7 @@ const fields = (interop: number, more: Record<string, string | number>) => ({
   ...more,
 })
 
-/** The next interim answer; others of 1xx may come in between. */
+/** The next interim response; other 1xx responses may come in between. */
 async function next104(connection: Connection) {
   for (;;) {
     const answer = await connection.answer('POST')

@@ -11,7 +11,7 @@ import { fileIdOf, openPatch, type TusClient, tusClient } from '../../test/suppo
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 
-/** kill -9 of the server itself, as `npm start` runs it: an upload node and a worker, each a process of its own. */
+/** kill -9 of the server itself, as run by `npm start`: an upload node and a worker, each in its own process. */
 const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
 let site: Site
@@ -44,7 +44,7 @@ function start(role: 'upload' | 'worker', port = 0) {
   })
 }
 
-/** Where the bucket holds its breath while the server dies: what the server knew, and what had happened by then. */
+/** Where the bucket pauses while the server dies: what the server knew, and what had happened by then. */
 type Moment = { name: string; bytes: number; fault: Pick<Fault, 'operation' | 'at'> }
 const MOMENTS: Moment[] = [
   { name: 'a part in progress', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'body' } },
@@ -78,7 +78,7 @@ async function begin(client: TusClient, moment: Moment): Promise<Begun> {
   return { ...moment, url, whole }
 }
 
-/** As a patient client: asks for the offset and sends the rest, until all is there. */
+/** Like a patient client: asks for the offset and sends the rest, until everything has arrived. */
 async function finish(client: TusClient, { url, whole }: Begun): Promise<void> {
   for (;;) {
     const head = await client.head(url)
@@ -90,7 +90,7 @@ async function finish(client: TusClient, { url, whole }: Begun): Promise<void> {
   }
 }
 
-/** Instead of a wait: what the dead held is moved back by as long as they held it. */
+/** Instead of waiting: moves back leases of the dead by their duration. */
 const lapseLeases = () =>
   database.db.execute(sql`update files set lease_until = lease_until - interval '15 seconds',
     complete_sent_at = complete_sent_at - interval '15 seconds'`)

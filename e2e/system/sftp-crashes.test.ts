@@ -50,7 +50,7 @@ it('goes on through a TCP balancer, on another node and by the same host key, wh
   balancer.leadTo(one.sftpPort!)
   const first = await connect()
   const handle = await first.open('film.mp4', 'w')
-  // What was taken over and is not recorded yet is lost with the node.
+  // Bytes that were taken over but not recorded yet are lost with the node.
   await first.writeAll(handle, bytes).catch(() => {})
   await one.ended
   balancer.leadTo(two.sftpPort!)

@@ -99,7 +99,7 @@ it('the version before serves beside this one while clients send and the schema 
 
 const CLIENTS = 4
 
-/** Clients that each send one file after another, in two requests to the node that they pick. None may fail. */
+/** Clients that each send one file after another, in two requests to the node they pick. None may fail. */
 function startLoad(first: TusClient) {
   const nodes = [first]
   const sent: { id: string; whole: Buffer; endedAt: TusClient }[] = []
@@ -134,7 +134,7 @@ function startLoad(first: TusClient) {
   }
 }
 
-/** False where the version before finds it locked, as one does that cannot open the tail: it must not write then. */
+/** False if the previous version finds it locked, like one that cannot open the tail: it must not write then. */
 async function carriesOn(
   client: TusClient,
   { whole, id }: { whole: Buffer; id: string },
@@ -145,13 +145,16 @@ async function carriesOn(
   return patched.status === 204
 }
 
-/** A Pipe with two required destinations, which the older node does not know of. */
+/** A Pipe with two required destinations, which the older node does not know. */
 async function openTwo(database: Awaited<ReturnType<typeof openDatabase>>) {
   const site = await createSite(database, { copies: [{ required: true }] })
   return { ...site, [Symbol.asyncDispose]: site.close }
 }
 
-/** After so many bytes, the client meets the older node, which finds the file locked. None of its bytes is lost at either bucket. */
+/**
+ * After this many bytes, the client reaches the older node, which finds the file locked. None of its bytes are lost
+ * in either bucket.
+ */
 async function sendToBoth(
   site: Awaited<ReturnType<typeof openTwo>>,
   { older, newer }: { older: { baseUrl: string }; newer: { baseUrl: string } },
@@ -169,7 +172,10 @@ async function sendToBoth(
     expect((await object(`${upload.id}/file`)).equals(whole)).toBe(true)
 }
 
-/** Two outputs that the older node does not know, beside the one that it does: of the Pipe, and of the whole workspace. */
+/**
+ * Two outputs that the older node does not know, in addition to the one it does: for the Pipe, and for the entire
+ * workspace.
+ */
 async function addOutputs(db: Db) {
   const [first] = await db.select().from(webhookOutputs)
   const { id, workspaceId } = first!
@@ -181,7 +187,7 @@ async function addOutputs(db: Db) {
   await addOutput(db, ofWorkspace.url, { workspaceId, pipeId: null })
   const since = new Date()
   return {
-    /** Resolves when each has got every event since they were there, to the files of these events. */
+    /** Resolves with the files of these events when each output has received every event since it was created. */
     async getEverything() {
       const own = and(eq(events.workspaceId, workspaceId), gte(events.createdAt, since))
       const all = await db.select().from(events).where(own)

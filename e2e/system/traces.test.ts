@@ -55,7 +55,7 @@ async function upload(sluice: Sluice, bytes: Buffer, fields: Record<string, stri
   return { fileId: fileIdOf(address), status }
 }
 
-/** Packages of OpenTelemetry, and what loaded them. */
+/** OpenTelemetry packages, and what loaded them. */
 const loaded = (sluice: Sluice) => [...new Set(sluice.output().match(/(?<=^loaded ).+$/gm))]
 
 it('shows a request of a proxy as one trace, from its lease to its webhook', async () => {
@@ -139,7 +139,7 @@ it('loads no OpenTelemetry unless it is told where traces go', async () => {
   expect(await off.stop()).toBe(0)
   const on = await startTracing()
   await on.stop()
-  // The API alone, which does nothing by itself: a dependency of the metrics.
+  // The API only, which does nothing on its own: a dependency of the metrics.
   expect(loaded(off)).toEqual(['@opentelemetry/api for prom-client'])
   expect(loaded(on)).toContain('@opentelemetry/sdk-trace for sluice')
 })

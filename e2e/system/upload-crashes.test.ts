@@ -38,7 +38,10 @@ async function start(options: Partial<UploadNodeOptions> = {}) {
   return node
 }
 
-/** As a patient client: asks for the offset and sends the rest, until all is there. Answers the bytes that it sent. */
+/**
+ * Like a patient client: asks for the offset and sends the rest, until everything has arrived. Returns the number of
+ * bytes sent.
+ */
 async function finish(client: TusClient, url: string, whole: Buffer): Promise<number> {
   let sentBytes = 0
   for (;;) {
@@ -145,7 +148,7 @@ describe('kill -9', () => {
       const key = `${(await final()).id}/file`
       await expect.poll(() => joining.bucket.objects(), { timeout: 60_000, interval: 100 }).toEqual([key])
       expect((await joining.bucket.object(key)).equals(Buffer.concat(pieces))).toBe(true)
-      // One that was made and could not be written down: nobody knows its id.
+      // One that was created but could not be recorded: nobody knows its id.
       expect(await joining.bucket.unfinished()).toHaveLength(killAt === 'multipart created' ? 1 : 0)
       await joining.close()
     },

@@ -9,23 +9,23 @@ import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-clie
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * The clients that people use, and connections that break at any byte. Every object must be its source, and hardly a
- * byte may be sent twice.
+ * Popular clients, and connections that break at any byte. Every object must equal its source, and hardly a byte may
+ * be sent twice.
  */
 const MiB = 1024 * 1024
 /** `UPLOADS=200` for more. */
 const UPLOADS = Number(process.env.UPLOADS ?? 60)
 const AT_ONCE = 4
 /**
- * What a cut may lose, as the server that took the bytes went on living. While a part has to wait, the rest of one chunk is left
- * with the source, and Node reads on until it has another 64 KiB: a connection that ends then takes both with it.
+ * What an interruption may lose while the server stays alive. While a part has to wait, the rest of one chunk stays
+ * with the source, and Node reads on until it has another 64 KiB: a connection that ends then loses both.
  */
 const LOST_PER_CUT = 2 * 65_536
 
 let database: DatabaseHandle & { url: string }
 let site: Site
 let node: UploadNode
-/** Every upload is a stretch of it. */
+/** Every upload is a range of it. */
 const material = randomBytes(64 * MiB)
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const stored = (url: string, name = 'file') => site.bucket.object(`${fileIdOf(url)}/${name}`)
 
-/** The same numbers in every run, so that a failure can be run again. */
+/** The same numbers in every run, so that a failure can be repeated. */
 function dice(seed: number): () => number {
   let state = seed
   return () => {
@@ -54,7 +54,7 @@ function dice(seed: number): () => number {
   }
 }
 
-/** From 1 to 60 MiB, more of the small ones. */
+/** From 1 to 60 MiB, with more small ones. */
 function sourceOf(roll: () => number): Buffer {
   const bytes = Math.floor(MiB * 60 ** roll())
   const from = Math.floor(roll() * (material.length - bytes))
@@ -66,14 +66,14 @@ function cutsOf(roll: () => number, bytes: number): number[] {
   return Array.from({ length: count }, () => Math.floor(roll() * bytes)).sort((a, b) => a - b)
 }
 
-/** Raw connections: each sends as far as its cut and hangs up. */
+/** Raw connections: each sends up to its cut and hangs up. */
 async function sendWithCuts(source: Buffer, cuts: number[], roll: () => number): Promise<void> {
   const client = await site.client(node)
   const url = await client.begin(source.length)
   let offset = 0
   for (const cut of cuts.filter((at) => at > 0)) {
     if (cut <= offset) continue
-    // A few of the requests carry a chunk that ends where it should, of one byte and more.
+    // Some requests carry a chunk that ends where it should, of one byte and more.
     if (roll() < 0.3) {
       const chunk = source.subarray(offset, offset + Math.ceil((cut - offset) * roll() ** 8) || 1)
       expect((await client.patch(url, offset, chunk)).status).toBe(204)
@@ -98,7 +98,7 @@ async function confirmed(client: TusClient, url: string): Promise<number> {
   }
 }
 
-/** tus-js-client, aborted at each cut and started again, as after a reload. */
+/** tus-js-client, aborted at each cut and restarted, as after a reload. */
 async function uploadWithCuts(source: Buffer, cuts: number[], options: UploadOptions = {}): Promise<string> {
   let uploadUrl: string | null = null
   for (const cut of [...cuts, Number.POSITIVE_INFINITY]) {

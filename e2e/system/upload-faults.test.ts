@@ -8,7 +8,10 @@ import { startUploadNode, type UploadNode } from '../../test/support/start-uploa
 import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
-/** A bucket that does wrong whatever a bucket can. The client asks for the offset and goes on; the object is its source. */
+/**
+ * A bucket that fails in every possible way. The client asks for the offset and continues; the object equals its
+ * source.
+ */
 const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
 let site: Site
@@ -34,7 +37,10 @@ const statusOf = async (url: string) => {
   return (await rows<{ status: string; reason: string | null }>(database.db, look))[0]!
 }
 
-/** As a patient client. No answer may name an offset beyond what was sent, nor one before an earlier answer's. */
+/**
+ * Like a patient client. No response may contain an offset beyond the bytes sent, or before that of an earlier
+ * response.
+ */
 async function send(url: string, whole: Buffer, chunkBytes: number): Promise<void> {
   let offset = 0
   let sent = 0
@@ -53,7 +59,7 @@ async function send(url: string, whole: Buffer, chunkBytes: number): Promise<voi
 }
 
 async function arrives(url: string, whole: Buffer, at: Site = site): Promise<void> {
-  // The reconciler waits ten seconds and more between two attempts: here an hour has passed at every look.
+  // The reconciler waits ten seconds and more between two attempts: here an hour passes between checks.
   const later = sql`update files set complete_sent_at = complete_sent_at - interval '1 hour'
     where id = ${fileIdOf(url)}::uuid and status = 'transferring'`
   const look = () => database.db.execute(later).then(() => statusOf(url))

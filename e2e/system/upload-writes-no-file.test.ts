@@ -7,7 +7,7 @@ import { startUploadNode, type UploadNode } from '../../test/support/start-uploa
 import { openPatch } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
-/** Node itself refuses this process every write to a file, the temporary folder included. */
+/** Node itself denies this process every write to a file, including in the temporary folder. */
 const NO_WRITES = ['--permission', '--allow-fs-read=*']
 const MiB = 1024 * 1024
 

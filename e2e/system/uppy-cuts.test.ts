@@ -14,7 +14,10 @@ import { randomOf } from '../../test/support/random.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
-/** Uppy with @uppy/tus in a real Chromium, set up by the very text of the Embed page, on a line that breaks at random bytes. */
+/**
+ * Uppy with @uppy/tus in a real Chromium, set up with the Embed page's exact code, on a connection that breaks at
+ * random bytes.
+ */
 const MiB = 1024 * 1024
 const CUTS = 12
 const FILES = 3
@@ -84,7 +87,7 @@ describe('Uppy on a line that breaks twelve times', () => {
     await page.close()
 
     for (const { name, bytes } of sources) {
-      // An upload that was begun again would be a file of its own.
+      // An upload that was started again would be a separate file.
       const begun = await rows<{ id: string; status: string }>(
         database.db,
         sql`select id, status from files where filename = ${name}`,

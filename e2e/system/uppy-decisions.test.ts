@@ -13,7 +13,9 @@ import { type Decider, openDecider } from '../../test/support/decider.ts'
 import { dropResponses } from '../../test/support/drop-responses.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
-/** Uppy with @uppy/tus in a real Chromium, set up by the very text of the Embed page, when a hook decides about its files. */
+/**
+ * Uppy with @uppy/tus in a real Chromium, set up with the Embed page's exact code, when a hook decides on its files.
+ */
 const REASON = 'It has a virus.'
 const BYTES = 300_000
 
@@ -68,7 +70,7 @@ async function openUploader(chunkSize: string) {
   await page.exposeFunction('ended', async (error: string | null) =>
     told.shift()!({ error, objects: await site.bucket.objects() }),
   )
-  // Web nodes serve it, and none is here.
+  // Web nodes serve it, and there is none here.
   await page.route('**/uppy/**', (route) =>
     route.fulfill({
       path: join('node_modules/uppy/dist', basename(new URL(route.request().url()).pathname)),

@@ -55,7 +55,8 @@ it('what waits in the database costs at most half more of its write-ahead log', 
 
 it('no file of the database, its log included, shows the bytes that wait in it', async ({ skip }) => {
   if (process.env.DATABASE_URL) return skip('The files of a shared server may not be read.')
-  // Random around it, so that PostgreSQL does not compress it; often, as it stores such bytes in pieces of 2 kB.
+  // Random around it, so that PostgreSQL does not compress it; repeated, since it stores such bytes in pieces of 2
+  // kB.
   const pattern = Buffer.from(`bytes of a customer ${randomBytes(8).toString('hex')}`)
   const whole = Buffer.concat(Array.from({ length: 512 }, (_, n) => (n % 2 ? pattern : randomBytes(300))))
   const half = whole.length >> 1
@@ -67,7 +68,7 @@ it('no file of the database, its log included, shows the bytes that wait in it',
   await handle.db.execute(sql`checkpoint`)
   const found = await filesWith(pattern)
   expect(found).toEqual([])
-  // What is written as it is does show, in the log and in the table.
+  // Unencrypted data does show, in the log and in the table.
   expect((await filesWith(Buffer.from(filename))).map((name) => name.split('/')[0]).sort()).toEqual(
     expect.arrayContaining(['base', 'pg_wal']),
   )
@@ -76,7 +77,7 @@ it('no file of the database, its log included, shows the bytes that wait in it',
   expect((await site.bucket.object(key!)).equals(whole)).toBe(true)
 })
 
-/** Files of this database and of the write-ahead log, as they lie on the disk. */
+/** Files of this database and of the write-ahead log, as stored on the disk. */
 async function filesWith(bytes: Buffer): Promise<string[]> {
   const found = await rows<{ name: string }>(
     handle.db,

@@ -21,7 +21,7 @@ import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { startWebhookWorkerProcess } from '../../test/support/start-webhook-worker.ts'
 import { addFile, addOutput } from '../../test/support/webhook-rows.ts'
 
-/** Past the end of every claim, and of the grace of the sweep. */
+/** Past the end of every claim, and of the sweep's grace period. */
 const AFTER_THE_CLAIM = { CLOCK_AHEAD_MS: '60000' }
 
 let database: DatabaseHandle & { url: string }
@@ -65,11 +65,11 @@ const idsOf = (all: Receiver) => all.received.map(({ headers }) => headers['webh
 
 describe('a worker killed at the step', () => {
   it.each([
-    // Before the receiver is called: it is called once, by the next worker.
+    // Before the receiver is called: the next worker calls it once.
     { step: 'woken', calls: 1, recorded: 1 },
     { step: 'claimed', calls: 1, recorded: 1 },
     { step: 'prepared', calls: 1, recorded: 1 },
-    // The receiver has answered but nobody knows: once more, under the same id.
+    // The receiver has responded but nobody knows: once more, under the same id.
     { step: 'called', calls: 2, recorded: 1 },
     { step: 'recording', calls: 2, recorded: 1 },
     { step: 'committing', calls: 2, recorded: 1 },
@@ -83,7 +83,7 @@ describe('a worker killed at the step', () => {
 
     const next = await startWorker(AFTER_THE_CLAIM)
     if (step !== 'recorded') await next.printed('recorded')
-    // What comes after shows that the first is really over.
+    // The next event shows that the first is really over.
     const second = await emit(output)
     await next.printed('recorded', step === 'recorded' ? 1 : 2)
     await next.stop()
@@ -151,12 +151,12 @@ it('a worker killed between a dead output and a healthy one loses nothing, and r
   await expect.poll(async () => open(await sentTo(healthy.id)), { timeout: 30_000 }).toEqual([])
   await next.stop()
 
-  // Whatever was recorded was sent once; of the rest, once more by the second worker.
+  // Everything recorded was sent once; the rest, once more by the second worker.
   const again = idsOf(receiver).slice(seen.length)
   expect(again.toSorted()).toEqual(unrecorded.toSorted())
   for (const { id } of [healthy, dead])
     expect((await sentTo(id)).map(({ fileId }) => fileId).sort()).toEqual(files.toSorted())
-  // The dead one got each at most once more than is recorded: what was in progress at the kill.
+  // The dead worker sent each at most once more than is recorded: deliveries in progress at the kill.
   expect(gone.received.length).toBeGreaterThan(0)
   const tried = idsOf(gone)
   for (const { eventId, state, attemptCount } of await sentTo(dead.id)) {

@@ -14,7 +14,7 @@ const LONG_MS = 600_000
 /** `EVENTS=10000` for more. */
 const EVENTS = Number(process.env.EVENTS ?? 4000)
 const OUTPUTS = 20
-/** So many requests in all are answered badly, at random; then the receivers are well again. */
+/** This many requests in total get a bad response, at random; then the receivers recover. */
 const BAD_REQUESTS = 0.6 * EVENTS
 
 let database: DatabaseHandle
@@ -94,7 +94,7 @@ it(`delivers ${EVENTS} events to receivers that fail at random for a while, and 
 
 type Output = { id: string; workspaceId: string; pipeId: string; url: string }
 
-/** The events are written as they are after an upload, many to a transaction. */
+/** The events are written as after an upload, many per transaction. */
 async function emitAll(runtime: ReturnType<typeof testRuntime>, outputs: Output[]): Promise<string[]> {
   const share = EVENTS / outputs.length
   const written = outputs.map((output) =>

@@ -3,7 +3,9 @@ import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { api } from './api.ts'
 import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
 
-/** Makes what the name in an address, as `/dashboard/files/{fileId}`, stands for, and puts its id there. */
+/**
+ * Creates what the placeholder in an address stands for, such as `/dashboard/files/{fileId}`, and fills in its id.
+ */
 export async function fillIn(address: string, demo: DemoDocument): Promise<string> {
   const [place, name] = address.match(/\{(\w+)\}/) ?? []
   return place ? address.replace(place, await IDS[name!]!(demo)) : address
@@ -32,7 +34,7 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
     await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })
     await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
     const id = await newest(demo, `/deliveries?pipeId=${pipe.id}`)
-    // What its page shows still changes until it has arrived.
+    // Its page still changes until it has arrived.
     const stateOf = async () => (await api<{ state: string }>(demo, 'GET', `/deliveries/${id}`)).state
     await expect.poll(stateOf).toBe('delivered')
     return id
@@ -41,7 +43,7 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
   refusedPipeId: makeRefusedPipe,
 }
 
-/** A Pipe with an event that its receiver did not take: there is no page at that address. */
+/** A Pipe with an event that its receiver did not accept: there is no page at that address. */
 export async function makeRefusedPipe(demo: DemoDocument): Promise<string> {
   const fields = { name: 'Refused', dataStoreId: demo.dataStoreId, source: { http: true } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)

@@ -29,7 +29,7 @@ import type { TestRuntime } from './runtime.ts'
 import { addFile } from './webhook-rows.ts'
 import { createTestWorkspace } from './workspace.ts'
 
-/** One of everything, of one customer. */
+/** One of everything, for one customer. */
 export async function furnish(runtime: TestRuntime) {
   const { db } = runtime
   const made = await createTestWorkspace(runtime)
@@ -124,7 +124,7 @@ export type Recipe = {
   key?: string
 }
 
-/** How to call each operation with success. Those that end something stand where nothing needs it any more. */
+/** How to call each operation successfully. Those that end something come when nothing needs it any more. */
 export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   issueToken: (mine) => ({ body: { pipeId: mine.pipe.id, maxFiles: 2 }, key: mine.sender.token }),
   createUpload: (mine) => ({
@@ -160,7 +160,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   cancelImport: (mine) => ({ params: { id: mine.imported }, key: mine.sender.token }),
   listTokens: (mine) => ({ query: { pipeId: mine.pipe.id, senderId: mine.sender.id, limit: '1' } }),
   revokeToken: (mine) => ({ params: { id: mine.token.id } }),
-  // A changed Data Store may not be read before it is checked again.
+  // A changed Data Store must be checked again before it is read.
   repairDestination: (mine) => ({
     params: { id: mine.lacking.id, destinationId: mine.lacking.destinationId },
   }),

@@ -1,6 +1,6 @@
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
-/** A call of the management API in the name of the demo workspace. */
+/** A management API call for the demo workspace. */
 export async function api<Answer>(
   demo: DemoDocument,
   method: string,

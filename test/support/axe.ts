@@ -3,7 +3,7 @@ import { expect, type Page } from 'playwright/test'
 
 /** What the other mode can change. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
-/** Axe calls these moderate; a page without them cannot be found one's way in by ear. */
+/** Axe calls these moderate, but without them, a page cannot be navigated with a screen reader. */
 const LANDMARKS = /^(bypass|landmark-|page-has-heading-one|region)/
 
 type Look = { mode: 'light' | 'dark'; width?: number; rules?: string[] }
@@ -14,14 +14,14 @@ const THOROUGH: Look[] = [1280, 360].flatMap((width) => [
 ])
 
 /**
- * Nothing serious in the page as it stands, or in a piece of it: every rule in the light, and colours in the dark.
- * `npm run drill -- axe` looks at each with every rule in both modes and at both widths.
+ * Finds nothing serious in the page, or in a part of it: every rule in light mode, and colors in dark mode. `npm run
+ * drill -- axe` checks every rule in both modes and at both widths.
  */
 export async function expectAccessible(page: Page, what: string, piece = 'html'): Promise<void> {
-  // In the page itself: it has no frames, and what is there already need not be sent again.
+  // In the page itself: it has no frames, and does not need to be sent again.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const size = page.viewportSize()!
-  // What is on a narrow page alone is not looked at on a wide one.
+  // Elements that only exist on a narrow page are not checked on a wide one.
   const looks = process.env.AXE_THOROUGH
     ? THOROUGH.filter(({ width }) => width! <= Math.max(size.width, 360))
     : QUICK

@@ -7,7 +7,7 @@ export async function beginUpload(token: Token, name: string): Promise<void> {
   await create(token, name, 1000)
 }
 
-/** An upload that is done: a file without a byte. */
+/** A finished upload: an empty file. */
 export async function uploadEmpty(token: Token, name: string): Promise<void> {
   await create(token, name, 0)
 }

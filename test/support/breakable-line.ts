@@ -5,11 +5,13 @@ import { coupleSockets } from './couple-sockets.ts'
 
 type Options = {
   toPort: number
-  /** What each client may send; unlimited if left out. */
+  /** How much each client may send; unlimited if omitted. */
   bytesPerSecond?: number
 }
 
-/** A TCP line to a port of this machine that can go away, as a server that is down, and come back on the same port. */
+/**
+ * A TCP connection to a port on this machine that can fail, like a server that is down, and return on the same port.
+ */
 export type BreakableLine = Awaited<ReturnType<typeof openBreakableLine>>
 
 export async function openBreakableLine({ toPort, bytesPerSecond }: Options) {

@@ -9,7 +9,7 @@ import copySource from './source-setup.ts'
 /** Has the operators' console, once there is an account with this address. */
 export const OPERATOR = 'ops@example.com'
 
-/** One server for all specs, and the demo's owner signed in once: signing in is slow on purpose, and limited. */
+/** One server for all specs, with the demo's owner signed in once: signing in is deliberately slow, and limited. */
 export default async function setup(): Promise<() => Promise<void>> {
   buildIfNeeded()
   const removeSource = copySource()

@@ -5,9 +5,9 @@ import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
 type Fixtures = {
   demo: DemoDocument
-  /** What the page wrote into its console as an error or a warning, and what it threw. */
+  /** Errors and warnings that the page logged, and errors that it threw. */
   complaints: string[]
-  /** A page of the demo workspace's owner. */
+  /** A page for the demo workspace's owner. */
   owner: Page
 }
 
@@ -31,7 +31,7 @@ export const test = base.extend<Fixtures>({
   },
 })
 
-/** ⌘K, which is heard once the page's script is there. */
+/** ⌘K, which works once the page's script is loaded. */
 export async function openPalette(page: Page): Promise<void> {
   await expect(async () => {
     await page.keyboard.press('ControlOrMeta+k')

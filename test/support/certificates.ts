@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Files in PEM. The certificate is its own authority. */
+/** PEM files. The certificate is its own authority. */
 export type Certificate = { cert: string; key: string }
 
 const folder = join(import.meta.dirname, 'certificates')
@@ -9,6 +9,6 @@ const certificate = (name: string): Certificate => ({
   key: join(folder, `${name}.key`),
 })
 
-/** For 127.0.0.1 and localhost until 2126, with a key as certificates have today; its subject is the name of its files. */
+/** For 127.0.0.1 and localhost until 2126, with a typical modern key; its subject is the name of its files. */
 export const CERTIFICATE = certificate('localhost')
 export const RENEWED_CERTIFICATE = certificate('renewed')

@@ -2,7 +2,10 @@ import { scryptSync } from 'node:crypto'
 import { vi } from 'vitest'
 import type { Stretch } from '#lib/identity/accounts/scrypt-pool.ts'
 
-/** Of the database ring, which would spend minutes on passwords: their full cost is in `lib/identity/accounts/password.test.ts`. */
+/**
+ * For the database ring, which would spend minutes on passwords: `lib/identity/accounts/password.test.ts` tests their
+ * full cost.
+ */
 vi.mock('#lib/identity/accounts/scrypt-pool.ts', () => ({
   deriveKey: async ({ password, salt, bytes }: Stretch) =>
     scryptSync(password, salt, bytes, { N: 16, r: 1, p: 1 }),

@@ -4,11 +4,11 @@ import { chromium, type LaunchOptions } from 'playwright'
 
 const SYSTEM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** A Chromium to test in: Playwright's own, else the system's, else the one that an npm package carries. */
+/** A Chromium to test in: Playwright's own, otherwise the system's, otherwise the one in an npm package. */
 export async function findChromium(): Promise<LaunchOptions> {
-  // A sandbox cannot be had as root, as in most containers.
+  // There is no sandbox as root, such as in most containers.
   const args = process.getuid?.() === 0 ? ['--no-sandbox', '--no-zygote'] : []
-  // Without a locale of UTF-8 it opens no file in a folder with an accent.
+  // Without a UTF-8 locale, it opens no file in a folder with an accented name.
   const env = { ...process.env, LC_ALL: 'C.UTF-8' }
   if (existsSync(chromium.executablePath())) return { args, env }
   const executablePath = onPath() ?? (await fromPackage())
@@ -25,7 +25,7 @@ function onPath(): string | undefined {
   )
 }
 
-/** It unpacks itself into the folder for temporary files, once. */
+/** It unpacks itself once into the folder for temporary files. */
 async function fromPackage(): Promise<string | undefined> {
   const carried = await import('@sparticuz/chromium').catch(() => undefined)
   return carried?.default.executablePath()

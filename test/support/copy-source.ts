@@ -7,9 +7,9 @@ const SHARED = ['node_modules', '.next']
 const LEFT_OUT = ['.git', '.data', 'test-results', ...SHARED]
 
 /**
- * A copy of the source in a folder with a space, a percent sign and an accented character in its name, which all
- * servers of the tests are started from, as users have such folders. Answers with that folder, and its removal is left
- * to the caller.
+ * A copy of the source in a folder with a space, a percent sign and an accented character in its name, which all of
+ * the tests' servers are started from, since users have such folders. Returns that folder, which the caller must
+ * remove.
  */
 export function copySource(): { parent: string; source: string } {
   const parent = mkdtempSync(join(tmpdir(), 'sluice-source-'))

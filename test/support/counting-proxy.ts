@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 
-/** What the messages of PostgreSQL's protocol that matter here are called. */
+/** Names of the relevant PostgreSQL protocol messages. */
 const SYNC = 'S'.charCodeAt(0)
 const QUERY = 'Q'.charCodeAt(0)
 const PARSE = 'P'.charCodeAt(0)
 const HEADER_BYTES = 5
 
-/** Stands before a database and counts how often it is asked, and how often it has to parse what it is asked. */
+/** Counts a database's queries, and how often it has to parse one, from a position in front of it. */
 export async function openCountingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const counts = { roundTrips: 0, parses: 0 }
@@ -19,7 +19,7 @@ export async function openCountingProxy(databaseUrl: string) {
       far.write(bytes)
       pending = Buffer.concat([pending, bytes])
       for (;;) {
-        // The first message, which says who it is, has no letter.
+        // The first message, which identifies the client, has no letter.
         const header = begun ? HEADER_BYTES : HEADER_BYTES - 1
         if (pending.length < header) return
         const length = pending.readUInt32BE(header - 4) + (header - 4)
@@ -48,7 +48,7 @@ export async function openCountingProxy(databaseUrl: string) {
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
-    /** Of what was asked since the last time. */
+    /** For the queries since the last call. */
     take() {
       const taken = { ...counts }
       counts.roundTrips = 0

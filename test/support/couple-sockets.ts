@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** The two ends of a proxied connection: where one closes, the other goes too. Both are in `sockets` while they are open. */
+/** A proxied connection's two ends: when one closes, so does the other. Both are in `sockets` while they are open. */
 export function coupleSockets(sockets: Set<Socket>, near: Socket, far: Socket): void {
   for (const [socket, other] of [
     [near, far],

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * A customer's own site, of another origin: its page holds the text that the Embed page shows, and its backend
- * trades the Sender token.
+ * A customer's own site, on another origin: its page contains the Embed page's code, and its backend exchanges the
+ * Sender token.
  */
 export async function startCustomerSite(snippet: string, postToken: () => Promise<Response>) {
   let tokens = 0
@@ -30,7 +30,7 @@ export async function startCustomerSite(snippet: string, postToken: () => Promis
   }
 }
 
-/** The backend's text as a module: what a customer pastes is what answers. */
+/** The backend's code as a module: the code a customer pastes serves the requests. */
 export async function loadTokenHandler(snippet: string): Promise<() => Promise<Response>> {
   const module = await import(`data:text/javascript,${encodeURIComponent(snippet)}`)
   return module.POST

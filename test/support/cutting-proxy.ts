@@ -4,14 +4,16 @@ import { coupleSockets } from './couple-sockets.ts'
 import type { Random } from './random.ts'
 
 type Options = {
-  /** So many connections are cut; then all live. */
+  /** This many connections are cut; all later ones live. */
   cuts: number
-  /** A connection is cut after so many bytes from its client at most. */
+  /** The maximum number of client bytes after which a connection is cut. */
   withinBytes: number
   random: Random
 }
 
-/** A line that breaks at random bytes, in both directions at once, and leaves what was in progress in the air. */
+/**
+ * A connection that breaks at random bytes, in both directions at once, and leaves requests in progress unanswered.
+ */
 export async function openCuttingProxy({ cuts, withinBytes, random }: Options) {
   const sockets = new Set<Socket>()
   const counts = { cuts: 0, bytes: 0 }

@@ -4,7 +4,7 @@ import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createDatabase } from './postgres.ts'
 
-/** A migrated database of the test's own, dropped when it closes. */
+/** A migrated database for a single test, dropped when it closes. */
 export async function openTestDatabase(): Promise<DatabaseHandle & { url: string }> {
   const { url, drop } = await createDatabase(inject('postgresUrl'), inject('migrated'))
   const handle = openPostgres({ address: url })
@@ -15,7 +15,7 @@ export async function openTestDatabase(): Promise<DatabaseHandle & { url: string
   return { ...handle, url, close }
 }
 
-/** Resolves when a session of this database waits for a lock that another holds. */
+/** Resolves when a session of this database waits for a lock held by another. */
 export async function blocked({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   while ((await rows(db, look)).length === 0);

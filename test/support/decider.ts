@@ -1,13 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { type Received, startReceiver } from './receiver.ts'
 
-/** What a hook asks. */
+/** A hook's question. */
 type Question = { id: string; hook: string; timestamp: string; data: Record<string, unknown> }
 type Decide = (question: Question, res: ServerResponse, received: Received) => unknown
 
 const ALLOW: Decide = () => ({ allow: true })
 
-/** The backend of a customer that decides. What `answer` returns is sent as JSON; of nothing, the response is its own affair. */
+/**
+ * A deciding customer backend. The return value of `answer` is sent as JSON; without one, `answer` handles the
+ * response itself.
+ */
 export async function openDecider() {
   const receiver = await startReceiver()
   const decider = {

@@ -16,10 +16,10 @@ type Options = {
   checkpoint?: Checkpoint
 }
 
-/** A slow machine is no slow receiver: a test that wants one cut short says so. */
+/** A slow machine is not a slow receiver: a test that wants one stopped says so. */
 const PATIENCE = { connectMs: 120_000, totalMs: 120_000, bodyMs: 120_000 }
 
-/** The webhook worker without its queue: the test says when it looks, and what time it is. */
+/** The webhook worker without its queue: the test controls when it runs, and its clock. */
 export function dispatching(runtime: TestRuntime, options: Options = {}) {
   const dispatcher = new Dispatcher(
     {
@@ -43,7 +43,7 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
   return {
     dispatcher,
     emit: (fileId: string) => runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId)),
-    /** A file that is there, and its event. */
+    /** A transferred file and its event. */
     async event(
       output: { workspaceId: string; pipeId: string },
       fields: Parameters<typeof addFile>[2] = {},
@@ -52,12 +52,12 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
       await runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId))
       return fileId
     },
-    /** Works on the jobs that are there until everything in progress is done. */
+    /** Processes the current jobs until everything in progress is done. */
     async work(): Promise<void> {
       await dispatcher.wake(takeWakes())
       await dispatcher.idle()
     },
-    /** Moves the clock, sweeps, and works. */
+    /** Moves the clock, sweeps, and processes jobs. */
     async later(ms: number): Promise<void> {
       runtime.clock.advance(ms)
       runtime.jobs.splice(0)

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Takes whatever is sent, and answers a byte at a time, for ever. */
+/** Accepts everything, and responds one byte at a time, forever. */
 export type DrippingBucket = {
   endpoint: string
-  /** Answers that have begun and not ended. */
+  /** Responses that have started and not ended. */
   readonly dripping: number
   close(): Promise<void>
 }

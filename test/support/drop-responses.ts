@@ -1,6 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
-/** Cuts the connection instead of sending a response, `times` times, from the first response on for which `isDue` holds. */
+/**
+ * Closes the connection instead of sending a response, `times` times, starting with the first response for which
+ * `isDue` holds.
+ */
 export function dropResponses(server: Server, isDue: () => boolean) {
   const dropping = { times: 0, dropped: 0 }
   server.prependListener('request', (_: IncomingMessage, res: ServerResponse) => {

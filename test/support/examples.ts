@@ -9,7 +9,7 @@ import { api } from './api.ts'
 import { findChromium } from './chromium.ts'
 import { openHeldLine } from './held-line.ts'
 
-/** The apps in `examples`, run by the two commands of their READMEs. */
+/** The apps in `examples`, run with the two commands from their READMEs. */
 export const EXAMPLES = ['next', 'vite-hono', 'express', 'plain'] as const
 export type Example = (typeof EXAMPLES)[number]
 
@@ -19,7 +19,7 @@ const CUT_BYTES = 2 * MIB
 
 export const folderOf = (example: Example) => join('examples', example)
 
-/** With the values of a running Sluice where the README leaves a gap, on a port of the system's choice. */
+/** With the values of a running Sluice filled into the README's placeholders, on a port chosen by the system. */
 export function commandsOf(example: Example, { baseUrl, senderToken }: DemoDocument, pipeId: string) {
   const readme = readFileSync(join(folderOf(example), 'README.md'), 'utf8')
   const [, block = ''] = readme.match(/```sh\n(.*?)\n```/s) ?? []
@@ -33,7 +33,7 @@ export function commandsOf(example: Example, { baseUrl, senderToken }: DemoDocum
   return { install: commands[0]!, start: commands[1]! }
 }
 
-/** As soon as it says where. A group of its own, since a shell and npx stand between. */
+/** As soon as it prints its address. In its own process group, since a shell and npx are in between. */
 export async function startExample(command: string, cwd: string, env: NodeJS.ProcessEnv) {
   const child = spawn(command, { cwd, env, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const stop = () => {
@@ -41,7 +41,7 @@ export async function startExample(command: string, cwd: string, env: NodeJS.Pro
     try {
       process.kill(-child.pid!, 'SIGKILL')
     } catch {
-      // It ended by itself.
+      // It ended unexpectedly.
     }
   }
   process.once('exit', stop)
@@ -54,7 +54,7 @@ export async function startExample(command: string, cwd: string, env: NodeJS.Pro
   throw new Error(`The example ended:\n${said}`)
 }
 
-/** A browser whose line to Sluice can be cut. */
+/** A browser whose connection to Sluice can be cut. */
 export async function openLine({ uploadUrl }: DemoDocument) {
   const { hostname, port, host } = new URL(uploadUrl)
   const line = await openHeldLine({ hostname, port })
@@ -70,7 +70,9 @@ export async function openLine({ uploadUrl }: DemoDocument) {
 
 export type CutLine = { line: Awaited<ReturnType<typeof openHeldLine>>; browser: Browser }
 
-/** Uploads through a cut. Answers what Sluice says of it, and whether the object is equal to what was picked. */
+/**
+ * Uploads through an interruption. Returns Sluice's view of the file, and whether the object equals the picked file.
+ */
 export async function uploadThroughCut(
   { line, browser }: CutLine,
   url: string,
@@ -102,5 +104,5 @@ export const makePipe = async (demo: DemoDocument, name: string) => {
   return (await api<{ id: string }>(demo, 'POST', '/pipes', fields)).id
 }
 
-/** What Sluice says of a file that arrived through one cut. */
+/** Sluice's view of a file that arrived with one interruption. */
 export const RESUMED_ONCE = { size: FILE_BYTES, status: 'transferred', resumeCount: 1 }

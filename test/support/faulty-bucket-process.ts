@@ -14,7 +14,7 @@ export type FromBucket =
   | { kind: 'done'; peakMemoryBytes: number }
 
 const { endpoint, port, faults, traffic, close } = await startLocalBucket(JSON.parse(process.argv[2]!))
-/** Nobody may be there to hear it any more. */
+/** There may be nobody left to receive it. */
 const send = (message: FromBucket) =>
   process.connected && process.send!(message, undefined, undefined, () => {})
 

@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { startOwnPostgres } from './postgres.ts'
 
-/** A PostgreSQL of its own, whose processes can all be stopped in the middle of what they do. */
+/** A dedicated PostgreSQL whose processes can all be stopped in the middle of their work. */
 export async function freezablePostgres() {
   const server = await startOwnPostgres()
   const client = postgres(server.url, { max: 1, onnotice: () => {} })
@@ -11,7 +11,7 @@ export async function freezablePostgres() {
       try {
         process.kill(pid, name)
       } catch {
-        // It ended meanwhile.
+        // It ended in the meantime.
       }
     }
   }

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 type Held = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer }
 
 /**
- * Stands before a bucket and can hold a part: it takes every byte, breaks the connection without an answer, and brings
- * the part to the bucket later, as a slow network or proxy may do with the request of a node that is dead by then.
+ * Holds back a part from a position in front of a bucket: it accepts every byte, breaks the connection without a
+ * response, and delivers the part to the bucket later, as a slow network or proxy may do with a request from a node
+ * that is dead by then.
  */
 export async function openHoldingProxy(bucketPort: number) {
   const held: Held[] = []
@@ -46,13 +47,13 @@ export async function openHoldingProxy(bucketPort: number) {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    /** Holds such parts from now on; resolves when it has one whole. */
+    /** Holds such parts from now on; resolves when it has a complete one. */
     holdParts(such: (partNumber: number) => boolean): Promise<void> {
       wanted = such
       caught = Promise.withResolvers()
       return caught.promise
     },
-    /** Holds no more, brings what it has to the bucket, and answers with the status of each; 0 for none. */
+    /** Stops holding, delivers held parts to the bucket, and returns each status; 0 for none. */
     async deliver(): Promise<number[]> {
       wanted = undefined
       const late = held.splice(0).map(async ({ body, ...head }) => {

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 
-/** A request that hides nothing, and what came of it. */
+/** A request that hides nothing, and its outcome. */
 export type Reply = { status: number; headers: Record<string, string>; body: string }
 export type Interim = { status: number; headers: IncomingHttpHeaders }
 
@@ -37,7 +37,7 @@ export function httpCall({ method, url, token, headers = {}, body, trailers }: C
   })
 }
 
-/** A request whose body is sent piece by piece, and that may be cut off. */
+/** A request whose body is sent in pieces, and that may be interrupted. */
 export function openCall({ method, url, token, headers = {} }: Omit<Call, 'body' | 'trailers'>) {
   const all = { ...(token && { Authorization: `Bearer ${token}` }), ...headers }
   const sent = requestOf(url)(url, { method, agent: false, headers: all })
@@ -59,9 +59,9 @@ export function openCall({ method, url, token, headers = {} }: Omit<Call, 'body'
   sent.flushHeaders()
   return {
     reply,
-    /** The interim answers so far. */
+    /** The interim responses so far. */
     interim,
-    /** Resolves when the system has taken the bytes. */
+    /** Resolves when the system has accepted the bytes. */
     write: (bytes: Buffer) => new Promise<void>((resolve) => void sent.write(bytes, () => resolve())),
     end: () => void sent.end(),
     cut: () => void sent.destroy(),

@@ -1,7 +1,10 @@
 import { connect } from 'node:http2'
 import type { Call, Reply } from './http-call.ts'
 
-/** A request over HTTP/2 without TLS to that port, whoever the address names. Interim responses are kept apart. */
+/**
+ * A request over HTTP/2 without TLS to that port, whatever host is in the address. Interim responses are kept
+ * separately.
+ */
 export async function http2Call(
   port: number,
   { method, url, token, headers = {}, body = Buffer.alloc(0) }: Call,

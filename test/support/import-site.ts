@@ -16,7 +16,7 @@ import type { Site } from './upload-site.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse, at: number) => void
 
-/** A server that files are imported from. It counts the requests that it gets, and the bytes that it sends. */
+/** A server to import files from. It counts its requests, and the bytes it sends. */
 export async function openSource(answer: Answer) {
   const requests: IncomingMessage['headers'][] = []
   const server = createServer((req, res) => {
@@ -34,13 +34,13 @@ export async function openSource(answer: Answer) {
   }
 }
 
-/** Where a request wants a file to begin, if the version that it names is this one. */
+/** Where a request wants a file to start, if it names this version. */
 export function wantedStart(req: IncomingMessage, validator: string): number {
   const [, from] = /^bytes=(\d+)-$/.exec(req.headers.range ?? '') ?? []
   return from !== undefined && req.headers['if-range'] === validator ? Number(from) : 0
 }
 
-/** Answers as a server does that has ranges; breaks the connection off after so many bytes. */
+/** Responds like a server with range support; closes the connection after a given number of bytes. */
 export function sendFile(
   req: IncomingMessage,
   res: ServerResponse,
@@ -59,7 +59,7 @@ export function sendFile(
   else res.write(rest.subarray(0, cutAfter), () => setImmediate(() => res.socket?.end()))
 }
 
-/** A worker that imports, within the test's own process. */
+/** An import worker within the test's own process. */
 export async function startImporting(
   { runtime }: Pick<Site, 'runtime'>,
   options: { terms?: Partial<UploadTerms>; importTerms?: Partial<ImportTerms> } = {},

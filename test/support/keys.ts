@@ -1,9 +1,9 @@
 import type { Page } from 'playwright/test'
 
-/** Long enough for a dialog to load; until it is there, Tab goes round the page behind it. */
+/** Long enough for a dialog to load; until it is there, Tab cycles through the page behind it. */
 const PATIENCE_MS = 15_000
 
-/** Tab until the focus is on it, as somebody without a mouse would. */
+/** Presses Tab until it has the focus, like someone without a mouse. */
 export async function tabTo(page: Page, name: RegExp | string): Promise<void> {
   for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; ) {
     await page.keyboard.press('Tab')
@@ -24,7 +24,7 @@ export async function tabTo(page: Page, name: RegExp | string): Promise<void> {
   throw new Error(`No way to ${name} by keyboard`)
 }
 
-/** Go there by Tab and press it. */
+/** Moves to it with Tab and presses it. */
 export async function press(page: Page, name: RegExp | string, key: 'Enter' | 'Space' = 'Enter') {
   await tabTo(page, name)
   await page.keyboard.press(key)

@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto'
 
-/** The same bytes each time, which look like chance. */
+/** The same pseudo-random bytes each time. */
 export function keystream(bytes: number): Buffer {
   return createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(bytes))
 }

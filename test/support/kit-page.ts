@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
 import { build } from 'esbuild'
 
-/** What the page renders, with what it declares before; React 18 in place of the one of this project, or its development mode. */
+/**
+ * What the page renders, preceded by its declarations; React 18 instead of this project's version, or its development
+ * mode.
+ */
 export type Shown = { code?: string; react18?: boolean; development?: boolean }
 
 const REACT_18 = { react: 'react-18', 'react-dom': 'react-dom-18' }

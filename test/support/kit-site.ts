@@ -5,7 +5,7 @@ import { api } from './browser.ts'
 import { loadTokenHandler, startCustomerSite } from './customer-site.ts'
 import { pageWith, type Shown } from './kit-page.ts'
 
-/** A customer's page of another origin, with the components of @sluice/react. */
+/** A customer's page on another origin, with the @sluice/react components. */
 export const MIB = 1024 * 1024
 export const file = (name: string, size = 1000) => ({
   name,
@@ -37,13 +37,13 @@ export async function openCustomer(demo: DemoDocument, element: string, shown: S
   }
 }
 
-/** Holds each body back until told; the others pass. */
+/** Holds each body back until told; other requests pass. */
 export async function holdBodies(page: Page, uploadUrl: string): Promise<() => void> {
   const gate = Promise.withResolvers<void>()
   await page.route(`${uploadUrl}**`, async (route) => {
     if (route.request().method() === 'PATCH') await gate.promise
     await route.continue().catch(() => undefined)
   })
-  // The route stays: a browser that stops intercepting while it is told to continue a request may do neither.
+  // The route stays: if a browser stops intercepting while it is told to continue a request, it may do neither.
   return gate.resolve
 }

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import type { Db } from '#lib/platform/db/database.ts'
 
-/** What commit 757d55c left behind, the oldest state that is upgraded from: its migrations, and data that it wrote. */
+/** What commit 757d55c left behind, the oldest state that can be upgraded: its migrations, and data it wrote. */
 export const LANDED = 'e2e/landed/757d55c'
 export const PIPE = 'pipe_d4i3aysouyldygkdplnj'
 export const TOKEN = 'tmp_Ayq1VdK9M90tbnCWZ2tnpGSbh03gjhzZOAfrcGj5yKS'
 
-/** The data goes into a schema of that commit. Its Data Store is moved to this bucket, whose key it has. */
+/** The data is loaded into that commit's schema. Its Data Store is moved to this bucket, which has its keys. */
 export async function insertLanded(db: Db, { endpoint }: { endpoint: string }): Promise<void> {
   const text = readFileSync(`${LANDED}/data.sql`, 'utf8').replace(/^--.*\n/gm, '')
   for (const statement of text.split(/;\n/).filter(Boolean)) await db.execute(sql.raw(statement))

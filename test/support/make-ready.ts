@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { dataStores } from '#drizzle/schema/index.ts'
 import type { Db } from '#lib/platform/db/database.ts'
 
-/** As a check that succeeded leaves a Data Store. */
+/** Puts a Data Store into the state after a successful check. */
 export async function makeReady(db: Db, { id }: { id: string }): Promise<void> {
   await db.update(dataStores).set({ readyAt: new Date() }).where(eq(dataStores.id, id))
 }

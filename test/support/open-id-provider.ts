@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import Provider, { type Configuration } from 'oidc-provider'
 
-/** A real OpenID Connect provider, whose sign-in page has a person chosen already. */
+/** A real OpenID Connect provider, whose sign-in page has already chosen a user. */
 export type OpenIdProvider = {
   issuer: string
   client: { id: string; secret: string }
@@ -63,7 +63,7 @@ function configure(self: OpenIdProvider, redirectUri: string): Configuration {
   }
 }
 
-/** Signs the chosen person in, who consents to everything. */
+/** Signs in the chosen user, who consents to everything. */
 async function enter(
   provider: Provider,
   { person }: OpenIdProvider,

@@ -1,4 +1,4 @@
-/** Every page there is, with the names of what their addresses hold: see `addresses.ts`. */
+/** Every page, with placeholder names in the addresses: see `addresses.ts`. */
 export const PUBLIC_PAGES = [
   '/',
   '/docs',

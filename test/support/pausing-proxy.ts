@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Stands before a database and can fall silent, where connections stay and nothing passes, or be away. */
+/** Can make the database behind it go silent, where connections stay and nothing passes, or go down. */
 export async function openPausingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
@@ -38,7 +38,7 @@ export async function openPausingProxy(databaseUrl: string) {
       paused = false
       for (const socket of sockets) socket.resume()
     },
-    /** Breaks all connections, and each new one, until it is there again. */
+    /** Breaks all connections, and each new one, until it is back. */
     setAway(now: boolean) {
       away = now
       if (away) for (const socket of sockets) socket.destroy()

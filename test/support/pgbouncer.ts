@@ -11,7 +11,7 @@ const NOBODY = 65_534
 
 export const hasPgbouncer = (): boolean => spawnSync('pgbouncer', ['--version']).status === 0
 
-/** PgBouncer, where it is installed, before the server of this URL. */
+/** PgBouncer, if it is installed, in front of this URL's server. */
 export async function startPgbouncer(
   serverUrl: string,
   { mode, serverConnections = 10 }: { mode: 'session' | 'transaction'; serverConnections?: number },

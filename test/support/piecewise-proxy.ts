@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Between a browser and Sluice: a page arrives in pieces, and each of them waits to be let through. */
+/** Between a browser and Sluice: a page arrives in pieces, each of which waits to be let through. */
 export type PiecewiseProxy = {
   url: string
-  /** Sends the next piece of the page that is in progress; false when there was none left. */
+  /** Sends the next piece of the page in progress; false if there was none left. */
   next(): Promise<boolean>
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ export async function startPiecewiseProxy(target: string): Promise<PiecewiseProx
   }
 }
 
-/** The head whole, so that its styles can be had, then what is drawn, in equal parts. */
+/** The head in one piece, so that its styles can be fetched, then the visible content, in equal parts. */
 async function piecesOf(answer: IncomingMessage): Promise<Buffer[]> {
   const whole = Buffer.concat(await answer.toArray())
   const [begin, end] = [whole.indexOf('<main'), whole.indexOf('</main>')]

@@ -11,7 +11,7 @@ import { openBreakableLine } from './breakable-line.ts'
 import { freePort } from './postgres.ts'
 import { removeWithThisProcess } from './until-exit.ts'
 
-/** A primary and its standby, which can take over; between them a line that can be cut. */
+/** A primary and its standby, which can take over, with a connection that can be cut in between. */
 export type PostgresPair = Awaited<ReturnType<typeof startPair>>
 
 const HBA = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n'
@@ -23,7 +23,7 @@ const SETTINGS = {
   shared_buffers: '64MB',
   fsync: 'off',
   full_page_writes: 'off',
-  // What the standby lacks while the line is cut.
+  // What the standby is missing while the connection is cut.
   wal_keep_size: '512MB',
 }
 
@@ -65,7 +65,7 @@ export async function startPair({ synchronous }: { synchronous: boolean }) {
   }
   while ((await ask(0, 'select from pg_stat_replication')).length === 0);
   return {
-    /** Of both, the primary first. */
+    /** Both, the primary first. */
     url: (database = 'postgres') =>
       `postgres://${USER}@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/${database}?target_session_attrs=read-write`,
     async createDatabase(): Promise<string> {
@@ -73,9 +73,9 @@ export async function startPair({ synchronous }: { synchronous: boolean }) {
       await ask(0, `create database ${name}`)
       return name
     },
-    /** From now on the standby learns nothing more. */
+    /** From now on, the standby receives nothing more. */
     cutLine: () => line.away(),
-    /** It takes no new connections; those that are there go on. */
+    /** It accepts no new connections; existing ones continue. */
     freezePrimary: () => process.kill(first.pid, 'SIGSTOP'),
     thawPrimary: () => process.kill(first.pid, 'SIGCONT'),
     /** kill -9 */

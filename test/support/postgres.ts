@@ -11,14 +11,17 @@ import { createLogger } from '#lib/platform/log/log.ts'
 import { removeWithThisProcess } from './until-exit.ts'
 
 export type PostgresServer = {
-  /** Of its maintenance database; the user may create databases. */
+  /** Its maintenance database; the user may create databases. */
   url: string
   stop(): Promise<void>
 }
 
 export type TestDatabase = { name: string; url: string; drop(): Promise<void> }
 
-/** The PostgreSQL of DATABASE_URL, else one of our own in a temporary folder, by the programs that Sluice itself runs. */
+/**
+ * The PostgreSQL in DATABASE_URL, otherwise our own in a temporary folder, using the programs that Sluice itself
+ * runs.
+ */
 export async function startPostgres(settings: Settings = SETTINGS): Promise<PostgresServer> {
   const given = process.env.DATABASE_URL
   return given ? { url: given, stop: async () => {} } : startOwnPostgres(settings)
@@ -26,7 +29,7 @@ export async function startPostgres(settings: Settings = SETTINGS): Promise<Post
 
 type Settings = Record<string, string | number>
 
-/** For many clients at once, and without care for its data. */
+/** For many clients at once, without durability. */
 const SETTINGS: Settings = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -69,7 +72,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** A fresh database on that server: empty, or a copy of another that nobody is connected to. */
+/** A new database on that server: empty, or a copy of another that nobody is connected to. */
 export async function createDatabase(serverUrl: string, template?: string): Promise<TestDatabase> {
   const name = `sluice_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
   const admin = async (statement: string) => {

@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 type Listed = { pid: number; parent: number; state: string }
 
-/** Every process of the machine. Linux tells by itself: an image of Node has no `ps`. */
+/** Every process on the machine. On Linux, without `ps`, which a Node image does not have. */
 function processes(): Listed[] {
   if (process.platform !== 'linux') return listedByPs()
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
     try {
-      // pid (program) state parent …; a program's name may have spaces and brackets.
+      // pid (program) state parent …; a program's name may contain spaces and brackets.
       const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
       return [{ pid: Number(name), parent: Number(parent), state: state! }]
     } catch {
-      return [] // It ended meanwhile.
+      return [] // It ended in the meantime.
     }
   })
 }
@@ -33,12 +33,12 @@ export function descendantsOf(pid: number): number[] {
   return below(pid)
 }
 
-/** One that has ended, and that nobody has asked about, is a zombie. */
+/** A process that has ended, and that nobody has waited for, is a zombie. */
 export function isAlive(pid: number): boolean {
   return processes().some((one) => one.pid === pid && !one.state.startsWith('Z'))
 }
 
-/** How it was started; nothing if it has ended. */
+/** Its command line; empty if it has ended. */
 export function commandOf(pid: number): string {
   try {
     if (process.platform !== 'linux')

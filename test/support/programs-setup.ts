@@ -6,18 +6,18 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of the programs that tests start by the dozen. */
+    /** The folder for programs that tests start by the dozen. */
     programs: string
   }
 }
 
 /**
- * Each of these is started and killed many times. From their source that takes 1.6 s of CPU, nearly all of it to find
- * hundreds of modules; from one file 0.3 s. The server itself is tested as it is run, from its source.
+ * Each of these is started and killed many times. From source, that takes 1.6 s of CPU, nearly all of it to find
+ * hundreds of modules; from one file, 0.3 s. The server itself is tested as it is run, from source.
  */
 const PROGRAMS = ['upload-node', 'webhook-worker']
 
-/** Some packages ask for others by `require`, which a module has not. */
+/** Some packages call `require`, which a module does not have. */
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);"
 
@@ -33,7 +33,7 @@ export default async function setup(project: TestProject) {
     platform: 'node',
     target: 'node22',
     banner: { js: REQUIRE },
-    // It looks for files beside its own.
+    // It looks for files next to its own.
     external: ['ssh2'],
     logLevel: 'warning',
   })

@@ -1,8 +1,8 @@
 import { createCipheriv, createHash } from 'node:crypto'
 
 /**
- * Every decision of a run comes from its seed. Each part draws from a stream of its own, so the order in which
- * they happen to run changes none of them.
+ * A run's seed determines all its decisions. Each part has its own random stream, so the order in which they happen
+ * to run does not change any of them.
  */
 export type Random = ReturnType<typeof randomOf>
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** HTTP/1.1 over a bare socket: what is sent is exactly what the test says, however wrong it is. */
+/** HTTP/1.1 over a bare socket: it sends exactly what the test says, however wrong. */
 export type Answer = { status: number; headers: Record<string, string>; body: string }
 export type Fields = Record<string, string | number | undefined>
 
@@ -14,7 +14,7 @@ export function requestHead(method: string, url: URL, fields: Fields): string {
   ].join('\r\n')
 }
 
-/** One request on a connection of its own. A body without Content-Length of the test's own gets one. */
+/** One request on its own connection. A body without an explicit Content-Length gets one. */
 export async function ask(
   method: string,
   url: URL,
@@ -29,7 +29,7 @@ export async function ask(
   return await connection.answer(method)
 }
 
-/** A connection that the test drives by itself. */
+/** A connection that the test controls itself. */
 export function open(url: URL, { allowHalfOpen = false } = {}) {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const socket = connect({ port: Number(url.port || 80), host, allowHalfOpen })
@@ -44,7 +44,7 @@ export function open(url: URL, { allowHalfOpen = false } = {}) {
     received = Buffer.concat([received, chunk])
     change()
   })
-  // A server may refuse and close while the test still writes.
+  // A server may refuse and close while the test is still writing.
   socket.on('error', () => {})
   socket.on('close', () => {
     ended = true
@@ -58,7 +58,7 @@ export function open(url: URL, { allowHalfOpen = false } = {}) {
     write(bytes: string | Uint8Array) {
       if (bytes.length > 0) socket.write(bytes)
     },
-    /** The next answer, an interim one (1xx) included. */
+    /** The next response, including interim ones (1xx). */
     async answer(method: string): Promise<Answer> {
       await until(() => received.includes('\r\n\r\n'))
       const end = received.indexOf('\r\n\r\n')
@@ -72,7 +72,7 @@ export function open(url: URL, { allowHalfOpen = false } = {}) {
       received = taken.rest
       return { ...head, body: taken.body.toString() }
     },
-    /** Says that no more will come, after what was written, and waits for the server to close. */
+    /** Announces the end after everything written, and waits for the server to close. */
     async end() {
       socket.end()
       await until(() => false)
@@ -97,14 +97,14 @@ function parseHead(text: string): Omit<Answer, 'body'> {
   return { status: Number(first!.split(' ')[1]), headers }
 }
 
-/** Ends the connection as a lost network does: with a reset, no goodbye. */
+/** Ends the connection like a lost network: with a reset, without a proper close. */
 export function cut(socket: Socket): void {
   socket.resetAndDestroy()
 }
 
 type Taken = { body: Buffer; rest: Buffer }
 
-/** The body that the headers emitEvents, once all of it is there. What a broken connection left out is missing. */
+/** The body announced by the headers, once all of it has arrived. Parts lost with a broken connection are missing. */
 function takeBody(headers: Record<string, string>, bytes: Buffer, ended: boolean): Taken | undefined {
   if (headers['transfer-encoding'] === 'chunked') return takeChunks(bytes, ended)
   const length = headers['content-length']

@@ -7,14 +7,14 @@ import type { Keys } from '../../e2e/bucket-contract/ground.ts'
 
 export interface RawRequest {
   method: string
-  /** As it goes over the wire. */
+  /** As sent on the wire. */
   path: string
   query?: Record<string, string>
   /** Signed, all of them. */
   headers?: Record<string, string>
   /** Not signed. */
   unsignedHeaders?: Record<string, string>
-  /** `x-amz-content-sha256`; the digest of the body if not given. */
+  /** `x-amz-content-sha256`; defaults to the body's digest. */
   payload?: string
   body?: string | Buffer | ((seedSignature: string) => string | Buffer)
   agent?: Agent
@@ -22,7 +22,7 @@ export interface RawRequest {
 
 export interface RawAnswer {
   status: number
-  /** Of an S3 error. */
+  /** From an S3 error. */
   code: string | undefined
   headers: IncomingHttpHeaders
   body: string
@@ -32,7 +32,7 @@ export type Wire = { endpoint: string; region: string; keys: Keys; nowMs: number
 
 export const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 
-/** Requests that no SDK would send, with a true signature over whatever they are. */
+/** Requests that no SDK would send, with a valid signature, whatever they are. */
 export async function sendRaw(wire: Wire, raw: RawRequest): Promise<RawAnswer> {
   const signed = await signerOf(wire).sign(requestOf(wire, raw), { signingDate: new Date(wire.nowMs) })
   const seedSignature = /Signature=(\w+)/.exec(signed.headers.authorization!)![1]!
@@ -40,7 +40,7 @@ export async function sendRaw(wire: Wire, raw: RawRequest): Promise<RawAnswer> {
   return exchange(wire, raw, { ...signed.headers, ...raw.unsignedHeaders }, raw.query, body)
 }
 
-/** By a presigned URL; what `change` does to the query is not under its signature. */
+/** With a presigned URL; `change` modifies the query without affecting its signature. */
 export async function sendPresigned(
   wire: Wire,
   raw: RawRequest & { expiresIn: number },
@@ -112,7 +112,7 @@ class Sha256 {
   reset(): void {}
 }
 
-/** The bodies that the SDKs of other languages send: each chunk signed upon the signature before it. */
+/** Bodies as sent by SDKs in other languages: each chunk's signature builds on the previous one. */
 export function signedChunks(
   { keys, region, nowMs }: Wire,
   seedSignature: string,

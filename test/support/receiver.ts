@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net'
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 type Answer = number | ((received: Received, res: ServerResponse) => void)
 
-/** A customer's webhook receiver. It answers 204 until told otherwise, and keeps what it got. */
+/** A customer's webhook receiver. It responds with 204 until told otherwise, and stores what it received. */
 export async function startReceiver(first: Answer = 204) {
   const received: Received[] = []
   let answer = first
   const waiting = new Set<() => void>()
-  // Longer than a test: none ends a kept connection just as it is used again.
+  // Longer than a test, so that no kept connection ends just as it is reused.
   const server = createServer({ keepAliveTimeout: 600_000 }, (req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk) => chunks.push(chunk))
@@ -30,7 +30,7 @@ export async function startReceiver(first: Answer = 204) {
     answerWith(next: Answer) {
       answer = next
     },
-    /** When that many requests have come in all. */
+    /** When this many requests have arrived in total. */
     async gets(count: number): Promise<void> {
       while (received.length < count) {
         await new Promise<void>((resolve) => {

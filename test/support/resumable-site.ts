@@ -16,7 +16,10 @@ export const sha256 = (bytes: Buffer) => `sha-256=:${createHash('sha256').update
 type Node = Awaited<ReturnType<typeof serveUploads>>
 type Values = { site: Site; node: Node; behindProxy: Node; token: string; collection: string }
 
-/** An upload node with a client of Resumable Uploads for HTTP, for the tests of one file. Their values are there once the tests run. */
+/**
+ * An upload node with a Resumable Uploads for HTTP client, for one file's tests. Their values are available once the
+ * tests run.
+ */
 export function resumableSite(database: () => DatabaseHandle) {
   const at = {} as Values
   beforeAll(async () => {
@@ -28,7 +31,7 @@ export function resumableSite(database: () => DatabaseHandle) {
     at.behindProxy = await serveUploads({ ...at.site.runtime, config })
     at.collection = `${at.node.url}/pipes/${at.site.pipe.id}/files/`
   })
-  // Some of the tests move the clock past the life of a token.
+  // Some of the tests move the clock past the token's lifetime.
   const renew = async () => {
     at.token = await at.site.token()
   }
@@ -66,7 +69,7 @@ export function resumableSite(database: () => DatabaseHandle) {
   const codeOf = ({ status, body }: Reply) => [status, JSON.parse(body).code]
   const inBucket = async () => [await at.site.bucket.objects(), await at.site.bucket.unfinished()]
   const leavesNothing = async (before: string[][]) => {
-    // A multipart upload that was being begun is known only when that has ended.
+    // A multipart upload that was being started is only known once that has ended.
     await Promise.all(at.node.context.background)
     at.site.clock.advance(minutes(2))
     await clearLeftovers(at.node.context)

@@ -119,7 +119,7 @@ end
   },
 }
 
-/** Whether the language's program is on this machine. */
+/** Whether the language's program is installed. */
 export function canRun(language: string): boolean {
   const { program, versionFlag } = RUNNERS[language]!
   return spawnSync(program, [versionFlag], { stdio: 'ignore' }).status === 0

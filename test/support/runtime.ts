@@ -10,7 +10,7 @@ import { createVault } from '#lib/platform/vault.ts'
 
 export type TestRuntime = Runtime & {
   clock: { now(): number; advance(ms: number): void }
-  /** What was put into the queue; nothing works on it. */
+  /** What was added to the queue; nothing processes it. */
   jobs: { queue: QueueName; data: object }[]
   logLines: string[]
 }
@@ -25,7 +25,7 @@ const SETTINGS = {
   DATA_DIR: join(tmpdir(), 'sluice-tests'),
 }
 
-/** A runtime for verbs on a test's database: its clock is moved by hand and its queue only remembers. */
+/** A runtime for verbs on a test database: its clock is moved manually and its queue only records. */
 export function testRuntime(database: DatabaseHandle, settings: Record<string, string> = {}): TestRuntime {
   const config = loadConfig({ ...SETTINGS, ...settings })
   const jobs: TestRuntime['jobs'] = []

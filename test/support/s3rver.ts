@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * s3rver as a process of its own, which tells its port to the parent and ends with it. Its streams throw where
- * nobody listens, so it would otherwise take the tests down with it.
+ * s3rver in its own process, which reports its port to the parent and ends with it. Its streams throw if nobody
+ * listens, which would otherwise end the tests as well.
  */
 const S3rver = createRequire(import.meta.url)('s3rver') as new (
   options: object,

@@ -1,6 +1,6 @@
 import { deflateRawSync, gzipSync } from 'node:zlib'
 
-/** The beginnings of files of many types, each as small as its format allows. */
+/** The starts of files of many types, each as small as its format allows. */
 const ascii = (text: string) => Buffer.from(text, 'latin1')
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const box = (brand: string) =>

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { type Answer, ask } from './raw-http.ts'
 import type { Target } from './target.ts'
 
-/** A visitor who is signed in, without a browser: the pages and the server actions as bare requests. */
+/** A signed-in visitor without a browser: the pages and the server actions as plain requests. */
 export type Visit = {
   cookie: string
   get(path: string): Promise<Answer>
-  /** Calls a server action as the script of a page does. */
+  /** Calls a server action like a page's script. */
   act(name: string, ...args: unknown[]): Promise<Answer>
 }
 
@@ -50,7 +50,7 @@ export function cookiesOf({ headers }: Answer): string {
 
 type Manifest = { node: Record<string, { exportedName: string }> }
 
-/** What the build made of an action's name; a test knows the pages only as the build has them. */
+/** The build's name for an action; a test only knows the built pages. */
 export function actionIds(): Map<string, string> {
   const { node } = JSON.parse(readFileSync('.next/server/server-reference-manifest.json', 'utf8')) as Manifest
   return new Map(Object.entries(node).map(([id, { exportedName }]) => [exportedName, id]))

@@ -11,7 +11,7 @@ import { createSite, type SiteOptions } from './upload-site.ts'
 
 export type SftpOptions = { terms?: Partial<SftpTerms>; uploads?: Partial<UploadTerms>; trusts?: boolean }
 
-/** A node that takes uploads by SFTP, within the test's own process. */
+/** A node that accepts uploads by SFTP, within the test's own process. */
 export async function serveSftp(
   runtime: Parameters<typeof openUploads>[0],
   { terms, uploads, trusts = false }: SftpOptions = {},
@@ -41,7 +41,7 @@ export async function openSftpSite(
     ...site,
     node,
     port: node.port,
-    /** The files of the Pipe, the newest first. */
+    /** The Pipe's files, newest first. */
     files: () =>
       rows<{
         id: string
@@ -70,7 +70,7 @@ export type SftpSite = Awaited<ReturnType<typeof openSftpSite>>
 const called = <Result>(call: (done: (error: Error | undefined | null, result: Result) => void) => void) =>
   new Promise<Result>((resolve, reject) => call((error, result) => (error ? reject(error) : resolve(result))))
 
-/** The client of ssh2, by promises. */
+/** The ssh2 client, with promises. */
 export async function connectSftp(
   { port, pipe }: Pick<SftpSite, 'port'> & { pipe: { id: string } },
   password: string | undefined,
@@ -101,9 +101,9 @@ export async function connectSftp(
     run: (verb: 'mkdir' | 'rmdir' | 'unlink', path: string) =>
       called<void>((done) => sftp[verb](path, done as () => void)),
     rename: (from: string, to: string) => called<void>((done) => sftp.rename(from, to, done as () => void)),
-    /** Writes all from an offset on, many pieces at once, as clients do. */
+    /** Writes everything from an offset on, many pieces at once, like real clients. */
     async writeAll(handle: Buffer, bytes: Buffer, from = 0): Promise<void> {
-      // ssh2 splits what is longer, and sends the rest once the first part was answered.
+      // ssh2 splits longer writes, and sends the rest once the first part was answered.
       const PIECE = 28 * 1024
       const writes: Promise<void>[] = []
       for (let at = from; at < bytes.length; at += PIECE)
@@ -115,7 +115,7 @@ export async function connectSftp(
       await this.writeAll(handle, bytes)
       await close(handle)
     },
-    /** Without a word, as a client that is killed. */
+    /** Without notice, like a killed client. */
     kill(): Promise<void> {
       ;(client as unknown as { _sock: { destroy(): void } })._sock.destroy()
       return gone

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { freePort } from './postgres.ts'
 import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 
-/** The real nginx or HAProxy with the file of `deploy/`: nothing is changed in it but addresses and where it writes. */
+/** The real nginx or HAProxy with the file in `deploy/`: only addresses and output paths are changed. */
 export const BALANCERS = ['nginx', 'haproxy'] as const
 export type BalancerKind = (typeof BALANCERS)[number]
 export type ShippedBalancer = Awaited<ReturnType<typeof startShippedBalancer>>
@@ -13,14 +13,14 @@ type Ports = { upload: [number, number]; web: [number, number] }
 type Replacement = [from: string, to: string]
 
 export function findBalancer(kind: BalancerKind): string | undefined {
-  // Debian keeps them off the PATH of users.
+  // Debian keeps them out of users' PATH.
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   return folders.map((folder) => join(folder, kind)).find((path) => existsSync(path))
 }
 
 export async function startShippedBalancer(kind: BalancerKind, ports: Ports, changes: Replacement[] = []) {
   const program = findBalancer(kind)!
-  // nginx takes no spaces in its paths.
+  // nginx does not support spaces in its paths.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-balancer-'))
   const removeFolder = removeWithThisProcess(folder)
   const port = await freePort()
@@ -45,7 +45,10 @@ export async function startShippedBalancer(kind: BalancerKind, ports: Ports, cha
     port,
     url,
     output: () => output,
-    /** nginx goes on with other settings, as a controller of Kubernetes has it: what is in progress ends by the old ones. */
+    /**
+     * nginx continues with other settings, as with a Kubernetes controller: requests in progress end under the old
+     * ones.
+     */
     reload(changed: (config: string) => string) {
       writeFileSync(file, changed(readFileSync(file, 'utf8')))
       child.kill('SIGHUP')
@@ -73,7 +76,7 @@ function nginxPlaces(folder: string, port: number): Replacement[] {
   const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   for (const name of kept) mkdirSync(join(folder, name))
   const paths = kept.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
-  // As root it would give its workers to another user, who may not enter the folder.
+  // As root, it would run its workers as another user, who cannot enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;\n' : ''
   return [
     ['listen 8080', `listen 127.0.0.1:${port}`],

@@ -9,27 +9,27 @@ export type Sluice = {
   baseUrl: string
   pid: number
   child: ChildProcess
-  /** Everything that it printed so far. */
+  /** Everything it has printed so far. */
   output(): string
-  /** SIGTERM; answers with the exit code. */
+  /** SIGTERM; returns the exit code. */
   stop(): Promise<number | null>
   /** kill -9 */
   kill(): Promise<void>
 }
 
-/** As `npm start` and the image have them. */
+/** As in `npm start` and the image. */
 export const NODE_FLAGS = ['--max-semi-space-size=16']
-/** As the image, the systemd unit and the package have them. */
+/** As in the image, the systemd unit and the package. */
 export const MALLOC = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '81920',
   MALLOC_TRIM_THRESHOLD_: '131072',
 }
 
-/** A copy in an odd place where the setup made one. */
+/** A copy in an unusual place if the setup created one. */
 export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
 
-/** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
+/** The server in its own process, on a port chosen by the system. ROLES decides how much of it runs. */
 export async function startSluice(
   env: Record<string, string>,
   source = sourceFolder(),
@@ -79,7 +79,7 @@ export async function startSluice(
   }
 }
 
-/** A data folder that goes when the test is done with it. */
+/** A data folder that is removed after the test. */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
   const path = mkdtempSync(join(tmpdir(), 'sluice é data-'))
   const goneWithThisProcess = removeWithThisProcess(path)

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { removeWithThisProcess } from './until-exit.ts'
 
-/** The oldest version that is upgraded from. */
+/** The oldest version that can be upgraded. */
 const OLDEST = '757d55cce15938c2f7702cfdb1414b48e48db2d4'
 
-/** The source of a commit, beside the packages of today. Undefined in a clone that does not have it. */
+/** A commit's source, next to today's packages. Undefined in a clone without it. */
 export function sourceBefore(commit = OLDEST): { folder: string; commit: string } | undefined {
   if (!isThere(commit)) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-before-'))
   removeWithThisProcess(folder)
   const source = join(folder, 'source')
-  // An index of its own, so that the repository's stays as it is.
+  // A separate index, so that the repository's stays unchanged.
   const env = { GIT_INDEX_FILE: join(folder, 'index') }
   git(['read-tree', commit], env)
   git(['checkout-index', '--all', `--prefix=${source}/`], env)
@@ -21,7 +21,10 @@ export function sourceBefore(commit = OLDEST): { folder: string; commit: string 
   return { folder: source, commit }
 }
 
-/** The newest commit on whose schema this migration was the last one, or one before it: what ran before the next one. */
+/**
+ * The newest commit on whose schema this migration, or an earlier one, was the last: the version that ran before the
+ * next one.
+ */
 export function commitBefore(next: string): string | undefined {
   const added = git(['log', '--diff-filter=A', '--format=%H', '--', `drizzle/migrations/${next}`])
   return added ? git(['rev-parse', `${added.split('\n').at(-1)}^`]) : undefined

@@ -7,11 +7,11 @@ import type { UploadNodeOptions } from './upload-node.ts'
 export type UploadNode = {
   url: string
   port: number
-  /** Where it takes uploads by SFTP, if it was told to. */
+  /** Where it accepts uploads by SFTP, if configured. */
   sftpPort: number | undefined
   pid: number
   signal(name: NodeJS.Signals): void
-  /** Resolves when it ended, however. */
+  /** Resolves when it has ended, however. */
   ended: Promise<unknown>
   stop(): Promise<void>
 }
@@ -48,5 +48,5 @@ export async function startUploadNode(options: UploadNodeOptions, flags: string[
   }
 }
 
-/** A dead node's leases lapse soon, so that a test does not wait for them. */
+/** A dead node's leases expire soon, so that tests do not wait for them. */
 export const SHORT_TERMS = { leaseMs: 1500, renewMs: 300, marginMs: 300, turnMs: 300 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** The key under which `webhook-rows.ts` seals its secrets. */
+/** The key with which `webhook-rows.ts` seals its secrets. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
 export async function startWebhookWorkerProcess(
@@ -33,7 +33,7 @@ export async function startWebhookWorkerProcess(
     lines.push(line)
     for (const look of looks) look()
   })
-  /** When it has printed that line so many times; an error if it ends first. */
+  /** When it has printed that line this many times; rejects if it ends first. */
   const printed = (line: string, times = 1) =>
     new Promise<void>((resolve, reject) => {
       const look = () => {

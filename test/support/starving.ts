@@ -10,7 +10,7 @@ import type { Site } from './upload-site.ts'
 const STORES = 12
 const UPLOADS = 40
 
-/** What one tenant does to take all memory: uploads to Data Stores on a server whose answers never end. */
+/** How a tenant tries to take all memory: uploads to Data Stores on a server whose responses never end. */
 export async function starve(url: string, attacker: Site, bucket: DrippingBucket, body: Buffer) {
   const clients = await Promise.all(
     Array.from({ length: STORES }, (_, n) => openPipe(url, attacker, bucket, n)),
@@ -31,7 +31,7 @@ export async function starve(url: string, attacker: Site, bucket: DrippingBucket
   }
 }
 
-/** A Pipe of the attacker, to a Data Store of its own. */
+/** The attacker's Pipe, to its own Data Store. */
 async function openPipe(url: string, attacker: Site, bucket: DrippingBucket, n: number) {
   const { runtime, actor } = attacker
   const dataStore = await createDataStore(runtime, actor, {

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** One Sluice for all tests of what it answers: a whole one, as `npm start` runs it. */
+/** One Sluice for all tests of its responses: a complete one, as run by `npm start`. */
 export default async function setup(project: TestProject) {
   const given = process.env.TARGET
   if (given) return project.provide('demo', JSON.parse(readFileSync(given, 'utf8')))

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
-/** A running Sluice that tests speak to: that of TARGET (the path of a demo.json), else one of their own. */
+/** A running Sluice for tests: the one in TARGET (the path of a demo.json), otherwise their own. */
 export type Target = DemoDocument & {
-  /** Issues an upload token as a customer's backend does. */
+  /** Issues an upload token like a customer's backend. */
   token(fields?: object): Promise<{ token: string; uploadUrl: string }>
   /** The management API. */
   api<T>(method: string, path: string, body?: object): Promise<{ status: number; body: T }>

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A collector of traces: OTLP over HTTP as the protocol has it, read by hand rather than by what wrote it. */
+/** A trace collector: OTLP over HTTP as specified by the protocol, parsed independently of the code that wrote it. */
 export type CollectedSpan = {
   traceId: string
   spanId: string
@@ -44,7 +44,10 @@ export async function startTraceCollector() {
     answerWith(next: number) {
       status = next
     },
-    /** Of one trace, the earliest first; of two that began in the same millisecond the longer one, which holds the other. */
+    /**
+     * One trace's spans, earliest first; if two started in the same millisecond, the longer one first, which contains
+     * the other.
+     */
     trace: (traceId: string) =>
       spans
         .filter((span) => span.traceId === traceId)
@@ -87,7 +90,10 @@ function attributesOf(bytes: Buffer, field: number): Record<string, string | num
 
 const messagesOf = (bytes: Buffer, field: number) => (fieldsOf(bytes).get(field) ?? []) as Buffer[]
 
-/** https://protobuf.dev/programming-guides/encoding/: each field is a tag and a varint, eight, four or so many bytes. */
+/**
+ * https://protobuf.dev/programming-guides/encoding/: each field is a tag and a varint, or eight, four or a given
+ * number of bytes.
+ */
 function fieldsOf(bytes: Buffer): Map<number, (bigint | Buffer)[]> {
   const fields = new Map<number, (bigint | Buffer)[]>()
   let at = 0

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { coupleSockets } from './couple-sockets.ts'
 
-/** Stands before a database that is in trouble: it answers late, or breaks every so many connections as they are made. */
+/**
+ * Simulates a database in trouble: it responds late, or breaks one in a given number of connections as they are
+ * opened.
+ */
 export async function openTroubledLine(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
@@ -28,7 +31,7 @@ export async function openTroubledLine(databaseUrl: string) {
     make(given: typeof trouble) {
       trouble = given
     },
-    /** Also ends the connections that are there. */
+    /** Also closes existing connections. */
     cutAll() {
       for (const socket of sockets) socket.destroy()
     },

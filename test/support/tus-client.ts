@@ -1,6 +1,6 @@
 import { type Call, httpCall, openCall, type Reply } from './http-call.ts'
 
-/** A TUS client of one request at a time, that hides nothing. */
+/** A TUS client with one request at a time, that hides nothing. */
 export type TusReply = Reply
 
 export const tusCall = (call: Call): Promise<Reply> =>
@@ -13,7 +13,7 @@ export const metadata = (pairs: Record<string, string>) =>
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',')
 
-/** The id of the file behind the address of an upload. */
+/** The file id in an upload's address. */
 export const fileIdOf = (url: string) => url.split('/').at(-1)!
 
 /** The usual calls, bound to one Pipe and token. */
@@ -76,7 +76,7 @@ export function tusClient(base: { url: string; pipeId: string; token: string }) 
 
 export type TusClient = ReturnType<typeof tusClient>
 
-/** A PATCH whose body is sent piece by piece, and that may be cut off. */
+/** A PATCH whose body is sent in pieces, and that may be interrupted. */
 export function openPatch(
   client: { token: string },
   url: string,

@@ -1,7 +1,7 @@
 import { type Answer, ask, type Fields } from './raw-http.ts'
 import type { Target } from './target.ts'
 
-/** The TUS protocol, spoken by hand: every header that it adds can be replaced, or left out with undefined. */
+/** The TUS protocol by hand: every header it adds can be replaced, or omitted with undefined. */
 export const OCTETS = 'application/offset+octet-stream'
 
 export type Tus = ReturnType<typeof tusWith>
@@ -24,7 +24,7 @@ export function tusWith(token: string | undefined, uploadUrl: string) {
     patch: (address: string, offset: number | string, body: string | Uint8Array, fields: Fields = {}) =>
       send('PATCH', address, { 'Content-Type': OCTETS, 'Upload-Offset': offset, ...fields }, body),
     delete: (address: string, fields?: Fields) => send('DELETE', address, fields),
-    /** Creates an upload and answers with its address. */
+    /** Creates an upload and returns its address. */
     async create(length: number, fields: Fields = {}): Promise<string> {
       return located(await tus.post({ 'Upload-Length': length, ...fields }))
     },

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 
-/** Whatever becomes of a test or a run, nothing that it started or wrote outlives it. */
+/** Whatever happens to a test or a run, nothing that it started or wrote outlives it. */
 const children = new Map<ChildProcess, NodeJS.Signals>()
 const folders = new Set<string>()
 
@@ -10,13 +10,13 @@ process.once('exit', () => {
   for (const folder of folders) remove(folder)
 })
 
-/** A frozen process ends by SIGKILL only. */
+/** Only SIGKILL ends a frozen process. */
 export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SIGKILL'): void {
   children.set(child, by)
   child.once('exit', () => children.delete(child))
 }
 
-/** Answers with a function that removes it earlier. */
+/** Returns a function that removes it earlier. */
 export function removeWithThisProcess(folder: string): () => void {
   folders.add(folder)
   return () => {
@@ -25,7 +25,7 @@ export function removeWithThisProcess(folder: string): () => void {
   }
 }
 
-/** Somebody who is just ending may still write into it. */
+/** A process that is just ending may still write to it. */
 function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }

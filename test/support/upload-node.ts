@@ -15,17 +15,17 @@ import { openUploads } from '#server/open-uploads.ts'
 import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 
-/** A node that serves uploads and sweeps, as a process of its own that dies where it is told to. */
+/** A node that serves uploads and sweeps, in its own process that dies where it is told to. */
 export type UploadNodeOptions = {
   databaseUrl: string
   port?: number
   killAt?: Checkpoint | BatchCheckpoint | undefined
   terms?: Partial<UploadTerms>
-  /** A bucket that says nothing for so long is given up; of all calls. */
+  /** A bucket that is silent for this long is abandoned, for all calls. */
   bucketSilenceMs?: number
   clockAheadMs?: number
   importTerms?: Partial<ImportTerms>
-  /** Takes uploads by SFTP as well. */
+  /** Also accepts uploads by SFTP. */
   sftp?: boolean
 }
 

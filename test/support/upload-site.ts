@@ -31,18 +31,18 @@ import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 import { fileIdOf, tusClient } from './tus-client.ts'
 
-/** A bucket whose credentials may put objects and nothing else, unless told otherwise. */
+/** A bucket with put-only credentials, unless told otherwise. */
 export type TestBucket = LocalBucket & {
   name: string
   region: string
   key: BucketKey
-  /** What is in the bucket, by key. */
+  /** The bucket's contents, by key. */
   objects(): Promise<string[]>
   object(key: string): Promise<Buffer>
   remove(key: string): Promise<void>
-  /** Writes other bytes into an object, behind the back of everybody. */
+  /** Overwrites an object's bytes without anyone knowing. */
   replace(key: string, bytes: Uint8Array): Promise<void>
-  /** Multipart uploads that were begun and neither completed nor aborted. */
+  /** Multipart uploads that were started and neither completed nor aborted. */
   unfinished(): Promise<string[]>
 }
 
@@ -97,7 +97,7 @@ export type SiteOptions = {
   provider?: string
   pipe?: Record<string, unknown>
   settings?: Record<string, string>
-  /** Further destinations of the Pipe, each with a bucket of its own. */
+  /** The Pipe's further destinations, each with its own bucket. */
   copies?: { required: boolean; bucket?: Parameters<typeof openTestBucket>[0] }[]
 }
 
@@ -148,7 +148,7 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     pipe,
     sender,
     token,
-    /** A TUS client with a fresh token. */
+    /** A TUS client with a new token. */
     client: async (node: { url: string }, input?: Record<string, unknown>) =>
       tusClient({ url: node.url, pipeId: pipe.id, token: await token(input) }),
     async statusOf(url: string): Promise<string | undefined> {
@@ -193,7 +193,7 @@ export async function serveUploads(
     { ...options, bucket, hookRetriesMs: QUICK_RETRIES_MS },
   )
   const handle = createUploadHandler({ config, log: runtime.log }, context)
-  // As the front door does it, for a test that gives its requests a name.
+  // Like the front door, for a test that names its requests.
   server.on('request', (req, res) => {
     const { 'x-request-id': id, traceparent } = req.headers as Record<string, string | undefined>
     void (id ? runRequest({ id, traceparent, notes: {} }, () => handle(req, res)) : handle(req, res))
@@ -210,7 +210,7 @@ export async function serveUploads(
   }
 }
 
-/** Again if a folder that it was about to read has gone: the bucket removes those that have become empty. */
+/** Repeats if a folder that it was about to read is gone: the bucket removes folders that have become empty. */
 async function readAll(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { recursive: true, withFileTypes: true })

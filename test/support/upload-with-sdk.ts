@@ -9,7 +9,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 
-/** What any other program does: the AWS SDK as it comes puts a file, once whole and once in parts. */
+/** Like any other program: the unmodified AWS SDK puts a file, once in one piece and once in parts. */
 const { endpoint, region, bucket, file, credentials } = JSON.parse(process.argv[2]!)
 const PART_BYTES = 8 * 2 ** 20
 const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true })

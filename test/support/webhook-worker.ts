@@ -9,8 +9,8 @@ import { startWebhookWorker } from '#lib/webhooks/delivery/dispatcher.ts'
 import { webhookSweeps } from '#lib/webhooks/delivery/sweeps.ts'
 
 /**
- * A process that does nothing but send webhooks. It prints each step of each attempt, and dies at one of them if
- * DIE_AT names it. Its clock is CLOCK_AHEAD_MS ahead. On SIGTERM it prints the processor time that it took.
+ * A process that only sends webhooks. It prints each step of each attempt, and dies at one of them if DIE_AT names
+ * it. Its clock is CLOCK_AHEAD_MS ahead. On SIGTERM, it prints the CPU time it used.
  */
 const { DIE_AT, CLOCK_AHEAD_MS, QUIET } = process.env
 
@@ -19,7 +19,7 @@ function reached(step: string): void {
   if (step === DIE_AT) process.kill(process.pid, 'SIGKILL')
 }
 
-/** Two steps more, where the queue and the database meet. */
+/** Two more steps, where the queue and the database meet. */
 function watched(queue: Queue): Queue {
   return {
     ...queue,

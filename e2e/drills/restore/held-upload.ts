@@ -1,12 +1,12 @@
 import { type ClientRequest, request } from 'node:http'
 import { Upload } from 'tus-js-client'
 
-/** An upload whose body comes as far as one says, so that a backup, or a crash, finds it in the middle. */
+/** An upload whose body stops at a given point, so that a backup, or a crash, finds it in the middle. */
 export type HeldUpload = {
   address: string
-  /** Sends the rest; resolves to the status of the answer. */
+  /** Sends the rest; resolves to the response's status. */
   finish(): Promise<number>
-  /** What its server's end left of it is dropped. */
+  /** Discards what its server's end left of it. */
   abandon(): void
 }
 
@@ -60,7 +60,7 @@ function statusOf(sent: ClientRequest): Promise<number> {
   })
 }
 
-/** The client comes back with the address that it kept. True if it finished there, false if it started over elsewhere. */
+/** The client returns to its stored address. True if it finished there, false if it started over elsewhere. */
 export function resumeUpload(
   { uploadUrl, token }: { uploadUrl: string; token: string },
   { address, name, bytes }: { address: string; name: string; bytes: Buffer },

@@ -18,7 +18,7 @@ type Told = { file_id: string; status: string; destinations: { key: string; reas
 
 const PATIENCE_MS = 120_000
 
-/** Until no webhook waits any more. */
+/** Until no webhooks are pending. */
 export async function untilTold(db: Db): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS
   const look = sql`select 1 from deliveries where state = 'pending' limit 1`
@@ -37,7 +37,7 @@ export async function readFiles(db: Db): Promise<Map<string, Found>> {
   return new Map(found.map((file) => [file.id, file]))
 }
 
-/** What the file has to be at the end; undefined where the database does not know it. */
+/** The expected final state of the file; undefined if the database does not know it. */
 function dueStatus({ kind, customer, inParts }: Journey, isKnown: boolean): string | undefined {
   const mayRead = customer.keys === 'all rights'
   if (kind === 'new' || (kind === 'during' && !isKnown)) return undefined
@@ -46,7 +46,7 @@ function dueStatus({ kind, customer, inParts }: Journey, isKnown: boolean): stri
   return 'transferred'
 }
 
-/** Every file ends as docs/operations.md says, its object is its source, and usage and ledger agree. */
+/** Every file ends as described in docs/operations.md, its object equals its source, and usage and ledger agree. */
 export async function judgeFiles(db: Db, journeys: readonly Journey[], log: Log): Promise<void> {
   const files = await readFiles(db)
   for (const journey of journeys) {
@@ -69,7 +69,7 @@ export async function judgeFiles(db: Db, journeys: readonly Journey[], log: Log)
   await checkUsage(db, log)
 }
 
-/** Over both lives of the database: each arrival was told, and no webhook denies what another says. */
+/** Across both lives of the database: each arrival was reported, and no webhook contradicts another. */
 export function judgeWebhooks({ receiver }: Place, journeys: readonly Journey[], log: Log): void {
   const told = receiver.received.map(({ body }) => JSON.parse(body).data as Told)
   for (const { fileId, name, key, kind } of journeys) {
@@ -88,7 +88,7 @@ export function judgeWebhooks({ receiver }: Place, journeys: readonly Journey[],
   log.count('webhooks received', told.length)
 }
 
-/** It finds what the dump did not know where the keys may look, and nothing else; it says where they may not. */
+/** It finds exactly what the dump did not know if the keys allow looking; otherwise, it says so. */
 export function judgeReconciled(
   { uploads, dataStores }: Reconciled,
   { db, journeys, log }: { db: Map<string, Found>; journeys: readonly Journey[]; log: Log },

@@ -12,12 +12,12 @@ import { type Received, startReceiver } from '../../../test/support/receiver.ts'
 import { startSluice, temporaryFolder } from '../../../test/support/sluice.ts'
 import { createSite } from '../../../test/support/upload-site.ts'
 
-/** A Sluice with two customers, one whose bucket keys may do everything and one whose keys may put objects only. */
+/** A Sluice with two customers, one whose bucket keys have all permissions and one with put-only keys. */
 export type Place = Awaited<ReturnType<typeof openPlace>>
 export type Customer = Place['customers'][number]
 export const KEYS = ['all rights', 'PutObject only'] as const
 export type Keys = (typeof KEYS)[number]
-/** Their webhooks are not taken before the restore. */
+/** Their webhooks are not accepted before the restore. */
 export const UNHEARD = 'unheard'
 
 const STATUSES = ['transferred', 'failed', 'expired', 'canceled'] as const
@@ -54,13 +54,13 @@ export async function openPlace() {
     backupFile: join(folder.path, 'sluice.backup'),
     urls: [made[0].url, made[1].url] as const,
     start: (url: string) => startSluice(settings(url)),
-    /** A command of the operator, with the settings of a node. */
+    /** An operator's command, with a node's settings. */
     async command(script: string, url: string, ...args: string[]): Promise<string> {
       const { PATH, HOME } = process.env
       const env = { PATH, HOME, NODE_ENV: 'production' as const, ...settings(url) }
       return (await run(process.execPath, [`scripts/${script}.ts`, ...args], { env })).stdout
     },
-    /** Until the receiver has been told of all of them. */
+    /** Until the receiver has been notified of all of them. */
     async hears(fileIds: string[]): Promise<void> {
       const told = () => new Set(receiver.received.map(({ body }) => JSON.parse(body).data.file_id))
       for (let heard = told(); !fileIds.every((id) => heard.has(id)); heard = told())
@@ -83,7 +83,7 @@ type Wanted = { keys: Keys; port: number; hook: string }
 async function addCustomer(database: DatabaseHandle, { keys, port, hook }: Wanted) {
   const mayAll = keys === 'all rights'
   const site = await createSite(database, mayAll ? { bucket: { actions: ALL_ACTIONS } } : {})
-  // As its check leaves it.
+  // In the state left by its check.
   await database.db.execute(
     sql`update data_stores set may_read = ${mayAll}, may_delete = ${mayAll}, updated_at = clock_timestamp()
       where id = ${site.dataStore.id}`,

@@ -5,13 +5,14 @@ import { judgeFiles, judgeReconciled, judgeWebhooks, type Reconciled, readFiles,
 import { openPlace, type Place } from './place.ts'
 
 /**
- * `npm run drill -- restore`: backs up a Sluice in progress, loses its database, restores the backup, and holds what becomes of
- * each upload, webhook and quota to docs/operations.md. It takes about a minute. With DATABASE_URL it uses that server.
+ * `npm run drill -- restore`: backs up a running Sluice, loses its database, restores the backup, and checks the
+ * outcome of each upload, webhook and quota against docs/operations.md. It takes about a minute. With DATABASE_URL,
+ * it uses that server.
  */
 const PER_KIND = 2
 type Held = Journey & HeldUpload
 
-/** One in parts and one whole of each, for both customers. */
+/** One multipart and one single-part upload of each kind, for both customers. */
 async function eachWay<Made>(
   { customers }: Place,
   kinds: Kind[],
@@ -28,7 +29,7 @@ async function eachWay<Made>(
 const ofKind = <One extends Journey>(journeys: readonly One[], ...kinds: Kind[]) =>
   journeys.filter(({ kind }) => kinds.includes(kind))
 
-/** Answers with what was uploaded beside the backup. */
+/** Returns what was uploaded during the backup. */
 async function backUp(place: Place, log: Log): Promise<Journey[]> {
   let isOver = false
   const backup = place.command('backup', place.urls[0], place.backupFile).finally(() => {
@@ -40,7 +41,7 @@ async function backUp(place: Place, log: Log): Promise<Journey[]> {
   return during
 }
 
-/** All that happens before the database is lost. */
+/** Everything that happens before the database is lost. */
 async function live(place: Place, log: Log): Promise<{ journeys: Journey[]; since: string }> {
   const sluice = await place.start(place.urls[0])
   const done = await eachWay(place, ['before', 'unheard'], finished)

@@ -7,9 +7,10 @@ import type { Sluice } from '../../../test/support/sluice.ts'
 import type { Ingress } from './ingress.ts'
 
 /**
- * What Kubernetes does with the pods of a Deployment, by the times of the chart: a pod is an endpoint as long as its readiness
- * probe succeeds. One that is deleted ceases to be an endpoint; at the same moment its pause before SIGTERM begins, and what
- * is left of it after the grace period gets SIGKILL. The ingress controller hears of endpoints with a delay.
+ * What Kubernetes does with a Deployment's pods, with the chart's timing: a pod is an endpoint as long as its
+ * readiness probe succeeds. A deleted pod stops being an endpoint; at the same moment its pause before SIGTERM
+ * starts, and whatever is left of it after the grace period gets SIGKILL. The ingress controller learns of endpoints
+ * with a delay.
  */
 export type Cluster = ReturnType<typeof openCluster>
 type Pod = { port: number; node: Sluice; ready: boolean }
@@ -31,7 +32,7 @@ export function openCluster({ ingress, start, running }: Options) {
   const ended: Promise<Ended>[] = []
   let told = Promise.resolve()
 
-  /** One after another, each with the endpoints of its own time. */
+  /** One after another, each with the endpoints at its time. */
   const tell = () => {
     const ports = [...pods].filter(({ ready }) => ready).map(({ port }) => port)
     const due = sleep(HEARD_AFTER_MS)
@@ -59,21 +60,27 @@ export function openCluster({ ingress, start, running }: Options) {
   }
 
   return {
-    /** Has what `kubectl rollout restart` starts: `maxSurge: 1`, `maxUnavailable: 0`. It waits for no pod that is ending. */
+    /**
+     * Has the behavior of `kubectl rollout restart`: `maxSurge: 1`, `maxUnavailable: 0`. It does not wait for
+     * terminating pods.
+     */
     async rollOut() {
       for (const pod of [...pods]) {
         await create()
         void remove(pod)
       }
     },
-    /** `kubectl drain` of the machine of each: the budget lets one pod go at a time, and the next when another is ready. */
+    /**
+     * `kubectl drain` for each one's machine: the budget lets one pod go at a time, and the next when another is
+     * ready.
+     */
     async drain() {
       for (const pod of [...pods]) {
         void remove(pod)
         await create()
       }
     },
-    /** How all that were deleted have ended. */
+    /** How all deleted pods have ended. */
     ended: () => Promise.all(ended),
     async close() {
       await told

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type DetailedError, Upload } from 'tus-js-client'
 import type { Stage } from '../stage.ts'
 
-/** Clients of tus-js-client that send one file after another until they are told to stop, and what they saw. */
+/** tus-js-client clients that send one file after another until stopped, and what they saw. */
 export type Seen = {
   sources: Map<string, Buffer>
   /** Each ended an upload. */

@@ -13,12 +13,13 @@ import { changesFor, openIngress } from './ingress.ts'
 import { type Client, type Seen, sendUntil } from './load.ts'
 
 /**
- * `npm run drill -- rollout`: under uploads through HAProxy and nginx, all upload nodes are replaced twice, once by a rollout
- * and once as machines are drained, by the times of the chart. No upload may fail or begin again, every object is its source,
- * and every node ends by itself, within its grace period. What clients repeat on their own, unseen by their users, is printed.
+ * `npm run drill -- rollout`: during uploads through HAProxy and nginx, all upload nodes are replaced twice, once by
+ * a rollout and once as machines are drained, with the chart's timing. No upload may fail or start over, every object
+ * equals its source, and every node ends on its own within its grace period. Automatic client retries, unseen by
+ * users, are printed.
  */
 const MiB = 1024 * 1024
-/** Of each client's connection. */
+/** For each client's connection. */
 const BYTES_PER_SECOND = 2 * MiB
 const CLIENTS: Client[] = [
   ...Array.from({ length: 4 }, () => ({ chunkBytes: 4 * MiB, fileBytes: 12 * MiB })),
