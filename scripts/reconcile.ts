@@ -22,7 +22,7 @@ const USAGE = 'npm run reconcile -- --since 2026-11-22T14:00:00Z'
 const { values } = readOptions(USAGE, { options: { since: { type: 'string' } } })
 const { since = misused('--since is missing', USAGE) } = values
 const sinceMs = Date.parse(since)
-if (Number.isNaN(sinceMs)) misused(`--since is ${since}, which is no time`, USAGE)
+if (Number.isNaN(sinceMs)) misused(`--since is ${since}, which is not a valid time`, USAGE)
 
 await runScript(async () => {
   const config = loadSettings()

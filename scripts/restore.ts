@@ -17,7 +17,7 @@ try {
     await lapseLeases(database.db)
     await dropLapsedLeases(database.db)
     console.log(
-      `${tables} tables are restored. Start Sluice with the keys that it had, and run \`npm run reconcile\`.`,
+      `${tables} tables are restored. Start Sluice with its previous keys, and run \`npm run reconcile\`.`,
     )
   } finally {
     await database.close()

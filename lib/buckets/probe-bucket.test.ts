@@ -34,12 +34,12 @@ async function probe(words: string): Promise<{ name: string; message: string }[]
 
 it('reads no more of an answer than one of S3 has', async () => {
   expect(await probe('a'.repeat(8 * 1024 * 1024))).toMatchObject([
-    { name: 'PutObject', message: expect.stringMatching(/^The bucket answered 400 Strange: $/) },
+    { name: 'PutObject', message: expect.stringMatching(/^The bucket responded with 400 Strange: $/) },
   ])
 })
 
 it('keeps the beginning of what an endpoint says', async () => {
   const [refused] = await probe(`Strange${'a'.repeat(10_000)}`)
-  expect(refused!.message).toMatch(/^The bucket answered 400 Strange: Strangea{100,1000}$/)
+  expect(refused!.message).toMatch(/^The bucket responded with 400 Strange: Strangea{100,1000}$/)
   expect(refused!.message.length).toBeLessThanOrEqual(1000)
 })

@@ -94,7 +94,7 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
   }
   const release = { interrupted: why !== 'end' }
-  // Of a request that is not atomic, the parts recorded so far count.
+  // For any other request, the parts recorded so far count.
   if (release.interrupted && rules.whenCut !== 'keep') await parts.discard()
   else {
     if (why === 'end') verify?.()
@@ -108,7 +108,7 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     if (toBytes > fromBytes) parts.addLast(buffer, { release, note })
     await parts.recorded()
   }
-  // Has no effect if recording the last piece has released the lease already.
+  // Has no effect if recording the last piece has already released the lease.
   await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), ...release })
   return { offsetBytes: upload.progress.offsetBytes, why, state: 'uploading' }
 }
@@ -118,7 +118,7 @@ function drop(piece: Exclude<Piece, Rest>): void {
   if (piece.kind === 'spill') piece.stored()
 }
 
-/** Whether this request completes the file. If the length was unknown until now, it is recorded. */
+/** Whether this request completes the file. Records the length if it was unknown until now. */
 async function endsFile(
   context: UploadContext,
   upload: Upload,

@@ -33,7 +33,7 @@ const GIVE_UP_MS = 60_000
 export function createRecentCommits(now: () => number = () => performance.now()) {
   const commits = new Lately<Commit>(now)
   let settledAtMs = 0
-  /** While there is a server that may lack something. */
+  /** While there is a server that may be missing commits. */
   let pending: { add(commit: Commit): void } | undefined
   const firstSteps = new Set<FirstStep>()
 

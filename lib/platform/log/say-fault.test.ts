@@ -33,7 +33,7 @@ const coded = (code: string, message: string, more: object = {}) =>
 it.each([
   [
     coded('ENOSPC', 'no space left on device', { path: '/data/x' }),
-    /^Sluice cannot use \/data\/x: its disk is full\. Make/,
+    /^Sluice cannot use \/data\/x: its disk is full\. Free/,
   ],
   [
     coded('EROFS', 'read-only', { path: '/data/x' }),

@@ -21,7 +21,7 @@ export type Assembly = {
   crc32: number
   /** The bucket may already have created the object, in an attempt with an unknown outcome. */
   sentBefore: boolean
-  /** Is told the parts that the object is made from. */
+  /** Called with the parts the object is created from. */
   onParts?: (parts: SentPart[]) => void
 }
 
@@ -64,15 +64,15 @@ async function acknowledgedParts(
 
 export const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
 
-/** A file whose client may know that all its bytes have arrived, while its object is still being made. */
+/** A file whose client may know that all its bytes have arrived, while its object is still being created. */
 type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: readonly Destination[] }
 
 /** Shorter than a repair's lease, which nobody renews. */
 const COMPLETE_WITHIN_MS = 20_000
 
 /**
- * Remembers how to make the object. A database that was promoted without the last commits may have the file as
- * unfinished, without its last parts, and its client will not come back. Where no parts were read, the bucket was not
+ * Remembers how to create the object. A database that was promoted without the last commits may still have the file
+ * as unfinished, without its last parts, and its client will not return. If no parts were read, the bucket was not
  * asked for the object.
  */
 export function rememberUnmade(
@@ -104,7 +104,7 @@ export function rememberUnmade(
     return 'made again'
   }
   database.recent.note('object', again)
-  // Where the database has just failed over, this is too late to be among the remembered ones.
+  // If the database has just failed over, this is too late to be among the remembered commits.
   database.recent.doubt('object', again)
 }
 

@@ -12,15 +12,15 @@ type Bytes = Pick<PartBuffer, 'bytes' | 'joined'>
 type LastBytes = Bytes & Pick<PartBuffer, 'crc32'>
 
 /**
- * Compares the bytes of an upload with what its client declared: their type with the first of them, and the checksum with the
- * whole file. Until the type is known to fit, the bytes are held back from every bucket: they are tails, which are in the
- * database only.
+ * Compares an upload's bytes with its client's declarations: the type with the first bytes, and the checksum with the
+ * entire file. Until the type is known to match, the bytes are kept out of every bucket: they are tails, which exist
+ * only in the database.
  */
 export class ContentGuard {
   readonly #context: UploadContext
   readonly #upload: Upload
   readonly #isAtomic: boolean
-  /** Of the whole file, declared with this request. */
+  /** Of the entire file, declared with this request. */
   readonly #crc32: number | undefined
   readonly #fromBytes: number
   #received = Buffer.alloc(0)
@@ -40,7 +40,7 @@ export class ContentGuard {
     this.#isJudging = upload.verifiesContent && this.#fromBytes < HEAD_BYTES
   }
 
-  /** Each piece has to be admitted. False if the type is known, or the Pipe does not ask for it. */
+  /** Each piece must be admitted. False if the type is known, or the Pipe does not ask for it. */
   get isJudging(): boolean {
     return this.#isJudging || this.#mismatched !== undefined
   }
@@ -56,19 +56,19 @@ export class ContentGuard {
     return this.#mismatched === undefined
   }
 
-  /** Call it when the entire request has arrived and is verified. Throws if a piece was dropped. */
+  /** Call it when the entire request has arrived and been verified. Throws if a piece was dropped. */
   async refuseDropped(): Promise<void> {
     if (this.#mismatched === undefined) return
     const { declaredType } = this.#upload
     this.#context.metrics.contentVerified.inc({ outcome: 'mismatch' })
     await fail(this.#context, this.#upload, mismatch(this.#mismatched))
     const declared = `The file was declared as ${declaredType ?? 'of no type'}`
-    throw new SluiceError('type_mismatch', `${declared}, and its content is ${this.#mismatched}.`)
+    throw new SluiceError('type_mismatch', `${declared}, but its content is ${this.#mismatched}.`)
   }
 
   /**
-   * Call it with the bytes that are left and, if they complete the file, with the checksum of all bytes before them. Throws as
-   * `admits` does, and if the checksum is not the declared one.
+   * Call it with the remaining bytes and, if they complete the file, with the checksum of all preceding bytes. Throws
+   * like `admits`, and if the checksum does not match the declared one.
    */
   async admitLast(last: LastBytes, whole: { crc32Before: number } | undefined): Promise<void> {
     await this.#judge(last, { isEndOfFile: whole !== undefined })
@@ -77,7 +77,7 @@ export class ContentGuard {
     if (expected === undefined || !whole) return
     const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
     if (found === expected) return
-    // Some byte was changed on its way here, and nobody knows which.
+    // Some byte changed in transit, and nobody knows which.
     await fail(this.#context, this.#upload, CHECKSUM_MISMATCH)
     throw checksumMismatch(expected, found)
   }
@@ -90,7 +90,7 @@ export class ContentGuard {
     const isWhole = this.#fromBytes + this.#received.length < HEAD_BYTES
     if (isWhole && !isEndOfFile) return
     this.#isJudging = false
-    // Read once it is needed: a client that sends single bytes would otherwise have all of it read for each.
+    // Only read when needed: otherwise, a client that sends single bytes would have all of it read for each byte.
     const before = this.#fromBytes > 0 ? await lease.whileHeld(readTail(this.#context, fileId)) : []
     const head = Buffer.concat([...before, this.#received])
     const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })
@@ -111,10 +111,7 @@ export class ContentGuard {
       return ofRequest
     }
     if (ofRequest !== undefined && ofRequest !== declaredCrc32)
-      throw new SluiceError(
-        'invalid_header',
-        'This crc32 differs from the one that was declared for the file before.',
-      )
+      throw new SluiceError('invalid_header', 'This crc32 differs from the one declared for the file before.')
     return declaredCrc32
   }
 }

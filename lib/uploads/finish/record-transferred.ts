@@ -52,7 +52,7 @@ export async function recordTransferred(
     await emitEvents(tx, lease.fileId)
     return true
   }
-  // A database that has just taken over may refuse it, or be gone before it answers.
+  // A database that has just taken over may refuse it, or go down before it responds.
   const doubt = () => database?.recent.doubt('end', again)
   const recording = span('ledger transferred', () =>
     'whole' in stored ? stored.whole() : db.transaction((tx) => record(tx, stored)),

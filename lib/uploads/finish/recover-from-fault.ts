@@ -61,7 +61,7 @@ async function lookUp(context: UploadContext, upload: Upload, fault: unknown): P
   return settleByLookingUp(context, { fileId, lease, destination, lengthBytes: progress.lengthBytes }, fault)
 }
 
-/** What was found at one of several destinations; undefined if the object is not there, or nobody can tell. */
+/** The lookup's result at one of several destinations; undefined if the object does not exist, or nobody can tell. */
 export type Look = {
   dataStoreId: string
   required: boolean

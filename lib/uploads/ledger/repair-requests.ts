@@ -4,7 +4,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import type { DestinationState } from '../rules/file-status.ts'
 import { isSource, type RepairClaim } from './destination-repairs.ts'
 
-/** A repair that somebody asks for by hand. */
+/** A manually requested repair. */
 export type Repairable = {
   filename: string
   fileStatus: FileStatus
@@ -14,8 +14,9 @@ export type Repairable = {
 }
 
 /**
- * Locks a destination of a file; undefined if the workspace has no such file, or the file no such destination. A worker has the
- * destination when it writes to the timeline, for which the file must not be about to change its key.
+ * Locks a file's destination; undefined if the workspace has no such file, or the file no such destination. A worker
+ * holds the destination's lock when it writes to the timeline, which requires that the file's key is not about to
+ * change.
  */
 export async function lockRepairable(
   tx: Db,
@@ -35,7 +36,7 @@ export async function lockRepairable(
   return found
 }
 
-/** Makes the next attempt due now, and the schedule of retries start over. An attempt that is in progress goes on. */
+/** Makes the next attempt due now, and restarts the retry schedule. An attempt in progress continues. */
 export async function requestRepair(
   tx: Db,
   { fileId, dataStoreId }: Omit<RepairClaim, 'claim'>,

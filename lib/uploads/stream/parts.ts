@@ -10,7 +10,7 @@ import { type Attached, Recorder } from './recorder.ts'
 import { Senders } from './senders.ts'
 import { Tails } from './tails.ts'
 
-/** A part of more than this is not salvaged after a fault: its client can send it again. */
+/** A part larger than this is not salvaged after a fault: its client can send it again. */
 const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 
 type Waiting = { buffer: PartBuffer; fromBytes: number }
@@ -161,7 +161,7 @@ export class Parts {
   }
 
   /**
-   * The last bytes of a request that does not complete the file: they become a smaller part where the rules allow one, and
+   * The last bytes of a request that does not complete the file: they become a smaller part if the rules allow it,
    * otherwise a tail. `attached` is recorded with them or, if there are none, with the last part.
    */
   addLast(buffer: PartBuffer, attached: Attached): void {
@@ -170,7 +170,7 @@ export class Parts {
   }
 
   /**
-   * After a fault of the bucket: records the part that could not be sent as a tail. True if it is the end of a file that may
+   * After a bucket fault: records the part that could not be sent as a tail. True if it is the end of a file that may
    * finish.
    */
   async salvage({ mayFinish }: { mayFinish: boolean }): Promise<boolean> {
@@ -180,7 +180,7 @@ export class Parts {
     const [oldest] = this.#waiting
     if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
     const { offsetBytes, lengthBytes } = this.#upload.progress
-    // If the database failed, too, the part may not begin at the confirmed offset.
+    // If the database also failed, the part may not start at the confirmed offset.
     if (oldest.fromBytes !== offsetBytes) return false
     const isLast = mayFinish && offsetBytes + oldest.buffer.bytes === lengthBytes
     await this.#tails.record(
@@ -190,9 +190,9 @@ export class Parts {
     return isLast
   }
 
-  /** Of an atomic request that is not committed, nothing counts, and the bucket gets nothing more of it. */
+  /** For an uncommitted atomic request, nothing counts, and the bucket gets nothing more of it. */
   async discard(): Promise<void> {
-    // Rejected bytes must not reach the bucket after those that replace them.
+    // Rejected bytes must not reach the bucket after their replacement.
     if (!this.isCommitted) await this.responded()
     this.#senders.close()
   }
@@ -217,13 +217,13 @@ export class Parts {
     await within(this.#context.terms.lateResponseMs, this.#senders.responded())
   }
 
-  /** Aborts what is being sent and frees all buffers. The numbers stay bound in the ledger. */
+  /** Aborts requests in flight and frees all buffers. The numbers stay bound in the ledger. */
   dispose(): void {
     this.#senders.abort()
     for (const { buffer } of [...this.#waiting]) this.#free(buffer)
   }
 
-  /** Records the change together with the last part. False if there is none, or it is being recorded already. */
+  /** Records the change together with the last part. False if there is none, or it is already being recorded. */
   #attachToLastPart(change: Attached): boolean {
     if (!this.#lastPart) return false
     this.#lastPart.attached = change
