@@ -1,12 +1,12 @@
 import { type Random, randomOf } from '../support/random.ts'
 
 /**
- * Every decision of a run. They come from a seed, or from a list that replays and shrinks an earlier run. Choice 0 is
- * always the plainest: no fault, the oldest step, the smallest number. So a shorter list, whose end is filled up with
- * zeros, is a simpler run.
+ * Every decision in a run. They come from a seed, or from a list that replays and shrinks an earlier run. Choice 0 is
+ * always the simplest: no fault, the oldest step, the smallest number. A shorter list, padded with zeros, is
+ * therefore a simpler run.
  */
 export class Choices {
-  /** What was chosen, for a replay. */
+  /** The choices made, for a replay. */
   readonly made: number[] = []
   readonly #random: Random | undefined
   readonly #given: readonly number[]
@@ -29,7 +29,7 @@ export class Choices {
     return from[this.below(from.length)]!
   }
 
-  /** The index of one of these weights, which are whole numbers. The first must not be 0. */
+  /** The index of one of these weights, which are integers. The first must not be 0. */
   weighted(weights: readonly number[]): number {
     const total = weights.reduce((sum, weight) => sum + weight, 0)
     if (total === weights[0]) return 0
@@ -43,7 +43,7 @@ export class Choices {
     return weights[index] === 0 ? 0 : index
   }
 
-  /** True in so many of a hundred cases. */
+  /** True in this many of a hundred cases. */
   percent(chance: number): boolean {
     return this.weighted([100 - chance, chance]) === 1
   }

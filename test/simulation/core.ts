@@ -16,19 +16,19 @@ import { Failure } from './failure.ts'
 import type { Host, Scheduler } from './scheduler.ts'
 import type { Session } from './sessions.ts'
 
-/** Everything that the simulation knows of the core is in this file. */
+/** Everything that the simulation knows about the core is in this file. */
 
 export type CoreRequest = Pick<UploadRequest, 'method' | 'pipeId' | 'fileId' | 'headers'> & {
   protocol: HttpProtocol
   body: unknown
   sendInterim: UploadRequest['sendInterim']
 }
-/** `code` is that of an error. */
+/** `code` is an error's code. */
 export type CoreReply = { status: number; headers: Record<string, string>; code?: string }
 
-/** A node as the simulation sees it. */
+/** A node from the simulation's point of view. */
 export type CoreNode = {
-  /** The leases that it has, each as `file:fence`. */
+  /** Its leases, each as `file:fence`. */
   held: ReadonlySet<string>
   usedBytes(): number
   limitBytes: number
@@ -39,9 +39,12 @@ export type CoreNode = {
 }
 
 const PROTOCOLS = { tus: tusProtocol, 'resumable-http': resumableProtocol, http: plainProtocol }
-/** In these a mebibyte is a kibibyte. */
+/** In these, a mebibyte is a kibibyte. */
 const MEMORY_BYTES = 64 * 1024
-/** Timelines have tables by the months of PostgreSQL's own clock; repairs are tried by repair.db.test and by killed processes. */
+/**
+ * Timelines have monthly tables by PostgreSQL's own clock; repairs are covered by repair.db.test and by killing
+ * processes.
+ */
 const NOT_SIMULATED = new Set(['months of timelines', 'repair destinations'])
 
 type Around = {
@@ -54,7 +57,7 @@ type Around = {
   violated(failure: Failure): void
 }
 
-/** Opens a node of the real core. To be called on its host. */
+/** Opens a node of the real core. Call it on its host. */
 export async function openNode(
   runtime: Runtime,
   database: DatabaseHandle,
@@ -108,12 +111,12 @@ export type LedgerDestination = {
   key: string
   multipartId: string | null
 }
-/** `etags`: of each destination. */
+/** `etags`: for each destination. */
 export type LedgerPart = { number: number; offsetBytes: number; sizeBytes: number; etags: (string | null)[] }
 
 export type LedgerFile = {
   id: string
-  /** Names the client's source. */
+  /** Identifies the client's source. */
   filename: string
   status: FileStatus
   reason: string | null
@@ -130,7 +133,7 @@ export type LedgerFile = {
   concat: 'partial' | 'final' | null
   /** Its creation was refused and left no record. */
   erased: boolean
-  /** Its address is gone: its client has let go of it, or it was a piece that is joined or expired. */
+  /** Its address is gone: its client has abandoned it, or it was a piece that was joined or has expired. */
   retired: boolean
   /** The file that a piece has become part of. */
   joinedInto: string | null
@@ -147,14 +150,14 @@ export type Ledger = {
   dayBytes: number
 }
 
-/** All of it, as it is committed. */
+/** The entire committed state. */
 export async function readLedger(session: Session): Promise<Ledger> {
   const [row] = await session.run({ text: LEDGER, prepare: true })
   const { ledger } = row as { ledger: string | Ledger }
   return typeof ledger === 'string' ? JSON.parse(ledger) : ledger
 }
 
-/** 28 is what encryption adds to a tail. */
+/** Encryption adds 28 bytes to a tail. */
 const LEDGER = `select json_build_object(
   'usedBytes', (select coalesce(sum(used_bytes), 0) from usage_months),
   'reservedBytes', (select coalesce(sum(reserved_bytes), 0) from usage_months),
@@ -175,7 +178,7 @@ const LEDGER = `select json_build_object(
     'events', case when f.status like '%ing' then 0 else (select count(*) from events e where e.file_id = f.id) end) order by f.id)
   from files f), '[]')) as ledger`
 
-/** Nothing of an earlier run is left. */
+/** Nothing is left of an earlier run. */
 export async function emptyLedger(session: Session): Promise<void> {
   await session.run({ text: EMPTY })
 }

@@ -4,7 +4,7 @@ import type { Host, Scheduler } from './scheduler.ts'
 import { sentenceOf } from './trace.ts'
 import type { World } from './world.ts'
 
-/** What can go wrong between two steps, apart from what happens to a single request or statement. */
+/** What can go wrong between two steps, apart from faults of a single request or statement. */
 const DISTURBANCES: ((world: World, node: Node) => void | Promise<void>)[] = [
   passTime,
   sweep,
@@ -35,14 +35,14 @@ function passTime({ scheduler, choices, trace }: World): void {
   trace.note(`${ms} ms pass`)
 }
 
-/** More than a lease lasts. */
+/** Longer than a lease lasts. */
 function passMuchTime({ scheduler, choices, trace }: World): void {
   const ms = choices.pick([16_000, 31_000, 61_000])
   scheduler.nowMs += ms
   trace.note(`${ms} ms pass`)
 }
 
-/** Reservations lapse, and an upload expires whose client may not know its address. */
+/** Reservations lapse, and an upload whose client may not know its address expires. */
 function passHours(world: World): void {
   if (!world.habits.idles) return
   world.mayFail = true
@@ -91,7 +91,7 @@ function stop(world: World, node: Node): void {
   void world.watched(node.drain().then(() => restart(world, node)))
 }
 
-/** A node stands still until its leases have expired, and its clients go elsewhere: it wakes up among its successors. */
+/** A node pauses until its leases have expired, and its clients go elsewhere: it wakes up among its successors. */
 function strand({ choices, scheduler, trace }: World, node: Node): void {
   const { host } = node
   if (host.state !== 'up' || node.exchanges.size === 0) return
@@ -100,7 +100,7 @@ function strand({ choices, scheduler, trace }: World, node: Node): void {
   freezeFor(choices.pick([17_000, 25_000, 40_000]), scheduler, host)
 }
 
-/** Something is on its way for long: a statement, a request, an answer. */
+/** Something takes very long: a statement, a request, a response. */
 function delay({ choices, scheduler, trace }: World): void {
   const steps = scheduler.ready().filter(({ quiet }) => !quiet)
   if (steps.length === 0) return
@@ -110,7 +110,7 @@ function delay({ choices, scheduler, trace }: World): void {
   trace.note(`${ms} ms pass before this happens: ${sentenceOf(step)}`)
 }
 
-/** A lifecycle rule removes what is unfinished, a day after it began at the earliest. */
+/** A lifecycle rule removes unfinished uploads, at the earliest a day after their start. */
 function dropMultipart(world: World): void {
   const { buckets, choices, habits, scheduler, trace } = world
   const open = [...buckets.values()].flatMap(({ multiparts }) =>

@@ -5,13 +5,13 @@ import type { World } from './world.ts'
 
 /** What the client sees of a request: the response, or nothing. */
 export type Reply = CoreReply | 'nothing'
-/** Called with the headers of a response that comes while the body is still being sent. */
+/** Called with the headers of a response that arrives while the body is still being sent. */
 export type Interim = (headers: Record<string, string>) => void
 
 /** How long a client waits for a response before it gives up. */
 const PATIENCE_MS = 30_000
 
-/** One request of a client to a node. Its body comes in chunks, each of which is a step. */
+/** A client's request to a node. Its body arrives in chunks, each of which is a step. */
 export class Exchange {
   readonly #world: World
   readonly #client: string
@@ -54,7 +54,7 @@ export class Exchange {
     return this.#reply.promise
   }
 
-  /** Whether the node hears of it is open: what is on its way may still arrive. */
+  /** The node may or may not notice: data in flight may still arrive. */
   giveUp(): void {
     if (this.#isOver) return
     if (this.#world.choices.percent(50)) this.#close()
@@ -127,7 +127,7 @@ export class Exchange {
   }
 }
 
-/** Stands for the request of Node's HTTP server, whose body the endpoint reads. */
+/** Stands in for the request of Node's HTTP server, whose body the endpoint reads. */
 class SimulatedBody extends EventEmitter {
   headers: Record<string, unknown> = {}
   trailers = {}

@@ -12,7 +12,7 @@ export type SeedsToExplore = {
   say: (line: string) => void
 }
 
-/** True if no seed fails. Says now and then, and when it is interrupted, how far it has come. */
+/** True if no seed fails. Prints its progress from time to time, and when it is interrupted. */
 export async function exploreSeeds(site: Site, options: SeedsToExplore): Promise<boolean> {
   const { from, seeds, say, signal } = options
   say(`seeds ${from} to ${from + seeds - 1}, in ${options.processes} processes`)
@@ -36,7 +36,7 @@ export async function exploreSeeds(site: Site, options: SeedsToExplore): Promise
   return !found && !signal.aborted
 }
 
-/** What all runs have come to. */
+/** The results of all runs. */
 class Tally {
   readonly #startedMs = performance.now()
   readonly #interleavings = new Set<string>()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
-/** What a worker is asked: to run a seed, or to tell its story. */
+/** A worker's task: to run a seed, or to tell its story. */
 export type Task = { seed: string; tells?: boolean }
 export type Explored = {
   hash: string
@@ -19,11 +19,11 @@ export type Site = {
   serverUrl: string
   /** The name of a migrated database there. */
   template: string
-  /** The planted fault that the core has. */
+  /** The fault planted in the core. */
   fault: string | undefined
 }
 
-/** A process of its own, with a database of its own. */
+/** A separate process with its own database. */
 class Worker {
   readonly #process: ChildProcess
   readonly #database: TestDatabase
@@ -78,9 +78,9 @@ export type Exploration = {
   from: number
   seeds: number
   processes: number
-  /** Ends the exploration; the seeds that are being run do not count. */
+  /** Ends the exploration; seeds in progress do not count. */
   signal: AbortSignal
-  /** Called with every seed that was run. All before `next` are done. */
+  /** Called with every completed seed. All before `next` are done. */
   onRun?: (seed: number, run: Explored, next: number) => void
 }
 export type Found = { seed: number; failure: string }
@@ -115,10 +115,10 @@ export async function explore(
   return { found, next: done.next }
 }
 
-/** Several processes are done with their seeds in any order. */
+/** Several processes finish their seeds in any order. */
 class DoneSeeds {
   readonly #beyond = new Set<number>()
-  /** The lowest that is not done. */
+  /** The lowest unfinished one. */
   next: number
 
   constructor(from: number) {

@@ -8,13 +8,13 @@ type Rows = Record<string, unknown>[]
 export type Deps = {
   scheduler: Scheduler
   choices: Choices
-  /** How many of a hundred statements lose their session before, and how many after they were executed. */
+  /** How many of a hundred statements lose their session before execution, and how many after it. */
   lostPercent: () => number
-  /** How many of a hundred answers take their time. */
+  /** How many of a hundred responses are delayed. */
   slowPercent: () => number
-  /** Called when something may have been committed, with who did it and what. */
+  /** Called when something may have been committed, with the node and the statement. */
   committed(by: ReadonlyMap<Host, string>): Promise<void>
-  /** Called when this was notified. */
+  /** Called for this notification. */
   notified(notice: { channel: string; payload: string }): void
 }
 
@@ -24,23 +24,23 @@ type Blocked = { session: Session; blockers: number[]; done: Promise<void>; fini
 const ENDS = { commit: 'commits', rollback: 'rolls back' }
 const WRITES = /\b(insert|update|delete)\b/i
 const ASKS_TIME = /\bnow\(\)/i
-/** By how much an answer is late: after other steps only, or so late that its request may have ended. */
+/** How late a response is: only after other steps, or so late that its request may have ended. */
 const LATE_MS = [0, 0, 0, 3_000]
-/** Of the real clock. */
+/** By the real clock. */
 const ASK_AFTER_MS = 2
 
 /**
- * Where the statements of all nodes wait for their turn. One is executed at a time, on the real database. If it has to
- * wait for a lock, that of another node's open transaction, it stays in progress, and until it is done only those who
- * hold it up go on. So at most one statement is woken by a commit, and what happens next is the same each time.
+ * Where all nodes' statements wait for their turn. One is executed at a time, on the real database. If it has to wait
+ * for the lock of another node's open transaction, it stays in progress, and until it is done only the sessions
+ * blocking it continue. A commit therefore wakes at most one statement, and the next event is the same each time.
  */
 export class Gate {
   readonly #sessions: Sessions
   readonly #deps: Deps
   readonly #open = new Set<Transaction>()
-  /** Each waits for the one after it. */
+  /** Each waits for the next one. */
   readonly #blocked: Blocked[] = []
-  /** What the statements that are done by now have changed, and what they answer. */
+  /** What completed statements have changed, and their results. */
   readonly #changed = new Map<Host, string>()
   #hasNotices = false
   #answers: { host: Host; label: string; give: () => void }[] = []
@@ -81,7 +81,7 @@ export class Gate {
     return promise
   }
 
-  /** Its sessions end. What it has sent already, outside of a transaction, may still be executed. */
+  /** Its sessions end. Statements it has already sent outside of a transaction may still be executed. */
   async kill(host: Host): Promise<void> {
     for (const transaction of [...this.#open].filter((one) => one.host === host))
       if (!this.#isBlocked(transaction)) await this.#lose(transaction)
@@ -128,7 +128,7 @@ export class Gate {
         (rows) => ({ rows }),
         (error: unknown) => ({ error }),
       )
-      // One that changes something reports at least one row.
+      // A statement that changes something reports at least one row.
       const count = 'rows' in outcome ? (outcome.rows as Rows & { count: number }).count : 0
       await this.#finish(statement, session, {
         hasChanged: count > 0,
@@ -165,7 +165,7 @@ export class Gate {
 
   async #send(session: Session, statement: Statement, isFirst: boolean): Promise<Rows> {
     const { transaction } = statement
-    // Within a transaction, PostgreSQL's now() is when it began.
+    // Within a transaction, PostgreSQL's now() is its start.
     if (isFirst || (!transaction && ASKS_TIME.test(statement.text)))
       void session.setTime(this.#deps.scheduler.nowMs)
     if (isFirst) void session.run({ text: 'begin' })
@@ -196,7 +196,7 @@ export class Gate {
     await this.#untilBlocked()
   }
 
-  /** The session is gone: its transaction is rolled back, and whoever goes on with it hears so. */
+  /** The session is gone: its transaction is rolled back, and any further use gets an error. */
   async #lose(transaction: Transaction): Promise<void> {
     transaction.lost = lostSession()
     if (transaction.session) await transaction.session.run({ text: 'rollback' })
@@ -208,7 +208,7 @@ export class Gate {
     if (transaction.session) transaction.session.isFree = true
   }
 
-  /** Runs until every statement is done or waits for a lock, and only then looks at what they have changed. */
+  /** Runs until every statement is done or waiting for a lock, and only then reads their changes. */
   async #untilBlocked(): Promise<void> {
     for (let last = this.#blocked.at(-1); last; last = this.#blocked.at(-1)) {
       last.blockers = await this.#blockersOf(last)
@@ -239,7 +239,7 @@ export class Gate {
       return []
     })
     if (this.#sessions.isAlone(session)) return whenDone
-    // Most are done sooner than PostgreSQL could be asked.
+    // Most are done before PostgreSQL could be asked.
     await Promise.race([whenDone, pauseReally(ASK_AFTER_MS)])
     while (!isDone) {
       const blockers = await Promise.race([whenDone, this.#sessions.blockersOf(session)])
@@ -274,7 +274,7 @@ export class Gate {
   }
 }
 
-/** An open transaction of a node. Its session begins with its first statement. */
+/** A node's open transaction. Its session starts with its first statement. */
 export class Transaction {
   readonly host: Host
   session: Session | undefined

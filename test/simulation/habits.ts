@@ -3,16 +3,16 @@ import { PUTTING } from './simulated-bucket.ts'
 import type { UploadPlan } from './simulated-client.ts'
 import type { SiteOptions } from './site.ts'
 
-/** A destination of the Pipe, with what happens on the way to its bucket: see `FATES`. */
+/** One of the Pipe's destinations, with what happens on the way to its bucket: see `FATES`. */
 type DestinationHabits = SiteOptions['destinations'][number] & { fates: number[] }
 
-/** What kind of run it is. Runs that do only some things go deeper than runs that do everything. */
+/** The kind of run. Runs limited to a few behaviors go deeper than runs with everything. */
 export type Habits = Omit<SiteOptions, 'destinations'> & {
   destinations: DestinationHabits[]
   plans: UploadPlan[]
-  /** How far the clock of each node is off. */
+  /** How far each node's clock is off. */
   skewsMs: number[]
-  /** For how many steps things go wrong. */
+  /** For how many steps disturbances occur. */
   troubledSteps: number
   /** How many of a hundred steps are not the oldest one. */
   shufflePercent: number
@@ -22,11 +22,11 @@ export type Habits = Omit<SiteOptions, 'destinations'> & {
   cancelPercent: number
   /** Hours may pass in which nothing happens. */
   idles: boolean
-  /** What all files together may have; 0 is unlimited. */
+  /** The limit for all files together; 0 is unlimited. */
   quotaBytes: number
   /** The bucket may drop unfinished uploads. */
   drops: boolean
-  /** Of a thousand steps, before how many each of `DISTURBANCES` happens. */
+  /** Before how many of a thousand steps each of `DISTURBANCES` happens. */
   disturbances: number[]
 }
 
@@ -99,7 +99,7 @@ function drawPlans(choices: Choices, mayJoin: boolean): UploadPlan[] {
   return Array.from({ length: choices.whole(1, 2) }, () => drawPlan(choices, mayJoin, often))
 }
 
-/** In the simulation a mebibyte is a kibibyte: parts have 5 to 8 KiB. */
+/** In the simulation, a mebibyte is a kibibyte: parts have 5 to 8 KiB. */
 function drawPlan(
   choices: Choices,
   mayJoin: boolean,

@@ -3,7 +3,7 @@ import { furthest, SimulatedClient } from './simulated-client.ts'
 
 export const named = (name: string) => ({ 'content-disposition': `attachment; filename="${name}"` })
 
-/** One request brings the whole file; a client that hears nothing sends it again. */
+/** One request brings the entire file; a client without a response sends it again. */
 export class PlainClient extends SimulatedClient {
   protected readonly protocol = 'http'
 
@@ -43,7 +43,7 @@ export class ResumableClient extends SimulatedClient {
     const body = this.bodyFrom(from)
     const appended = { 'upload-offset': String(from), 'content-type': 'application/partial-upload' }
     const sending = this.sendBody(() => this.#request('PATCH', body, appended))
-    // Also while the body is on its way.
+    // Also while the body is in flight.
     const isCanceling = await this.cancels(() => this.#ask('DELETE'))
     const accepted = (await sending).filter(({ status }) => status < 300)
     if (isCanceling || accepted.length === 0) return false
@@ -51,7 +51,7 @@ export class ResumableClient extends SimulatedClient {
     return true
   }
 
-  /** Of a response that reports the state of the upload. */
+  /** From a response that reports the upload's state. */
   #told(reply: Exclude<Reply, 'nothing'>): void {
     this.fileId ??= this.addressOf(reply)
     this.confirm(reply)

@@ -13,13 +13,13 @@ import type { BucketRequest } from './simulated-bucket.ts'
 import type { SimulatedClient } from './simulated-client.ts'
 import type { World } from './world.ts'
 
-/** What has to be so after every step. */
+/** What must hold after every step. */
 export class Invariants {
   ledger: Ledger = { files: [], usedBytes: 0, reservedBytes: 0, dayBytes: 0 }
   readonly #world: World
   /** The range of bytes that each part number was first sent with. */
   readonly #sentRanges = new Map<string, string>()
-  /** How often the status of each file has become one of an end. */
+  /** How often each file's status became final. */
   readonly #ends = new Map<string, number>()
 
   constructor(world: World) {
@@ -43,7 +43,7 @@ export class Invariants {
     checkUsage(this.ledger, this.#world.habits.quotaBytes)
   }
 
-  /** After each step, without a look at the database. */
+  /** After each step, without reading the database. */
   stepped(): void {
     for (const { core, host } of this.#world.nodes) {
       if (!core) continue
@@ -69,7 +69,7 @@ export class Invariants {
     )
   }
 
-  /** A request to the bucket is about to leave its node. */
+  /** A bucket request is about to leave its node. */
   sending(host: Host, operation: string, { bucket, key, query, body }: BucketRequest): void {
     const file = this.ledger.files.find((one) => one.destinations.some((at) => at.key === key))
     if (!file || operation !== 'UploadPart' || file.concat === 'final' || isEnded(file)) return
@@ -100,7 +100,7 @@ export class Invariants {
     )
   }
 
-  /** A bucket has done something: a part that comes late must not replace one that is recorded. */
+  /** A bucket has done something: a late part must not replace a recorded one. */
   arrived(operation: string, { bucket, key, query }: BucketRequest): void {
     if (operation !== 'UploadPart') return
     for (const file of this.ledger.files)
@@ -110,7 +110,7 @@ export class Invariants {
       }
   }
 
-  /** What the ledger says of each bucket. */
+  /** The ledger's view of each bucket. */
   #checkBuckets(file: LedgerFile): void {
     for (const at of file.destinations) {
       const isOpen = at.status.endsWith('ing')
@@ -120,8 +120,8 @@ export class Invariants {
   }
 
   /**
-   * The object of a file that has failed elsewhere is deleted. So is a piece, once the file is made that it was joined into, or
-   * if nobody has joined it.
+   * The object of a file that failed elsewhere is deleted. So is a piece, once the file it was joined into has been
+   * created, or if nobody has joined it.
    */
   #keepsObject({ status, concat, retired, joinedInto }: LedgerFile): boolean {
     if (status === 'failed') return false
@@ -134,7 +134,7 @@ export class Invariants {
     const etag = part.etags[at.position - 1] ?? null
     if (etag === null && !at.required) return
     const multipart = this.#world.buckets.get(at.bucket)!.multiparts.get(at.multipartId ?? '')
-    // The object may have been made of it since, or the bucket has dropped the upload.
+    // Its object may have been created since, or the bucket has dropped the upload.
     if (etag !== null && at.multipartId !== null && !multipart) return
     const stored = multipart?.parts.get(part.number)
     const { offsetBytes, sizeBytes } = part
@@ -166,7 +166,7 @@ export class Invariants {
     )
   }
 
-  /** When all is over and nothing is in progress. */
+  /** When everything is over and nothing is in progress. */
   async ended(): Promise<void> {
     await this.committed(new Map())
     for (const file of this.ledger.files) checkEnd(file)
@@ -205,13 +205,13 @@ export class Invariants {
     )
   }
 
-  /** Undefined if there is no record of it, as of a file that was to be joined. */
+  /** Undefined if it has no record, such as a file that was to be joined. */
   #mayFail(file: LedgerFile | undefined): boolean {
     if (this.#world.mayFail || file === undefined) return this.#world.mayFail
     return isStored(file) || file.status === 'canceled' || this.#mayRebind(file)
   }
 
-  /** Decision 26: a rejected body or a length that comes late can end inside a part that was sent. */
+  /** Decision 26: a rejected body or a late length can end inside a part that was sent. */
   #mayRebind(file: LedgerFile): boolean {
     const { deferred, checksums } = this.#clientOf(file).plan
     return deferred || checksums
@@ -231,7 +231,7 @@ export class Invariants {
   }
 }
 
-/** What a statement has changed, in words. */
+/** Describes what a statement has changed. */
 function changesOf(was: LedgerFile | undefined, is: LedgerFile): string[] {
   const { filename, fence, holder, parts, offsetBytes, status, events } = is
   return [
@@ -243,7 +243,7 @@ function changesOf(was: LedgerFile | undefined, is: LedgerFile): string[] {
   ].filter((what) => what !== false)
 }
 
-/** Where the range begins that a part number has in the ledger. */
+/** Where a part number's range starts in the ledger. */
 function startOf(file: LedgerFile, number: number): number | undefined {
   const { recordedParts, recordedBytes, boundEnds, parts } = file
   if (number <= recordedParts) return parts[number - 1]?.offsetBytes
@@ -253,7 +253,7 @@ function startOf(file: LedgerFile, number: number): number | undefined {
 function endOf(file: LedgerFile, number: number, from: number): number | undefined {
   const { recordedParts, boundEnds, parts, status, offsetBytes } = file
   if (number <= recordedParts) return from + parts[number - 1]!.sizeBytes
-  // The tail of a file whose bytes are all there becomes its last part.
+  // The tail of a file whose bytes have all arrived becomes its last part.
   if (status === 'transferring') return offsetBytes
   return boundEnds[number - recordedParts - 1]
 }

@@ -2,7 +2,7 @@ import type { Ledger, LedgerDestination, LedgerFile } from './core.ts'
 import { assertHolds } from './failure.ts'
 import type { Host } from './scheduler.ts'
 
-/** What has to be so in every state of the ledger, and from one state to the next. Nothing else is looked at. */
+/** What must hold in every state of the ledger, and from one state to the next. Nothing else is read. */
 
 const ENDED = new Set(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'])
 export const isEnded = ({ status }: LedgerFile) => ENDED.has(status)
@@ -12,7 +12,7 @@ export const isStored = ({ status }: LedgerFile) => status.endsWith('transferred
 const isOpen = ({ status }: LedgerDestination) => status.endsWith('ing')
 const isDelivered = ({ status }: LedgerDestination) => status === 'transferred'
 
-/** `ends`: how often its status has become one of an end. */
+/** `ends`: how often its status became final. */
 export function checkFile(file: LedgerFile, ends: number): void {
   const { filename, status, destinations } = file
   const isPut = destinations.every((one) => isDelivered(one) || !one.required)
@@ -31,7 +31,7 @@ export function checkFile(file: LedgerFile, ends: number): void {
   )
 }
 
-/** The status of a file is true of its destinations. */
+/** A file's status matches its destinations. */
 function checkDestinations({ filename, status, destinations }: LedgerFile): void {
   const required = destinations.filter((one) => one.required)
   const isTrue = {
@@ -78,7 +78,7 @@ function checkOffset({ filename, offsetBytes, parts, tails }: LedgerFile): void 
   )
 }
 
-/** `by`: those who may have changed it, and by which of their functions; `holder`: who has or had the lease. */
+/** `by`: those who may have changed it, and with which of their functions; `holder`: who has or had the lease. */
 export function checkChange(
   was: LedgerFile,
   is: LedgerFile,
@@ -122,14 +122,14 @@ export function checkChange(
 function writtenOf(file: LedgerFile): string {
   const { offsetBytes, recordedParts, recordedBytes, boundEnds, destinations, parts, tails } = file
   const counts = [parts.length, tails.length]
-  // Whoever clears up forgets what was given up.
+  // Clearing up forgets abandoned uploads.
   const multiparts = destinations.map((one) => one.required && !isEnded(file) && one.multipartId)
   return JSON.stringify([offsetBytes, recordedParts, recordedBytes, boundEnds, ...multiparts, ...counts])
 }
 
 export function checkUsage({ files, usedBytes, reservedBytes, dayBytes }: Ledger, quotaBytes: number): void {
   const sum = (of: (file: LedgerFile) => number) => files.reduce((total, file) => total + of(file), 0)
-  // The bytes of a joined file were counted with its pieces.
+  // A joined file's bytes were counted with its pieces.
   const counted = sum((file) => (file.concat === 'final' ? 0 : file.countedBytes))
   const reserved = sum((file) => file.reservedBytes)
   assertHolds(

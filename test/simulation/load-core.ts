@@ -2,7 +2,10 @@ import { registerHooks } from 'node:module'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A change to the source of the core or of how it counts usage, which have the text exactly once, in whatever file. */
+/**
+ * A change to the source of the core or of its usage counting, in which the text must occur exactly once, in any
+ * file.
+ */
 export type Edit = { find: string; replace: string }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -15,13 +18,13 @@ const EXCHANGE = 'lib/buckets/exchange.ts'
 export const NETWORK = Symbol.for('sluice.simulation.network')
 
 /**
- * Changes the core as it is loaded; call it before anything of `lib` is imported.
+ * Changes the core as it is loaded; call it before importing anything from `lib`.
  *
- * - A mebibyte is a kibibyte in there, so that files of several parts are small: parts have 5 to 8 KiB.
- * - What the bucket client sends goes to the simulated network instead of a socket.
+ * - A mebibyte becomes a kibibyte, so that multipart files are small: parts have 5 to 8 KiB.
+ * - The bucket client sends to the simulated network instead of a socket.
  * - A planted fault is written into the source.
  *
- * Returns a function that fails unless all edits were made, to be called when the core is loaded.
+ * Returns a function to call when the core is loaded, which fails unless all edits were made.
  */
 export function changeCoreOnLoad(planted: readonly Edit[]): () => void {
   const made = new Map(planted.map((edit) => [edit, 0]))

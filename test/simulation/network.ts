@@ -15,7 +15,7 @@ export type NetworkDeps = {
   scheduler: Scheduler
   choices: Choices
   buckets: ReadonlyMap<string, SimulatedBucket>
-  /** The chances of each fate on the way to this bucket, in the order of `FATES`; what is not a fault comes first. */
+  /** The chances of each fate on the way to this bucket, in the order of `FATES`, with no fault first. */
   weights(bucket: string): readonly number[]
   /** Called before a request leaves its node. */
   sending(host: Host, operation: string, request: BucketRequest): void
@@ -23,7 +23,7 @@ export type NetworkDeps = {
   arrived(host: Host, operation: string, request: BucketRequest, answer: BucketAnswer): void
 }
 
-/** What can become of a request to the bucket. */
+/** What can happen to a bucket request. */
 export const FATES = [
   'answered',
   'arrives late',
@@ -46,15 +46,15 @@ const ARRIVALS: Partial<Record<Fate, string>> = {
 type Outgoing = Parameters<typeof exchange>[0]
 type Fate = (typeof FATES)[number]
 
-/** By how much: after other steps only, or so late that whoever waits for it may have stopped. */
+/** How late: only after other steps, or so late that its waiter may have given up. */
 const LATE_MS = [0, 0, 2_000, 12_000]
 
-/** What its sender gave up arrives within this time or never: Sluice clears up after ended uploads a minute later. */
+/** An abandoned request arrives within this time or never: Sluice clears up after ended uploads a minute later. */
 const ARRIVES_WITHIN_MS = 60_000
 
 let network: Network
 
-/** To be called once: the bucket client sends by this. */
+/** Call it once: the bucket client then sends through this. */
 export function replaceNetwork(): void {
   Object.assign(globalThis, { [NETWORK]: (outgoing: Outgoing) => network.exchange(outgoing) })
 }
@@ -78,7 +78,7 @@ export class Network {
     network = this
   }
 
-  /** Stands for `exchange` of the bucket client: one request, and its answer or a fault. */
+  /** Stands in for the bucket client's `exchange`: one request, and its response or a fault. */
   exchange(outgoing: Outgoing): Promise<BucketResponse> {
     const host = currentHost.getStore()!
     const { promise, resolve, reject } = Promise.withResolvers<BucketResponse>()
@@ -116,7 +116,7 @@ export class Network {
     })
   }
 
-  /** The body is copied as it is now, since its sender may reuse the memory once it has given up. */
+  /** The body is copied now, since its sender may reuse the memory once it has given up. */
   async #send(
     host: Host,
     operation: string,
@@ -150,7 +150,7 @@ export class Network {
     else this.#answer(sent, answer)
   }
 
-  /** What the bucket makes of it, and what of that gets back. */
+  /** The bucket's result, and the part of it that is returned. */
   #answerOf({ operation, request, host }: Sent, fate: Fate): BucketAnswer | 'lost' {
     if (fate === 'refused with 503') return refusal(503, 'SlowDown', 'Reduce your request rate.')
     const answer = this.#deps.buckets.get(request.bucket)!.handle(request)

@@ -11,14 +11,14 @@ const NOTICES: Record<string, string> = {
   missed: 'is told that it may have missed notifications',
 }
 
-/** How late it may arrive what a node sent before it died: also once others have its leases. */
+/** How late a dead node's messages may arrive: even once others have its leases. */
 const OUTLIVES_MS = [0, 500, 17_000, 40_000]
 
-/** A place for a node: what runs there can die and be started again. */
+/** A place for a node: a process there can die and be started again. */
 export class Node {
   host: Host
   core: CoreNode | undefined
-  /** Requests of clients that wait for it. */
+  /** Client requests waiting for it. */
   readonly exchanges = new Set<Exchange>()
   readonly #world: World
   readonly #place: string
@@ -61,12 +61,12 @@ export class Node {
     )
   }
 
-  /** Runs as code of this node. */
+  /** Runs as this node's code. */
   on<Result>(work: () => Result): Result {
     return onHost(this.host, work)
   }
 
-  /** Notices come in the order in which they were sent. */
+  /** Notifications arrive in the order in which they were sent. */
   notify({ channel, payload }: { channel: string; payload: string | null }): void {
     const onMessage = this.#listeners.get(channel)
     if (!onMessage || this.host.state === 'dead') return
@@ -76,7 +76,7 @@ export class Node {
     this.#world.scheduler.park({ actor: this.host.name, label, host: this.host, run })
   }
 
-  /** Its line for notices was down and is back. */
+  /** Its notification connection was lost and is restored. */
   missNotices(): void {
     this.#notices = []
     for (const channel of this.#listeners.keys()) this.notify({ channel, payload: null })
@@ -97,7 +97,7 @@ export class Node {
     return this.core?.sweeps.map(({ name }) => name) ?? []
   }
 
-  /** Nothing that it was about to do happens, but what it has sent may still arrive. */
+  /** None of its pending steps happen, but messages it has sent may still arrive. */
   async kill(): Promise<void> {
     const { scheduler, choices, gate } = this.#world
     const { host } = this

@@ -2,17 +2,20 @@
 import type { Edit } from './load-core.ts'
 import { DESTINATION_FAULTS } from './planted-destination-faults.ts'
 
-/** A mistake that somebody could make in the core, and the invariant by which it shows. */
+/** A possible mistake in the core, and the invariant that reveals it. */
 export type PlantedFault = {
   name: string
-  /** Of git history, where it was real. */
+  /** From the git history, if it was real. */
   mendedBy?: string
-  /** The mistake shows within this many seeds. */
+  /** The mistake must show within this many seeds. */
   withinSeeds: number
   edits: Edit[]
 }
 
-/** To see that the simulation finds what it is for. Each is written into the source of the core as that is loaded. */
+/**
+ * Verifies that the simulation finds what it is meant to find. Each is written into the core's source as it is
+ * loaded.
+ */
 export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'writes do not name their lease',

@@ -21,11 +21,11 @@ const { values } = readOptions(USAGE, {
     processes: { type: 'string', default: String(availableParallelism()) },
     /** Only this one, told as a story. */
     seed: { type: 'string' },
-    /** Explores the core with this mistake in it, until it is found. */
+    /** Explores the core with this mistake, until it is found. */
     fault: { type: 'string' },
-    /** And tells the shortest way to it. */
+    /** Also tells the shortest story. */
     story: { type: 'boolean', default: false },
-    /** The same for each mistake, with a table of what was found. Goes on where the last search stopped. */
+    /** The same for each mistake, with a table of the results. Continues where the last search stopped. */
     faults: { type: 'boolean', default: false },
     /** Prints the hash of each run. */
     hashes: { type: 'boolean', default: false },
@@ -38,10 +38,10 @@ const say = (line: string) => console.log(line)
 const processes = Number(values.processes)
 const interrupted = new AbortController()
 const { signal } = interrupted
-// A second one ends it at once.
+// A second one ends it immediately.
 process.once('SIGINT', () => interrupted.abort())
 
-/** Searches for one mistake, and tells the shortest way to it. */
+/** Searches for one mistake, and tells its shortest story. */
 async function find(site: Site, { name, withinSeeds }: PlantedFault): Promise<boolean> {
   const planted = { ...site, fault: name }
   const { found } = await explore(planted, {

@@ -23,10 +23,10 @@ export async function openSimulation(url: string): Promise<Site> {
   return openSite(url)
 }
 
-/** With the choices of a seed, or with given ones. */
+/** With a seed's choices, or with given ones. */
 export async function runOnce(site: Site, seed: string, given?: readonly number[]): Promise<Run> {
   const choices = new Choices(given ? { given } : { seed })
-  // What its counter of ids has seen of another run must not show in this one.
+  // The state of its id counter from another run must not show in this one.
   uuidv7(0)
   const world = new World(site, choices, seed)
   const unhandled = (error: unknown) =>
@@ -40,7 +40,7 @@ export async function runOnce(site: Site, seed: string, given?: readonly number[
   return { hash: world.trace.hash(), steps: world.trace.steps, failure, choices: choices.made, world }
 }
 
-/** The shortest run that could be found which fails by the same invariant. */
+/** The shortest run found that fails the same invariant. */
 export function shrinkRun(site: Site, seed: string, failed: Run): Promise<Run> {
   return shrink(failed, async (choices) => {
     const run = await runOnce(site, seed, choices)
@@ -52,7 +52,7 @@ export function invariantOf({ failure }: Run): string {
   return failure instanceof Failure ? failure.invariant : String(failure)
 }
 
-/** In which order leases were taken, parts arrived and were recorded, objects made and events written. */
+/** The order in which leases were taken, parts arrived and were recorded, objects were created and events written. */
 export function interleavingOf({ world }: Run): string {
   return createHash('sha256').update(world.milestones.join()).digest('base64')
 }

@@ -1,33 +1,33 @@
 /** Where a step happens: a node, which can be frozen or dead. */
 export type Host = { readonly name: string; state: 'up' | 'frozen' | 'dead'; readonly skewMs: number }
 
-/** Something that can happen next. Nothing else happens: whatever runs at the same time in a real system is a step. */
+/** A possible next step. Nothing else happens: everything concurrent in a real system is a step. */
 export type Step = {
-  /** Who does it, and what, for the trace. */
+  /** The actor and the action, for the trace. */
   actor: string
   label: string
-  /** It does not happen while its host is frozen, and never once that is dead. */
+  /** It does not happen while its host is frozen, and never once it is dead. */
   host?: Host | undefined
   /** Not before this time. */
   dueMs?: number
-  /** Asked before the step is offered. */
+  /** Checked before the step is offered. */
   isPossible?: () => boolean
-  /** It may still happen after its host died, as it was on its way already. */
+  /** It may still happen after its host died, since it was already in flight. */
   mayOutlive?: boolean
-  /** A timer of the core, as there are many: a story leaves it out. */
+  /** One of the core's many timers, which a story leaves out. */
   quiet?: boolean
   run(): void | Promise<void>
 }
 
-/** 1 January 2027: far from the change of a month, in which quota is counted. */
+/** 1 January 2027: far from the end of a month, by which quota is counted. */
 export const START_MS = Date.UTC(2027, 0, 12, 12)
 
-/** The steps that can happen, in the order in which they came up, and the time. */
+/** The possible steps, in the order in which they appeared, and the time. */
 export class Scheduler {
   nowMs = START_MS
   readonly #parked = new Set<Step>()
 
-  /** Returns a function that takes the step back. */
+  /** Returns a function that withdraws the step. */
   park(step: Step): () => void {
     this.#parked.add(step)
     return () => void this.#parked.delete(step)
@@ -60,12 +60,12 @@ export class Scheduler {
     )
   }
 
-  /** The steps of a host, whether they are ready or not. */
+  /** A host's steps, whether they are ready or not. */
   stepsOf(host: Host): Step[] {
     return [...this.#parked].filter((step) => step.host === host)
   }
 
-  /** When the next step is due that waits for its time only. */
+  /** When the next step that only waits for its time is due. */
   get nextDueMs(): number | undefined {
     let next: number | undefined
     for (const { dueMs, host } of this.#parked)

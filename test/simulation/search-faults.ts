@@ -9,21 +9,21 @@ import type { PlantedFault } from './planted-faults.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const RESULTS = `${ROOT}.data/simulated-faults.json`
 const TABLE = fileURLToPath(new URL('planted-faults.md', import.meta.url))
-/** What a run depends on, apart from the fault in it. */
+/** What a run depends on, apart from its fault. */
 const SOURCES = ['lib', 'drizzle', 'server', 'packages/local-bucket', 'test/support', 'test/simulation']
 const IS_SOURCE = /\.(ts|sql)$/
 const IS_AROUND_RUNS = /simulation\/(planted-|search-|explore|run\.|shrink|story)/
-/** First every fault gets so many seeds, so that the few that are hard to find keep none of the others waiting. */
+/** Every fault first gets this many seeds, so that the few hard ones do not delay the others. */
 const FIRST_SEEDS = 20
 const SAVE_EVERY = 10
 
-/** How many seeds were searched, from 1, and what was found. */
+/** How many seeds were searched, starting at 1, and the result. */
 type Result = { searched: number; found?: Found | undefined }
 type Search = { site: Site; processes: number; signal: AbortSignal; say: (line: string) => void }
 
 /**
- * Searches for every fault, and goes on where an earlier search of the same source stopped. True if all were found within
- * their limits. The table has what is known, also of a search that was interrupted.
+ * Searches for every fault, and continues where an earlier search of the same source stopped. True if all were found
+ * within their limits. The table contains all results, including those of an interrupted search.
  */
 export async function searchFaults(faults: readonly PlantedFault[], search: Search): Promise<boolean> {
   const results = new Results(RESULTS)
@@ -66,7 +66,7 @@ async function searchOn(
   if (found) say(`found by seed ${found.seed}: ${fault.name} (${found.failure})`)
 }
 
-/** Of all searches in this folder. Each belongs to the source that was searched, and to the fault as it is planted. */
+/** Of all searches in this folder. Each belongs to the source that was searched, and to the fault as planted. */
 export class Results {
   readonly #path: string
   readonly #source = hashOfSources(

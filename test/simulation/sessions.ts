@@ -18,7 +18,7 @@ export type Query = {
   values?: boolean
 }
 
-/** A real session of PostgreSQL, with the simulated time as its `now()`. */
+/** A real PostgreSQL session, with the simulated time as its `now()`. */
 export class Session {
   readonly pid: number
   readonly #client: Client
@@ -38,7 +38,7 @@ export class Session {
     return new Session(client, found!.pid as number, close)
   }
 
-  /** Sent together with the statement, so that it takes no round trip of its own. */
+  /** Sent together with the statement, so that it needs no separate round trip. */
   async setTime(nowMs: number): Promise<void> {
     const text = new Date(nowMs).toISOString()
     await this.#client.unsafe(`select set_config('simulation.now', $1, false)`, [text], { prepare: true })
@@ -47,7 +47,7 @@ export class Session {
   async run({ text, parameters, prepare = false, values = false }: Query): Promise<Rows> {
     const query = this.#client.unsafe(text, parameters ?? [], { prepare })
     const rows = await (values ? query.values() : query)
-    // Without `order by` the order is up to the plan, which depends on what ran before.
+    // Without `order by`, the order depends on the plan, which depends on earlier statements.
     return rows.length > 1 && !isOrdered(text) ? rows.sort(byContent) : rows
   }
 
@@ -75,7 +75,7 @@ function byContent(a: unknown, b: unknown): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
 }
 
-/** Functions of this schema come before those of PostgreSQL. */
+/** Functions in this schema come before PostgreSQL's. */
 const PREPARE = [
   'create schema if not exists simulation',
   `create or replace function simulation.now() returns timestamptz language sql stable parallel safe
@@ -86,11 +86,11 @@ const PREPARE = [
   end $$`,
 ]
 
-/** All sessions with the database of the simulation; more are opened when all are in use. */
+/** All sessions on the simulation's database; more are opened when all are in use. */
 export class Sessions {
   readonly #url: string
   readonly #all: Session[] = []
-  /** For what the simulation itself asks. */
+  /** For the simulation's own queries. */
   readonly own: Session
   readonly #listener: ReturnType<typeof postgres>
   #heard: { channel: string; payload: string }[] = []
@@ -99,7 +99,7 @@ export class Sessions {
     this.#url = url
     this.own = own
     const onnotify = (channel: string, payload: string) => void this.#heard.push({ channel, payload })
-    // The types do not know this option, by which postgres.js itself listens.
+    // The types do not include this option, which postgres.js itself uses to listen.
     const options = { max: 1, fetch_types: false, onnotify } as Parameters<typeof postgres>[1]
     this.#listener = postgres(url, options)
   }
@@ -111,7 +111,7 @@ export class Sessions {
     return new Sessions(url, await Session.open(url))
   }
 
-  /** The same one again and again where possible, since each has statements of its own to prepare. */
+  /** The same one repeatedly if possible, since each has to prepare its own statements. */
   async take(): Promise<Session> {
     const free = this.#all.find(({ isFree }) => isFree)
     const session = free ?? (await Session.open(this.#url))
@@ -120,12 +120,15 @@ export class Sessions {
     return session
   }
 
-  /** Whether anybody could hold a lock that this session waits for. */
+  /** Whether any session could hold a lock that this one waits for. */
   isAlone(session: Session): boolean {
     return this.#all.every((other) => other === session || other.isFree)
   }
 
-  /** Only those of nodes, which the scheduler can let go on. Autovacuum, which also takes locks, goes on by itself. */
+  /**
+   * Only those of nodes, which the scheduler can let continue. Autovacuum, which also takes locks, continues on its
+   * own.
+   */
   async blockersOf({ pid }: Session): Promise<number[]> {
     const text = 'select unnest(pg_blocking_pids($1)) as pid'
     const found = await this.own.run({ text, parameters: [pid], prepare: true })
@@ -137,7 +140,7 @@ export class Sessions {
     await this.#listener.unsafe(`listen ${channel}`)
   }
 
-  /** What was notified since the last call. The query is answered after all that was committed before. */
+  /** Notifications since the last call. The query returns after everything committed before it. */
   async heard(): Promise<{ channel: string; payload: string }[]> {
     await this.#listener.unsafe('select 1')
     const heard = this.#heard

@@ -1,12 +1,12 @@
 import type { Run } from './runs.ts'
 
-/** How many runs it may take, and how many steps all of them: one that never ends has 20,000. */
+/** The limits for runs and for the steps of all of them: an endless run has 20,000. */
 const MAX_RUNS = 400
 const MAX_STEPS = 200_000
 
 /**
- * Reduces a failed run to a short one that fails the same way: by leaving choices out, or making them the plainest.
- * `again` runs a list of choices, and returns the run if it fails by the same invariant.
+ * Reduces a failed run to a short one that fails the same way, by leaving out choices or making them the simplest.
+ * `again` runs a list of choices, and returns the run if it fails the same invariant.
  */
 export async function shrink(
   failed: Run,
@@ -50,7 +50,7 @@ async function eachBlock(
   }
 }
 
-/** Steps count most, as they are what is read; then whatever is not plain. */
+/** Steps count most, since people read them; then every choice that is not the simplest. */
 function weightOf({ steps, choices }: Run): number {
   return steps * 1000 + choices.filter((choice) => choice > 0).length
 }

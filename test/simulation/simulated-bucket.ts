@@ -21,22 +21,22 @@ type Part = Stored & { crc32: number }
 type Multipart = { key: string; checksumType: ChecksumType | undefined; parts: Map<number, Part> }
 
 export type BucketRules = {
-  /** The credentials may also read, abort and delete. */
+  /** The credentials also allow reading, aborting and deleting. */
   mayRead: boolean
-  /** A Complete that is repeated gets its first answer again, instead of NoSuchUpload. */
+  /** A repeated Complete gets its first response again, instead of NoSuchUpload. */
   remembersCompletions: boolean
   /** It never accepts this operation. */
   refuses: string | undefined
 }
 
 const MAX_PARTS = 10_000
-/** Of a smaller object no range can be copied: 5 MB, in the measure of the simulation. */
+/** A range cannot be copied from a smaller object: 5 MB, scaled for the simulation. */
 const MAX_COPIED_WHOLE_BYTES = 5000
 
 /** Only these are in `s3:PutObject`. */
 export const PUTTING = ['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload']
 
-/** A bucket in memory, with the rules of AWS. Its requests are atomic: what happens between them is up to the network. */
+/** A bucket in memory, with AWS rules. Its requests are atomic: the network decides what happens between them. */
 export class SimulatedBucket {
   readonly objects = new Map<string, Stored>()
   readonly multiparts = new Map<string, Multipart>()
@@ -174,7 +174,7 @@ export class SimulatedBucket {
     return part
   }
 
-  /** The same bytes have another ETag in another bucket, as where each has a key of its own for encryption. */
+  /** The same bytes have a different ETag in each bucket, as if each had its own encryption key. */
   #measured(bytes: Buffer): Part {
     const etag = createHash('md5').update(this.#name).update(bytes).digest('hex')
     return { bytes, etag, crc32: crc32(bytes) }

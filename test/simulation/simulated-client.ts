@@ -4,22 +4,22 @@ import { Exchange, type Interim, type Reply } from './exchange.ts'
 import type { World } from './world.ts'
 
 export type UploadPlan = {
-  /** `join`: pieces by TUS, which a last request makes one file of. */
+  /** `join`: TUS pieces, which a last request joins into one file. */
   protocol: 'tus' | 'http' | 'resumable-http' | 'join'
   bytes: number
-  /** The length is declared with a later request. */
+  /** A later request declares the length. */
   deferred: boolean
-  /** Bodies carry a checksum, so they count entirely or not at all. */
+  /** Bodies have a checksum, so they count entirely or not at all. */
   checksums: boolean
-  /** The first bytes come with the request that creates the upload. */
+  /** The first bytes arrive with the request that creates the upload. */
   withCreation: boolean
-  /** The most that one request brings; `varied` means that each request has another size, many of them small. */
+  /** The maximum per request; `varied` means that each request has a different size, many of them small. */
   requestBytes: number | 'varied'
-  /** How many of a hundred bodies are sent twice at once, over two connections. */
+  /** How many of a hundred bodies are sent twice at once, on two connections. */
   twicePercent: number
   /** How many of a hundred pauses are longer than a lease lasts. */
   latePercent: number
-  /** The version of the draft that a client of Resumable Uploads for HTTP speaks; without one, nobody tells it the address early. */
+  /** The draft version of a Resumable Uploads for HTTP client; without one, it does not learn the address early. */
   interop: string | undefined
   /** Where a joined file is cut into pieces. */
   cuts: number[]
@@ -33,15 +33,15 @@ export function furthest<Told extends Pick<CoreReply, 'headers'>>(replies: reado
 
 type Sending = Pick<CoreRequest, 'method'> & { headers: Record<string, string> }
 
-/** Tiny ones, which stay in tails, and some that end next to where a part of 5 to 8 KiB does. */
+/** Tiny ones, which stay in tails, and some that end next to a part boundary of 5 to 8 KiB. */
 const VARIED_BYTES = [1500, 1, 400, 5119, 5120, 5121, 8191, 8192, 8193]
 
-/** One file, sent until it is there or the client gives up. What it sends again is always the same. */
+/** One file, sent until it has arrived or the client gives up. Repeated bytes are always the same. */
 export abstract class SimulatedClient {
   readonly name: string
   readonly source: Buffer
   readonly plan: UploadPlan
-  /** The upload that it knows the address of. */
+  /** The upload whose address it knows. */
   fileId: string | undefined
   /** Bytes that a node has confirmed to it. */
   confirmedBytes = 0
@@ -91,7 +91,7 @@ export abstract class SimulatedClient {
     return this.source.subarray(from, from + bytes)
   }
 
-  /** Now and then a client cancels: true if it has tried to. */
+  /** Occasionally, a client cancels: true if it has tried. */
   protected async cancels(cancel: () => Promise<Reply>): Promise<boolean> {
     const { isTroubled, choices, habits } = this.world
     if (!isTroubled || !choices.percent(habits.cancelPercent)) return false
@@ -100,7 +100,7 @@ export abstract class SimulatedClient {
     return true
   }
 
-  /** Sends a body, now and then twice at once, as a client does that has lost patience. Returns the responses in turn. */
+  /** Sends a body, occasionally twice at once, like an impatient client. Returns the responses in turn. */
   protected async sendBody(send: () => Promise<Reply>): Promise<Exclude<Reply, 'nothing'>[]> {
     const { isTroubled, choices } = this.world
     const isTwice = isTroubled && choices.percent(this.plan.twicePercent)
@@ -108,12 +108,15 @@ export abstract class SimulatedClient {
     return replies.filter((reply) => reply !== 'nothing')
   }
 
-  /** Whether a request also says how long the file is, or that it is complete. At the latest one without bytes does. */
+  /**
+   * Whether a request also declares the file's length, or that it is complete. At the latest, a request without bytes
+   * does.
+   */
   protected endsWith(body: Buffer, percent: number): boolean {
     return body.length === 0 || this.world.choices.percent(percent)
   }
 
-  /** Now and then the bytes are damaged on their way: then the node has to refuse them. */
+  /** Occasionally, the bytes are damaged in transit: the node must then refuse them. */
   protected digestOf(body: Buffer, algorithm: 'sha1' | 'sha256'): string | undefined {
     if (!this.plan.checksums) return undefined
     const { isTroubled, choices } = this.world

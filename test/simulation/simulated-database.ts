@@ -9,7 +9,7 @@ import type { Host } from './scheduler.ts'
 import { currentHost } from './simulated-time.ts'
 import { statementOf, transactionOf } from './statements.ts'
 
-/** What a node does with its client of PostgreSQL. */
+/** What a node does with its PostgreSQL client. */
 export type Line = {
   host: Host
   gate: Gate
@@ -19,7 +19,7 @@ export type Line = {
 const ADDRESS = 'postgres://simulated'
 type Body = (client: unknown) => Promise<unknown>
 
-/** The database as a node has it: a client of postgres.js whose statements wait at the gate. */
+/** The database as a node has it: a postgres.js client whose statements wait at the gate. */
 export function simulatedDatabase({ host, gate, listen }: Line): DatabaseHandle {
   const client = { options: { parsers: {}, serializers: {} }, ...clientOf({ host, gate }, undefined) }
   return {
@@ -72,7 +72,7 @@ function clientOf(line: Pick<Line, 'host' | 'gate'>, transaction: Transaction | 
   }
 }
 
-/** A query of postgres.js begins when it is awaited. */
+/** A postgres.js query starts when it is awaited. */
 function lazily(run: (values: boolean) => Promise<unknown>) {
   let running: Promise<unknown> | undefined
   const begun = () => {
@@ -90,10 +90,10 @@ function lazily(run: (values: boolean) => Promise<unknown>) {
 Error.stackTraceLimit = 30
 const PRODUCT = /\/lib\/(?!platform\/(?:db|tracing)\/)([\w/-]+)\.ts$/
 
-/** The function of the product that asks: what it is called says what happens. */
+/** The product function that runs the query: its name says what happens. */
 function callerInProduct(): string {
   const original = Error.prepareStackTrace
-  // As text, the stack would take longer than the statement itself.
+  // As text, the stack trace would take longer than the statement itself.
   Error.prepareStackTrace = (_, sites) => nameOf(sites)
   const name = new Error().stack as unknown as string
   Error.prepareStackTrace = original
@@ -114,7 +114,7 @@ export function onHost<Result>(host: Host, work: () => Result): Result {
   return currentHost.run(host, work)
 }
 
-/** For what the simulation itself does in the place of a node. */
+/** For the simulation's own actions in place of a node. */
 export function offHost<Result>(work: () => Result): Result {
   return currentHost.exit(work)
 }

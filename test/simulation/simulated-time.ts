@@ -5,7 +5,7 @@ import timers from 'node:timers/promises'
 import { randomOf } from '../support/random.ts'
 import type { Host, Scheduler } from './scheduler.ts'
 
-/** The node whose code runs. Outside of one, as in the database client, time and timers are real. */
+/** The node whose code is running. Outside of a node, as in the database client, time and timers are real. */
 export const currentHost = new AsyncLocalStorage<Host>()
 
 const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate }
@@ -19,24 +19,24 @@ let scheduler: Scheduler
 let startedMs = 0
 let randomness = randomOf('site')
 
-/** Resolves when nothing is left to be done before the next step: every promise that could go on has done so. */
+/** Resolves when nothing is left to do before the next step: every promise that could continue has done so. */
 export function idle(): Promise<void> {
   return new Promise((resolve) => void real.setImmediate(resolve))
 }
 
-/** By the real clock, for whoever calls it. */
+/** By the real clock, for any caller. */
 export function pauseReally(ms: number): Promise<void> {
   return new Promise((resolve) => void real.setTimeout(resolve, ms))
 }
 
-/** From here on, nodes have this clock, and randomness is of this seed. */
+/** From here on, nodes have this clock, and randomness comes from this seed. */
 export function simulateTime(by: Scheduler, seed: string): void {
   scheduler = by
   startedMs = by.nowMs
   randomness = randomOf(`${seed}/randomness`)
 }
 
-/** A timer, of which Node's users expect these methods. */
+/** A timer with the methods that users of Node's timers expect. */
 class SimulatedTimer {
   readonly #fire: () => void
   readonly #ms: number
@@ -80,7 +80,10 @@ class SimulatedTimer {
 
 type Callback = (...args: unknown[]) => void
 
-/** Replaces clock, timers and randomness of this process for code that runs on a node; the rest keeps the real ones. */
+/**
+ * Replaces this process's clock, timers and randomness for code that runs on a node; everything else keeps the real
+ * ones.
+ */
 export function replaceTime(): void {
   const starts =
     (original: (...args: never[]) => unknown, repeats: boolean) =>

@@ -8,7 +8,7 @@ const run = promisify(execFile)
 /** It ends even if the test does not. */
 const BUSY_FOR_A_MINUTE = 'const end = Date.now() + 60_000; while (Date.now() < end);'
 
-/** The simulation replaces clock and timers of its process, so it has one of its own. */
+/** The simulation replaces its process's clock and timers, so it has its own process. */
 describe('the simulation', () => {
   const command = (...args: string[]) => {
     const server = ['--server', inject('postgresUrl'), '--template', inject('migrated')]
@@ -53,7 +53,7 @@ describe('the simulation', () => {
     })
     let said = ''
     for await (const text of exploring.stdout) {
-      // The first line comes before the first seed. A terminal interrupts the whole group of processes.
+      // The first line is printed before the first seed. A terminal interrupts the entire process group.
       if (said === '') process.kill(-exploring.pid!, 'SIGINT')
       said += text
     }

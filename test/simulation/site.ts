@@ -15,28 +15,28 @@ import { START_MS } from './scheduler.ts'
 import { Sessions } from './sessions.ts'
 import type { BucketRules } from './simulated-bucket.ts'
 
-/** What is the same in all runs of a process: a database with a customer, a Pipe and a token. */
+/** What all runs in a process share: a database with a customer, a Pipe and a token. */
 export type Site = {
   runtime: Runtime
   sessions: Sessions
   pipeId: string
   token: string
-  /** Makes the Data Store that of a run. */
+  /** Configures the Data Store for a run. */
   configure(how: SiteOptions): Promise<void>
-  /** Removes what earlier runs have left behind in the tables. */
+  /** Removes what earlier runs have left in the tables. */
   clean(): Promise<void>
   close(): Promise<void>
 }
 
 export type SiteOptions = {
   webhook: boolean
-  /** Of the Pipe, in its order, each with a bucket of its own: see `BUCKETS`. */
+  /** The Pipe's destinations, in order, each with its own bucket: see `BUCKETS`. */
   destinations: (BucketRules & { provider: string; required: boolean })[]
 }
 
 export const BUCKETS = ['bucket-1', 'bucket-2', 'bucket-3'] as const
 
-/** The database may be empty, or migrated already. */
+/** The database may be empty, or already migrated. */
 export async function openSite(url: string): Promise<Site> {
   const database = openPostgres({ address: url })
   await migrate(database.db)

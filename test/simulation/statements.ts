@@ -1,4 +1,4 @@
-/** What the core does in the database, in words. The names are those of its own functions. */
+/** What the core does in the database, in words. The names are its own functions'. */
 
 const STATEMENTS: Record<string, string> = {
   statement: 'executes a statement',

@@ -11,7 +11,7 @@ export class TusClient extends SimulatedClient {
     else await this.#resume()
   }
 
-  /** What else the request says that creates the upload. */
+  /** The other headers of the request that creates the upload. */
   protected get creation(): Record<string, string> {
     return {}
   }
@@ -55,7 +55,7 @@ export class TusClient extends SimulatedClient {
       ...(declares && { 'upload-length': String(this.source.length) }),
     }
     const sending = this.sendBody(() => this.request('PATCH', body, headers))
-    // Also while the body is on its way.
+    // Also while the body is in flight.
     const isCanceling = await this.cancels(() => this.request('DELETE', undefined, {}))
     const accepted = (await sending).filter(({ status }) => status === 204)
     if (isCanceling || accepted.length === 0) return false

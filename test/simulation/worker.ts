@@ -3,7 +3,7 @@ import { takeChecks } from './failure.ts'
 import { changeCoreOnLoad } from './load-core.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'
 
-/** A process that explores the seeds that its parent names, with the planted fault of that name in its core. */
+/** A process that explores the seeds its parent assigns, with the given planted fault in its core. */
 
 const [url, fault] = process.argv.slice(2) as [string, string?]
 const assertPlanted = changeCoreOnLoad(PLANTED_FAULTS.find(({ name }) => name === fault)?.edits ?? [])
@@ -12,7 +12,7 @@ const { tell } = await import('./story.ts')
 assertPlanted()
 const site = await openSimulation(url)
 
-/** Dead rows of earlier runs would slow the later ones down. */
+/** Dead rows from earlier runs would slow down later ones. */
 const CLEAN_EVERY = 100
 let runs = 0
 
@@ -24,7 +24,7 @@ async function explore(seed: string): Promise<Explored> {
   return failure === undefined ? found : { ...found, failure: invariantOf(run) }
 }
 
-/** Of one seed, and of the shortest run that fails as it does. */
+/** For one seed, and for the shortest run that fails the same way. */
 async function stories(seed: string): Promise<{ whole: string; short?: string }> {
   const run = await runOnce(site, seed)
   const whole = `${tell(run)}\nhash ${run.hash}, ${run.steps} steps`
@@ -35,6 +35,6 @@ process.on('message', async ({ seed, tells }: Task) => {
   process.send!(tells ? await stories(seed) : await explore(seed))
 })
 process.on('disconnect', () => process.exit())
-// Ctrl-C reaches every process of the terminal. The parent ends this one, once it has said how far it came.
+// Ctrl-C reaches every process in the terminal. The parent ends this one, once it has printed its progress.
 process.on('SIGINT', () => {})
 process.send!('ready')

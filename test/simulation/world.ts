@@ -18,11 +18,11 @@ import { BUCKETS, type Site } from './site.ts'
 import { Trace } from './trace.ts'
 import { JoiningClient, PieceClient, TusClient } from './tus-clients.ts'
 
-/** More than any run needs that comes to its end. */
+/** More than any finishing run needs. */
 const MAX_STEPS = 20_000
 const REST_MS = seconds(25)
 
-/** One run: some nodes, a bucket and clients, and everything that happens to them, as the choices have it. */
+/** One run: some nodes, a bucket and clients, and everything that happens to them, according to the choices. */
 export class World {
   readonly site: Site
   readonly choices: Choices
@@ -36,9 +36,9 @@ export class World {
   readonly invariants = new Invariants(this)
   /** Who has or had each lease. */
   readonly adopted = new Map<string, Host>()
-  /** The steps that matter most, each with its file and node. */
+  /** The most important steps, each with its file and node. */
   readonly milestones: string[] = []
-  /** Until this ends, things go wrong. */
+  /** Until this ends, disturbances occur. */
   isTroubled = true
   /** Something happened after which an upload may fail. */
   mayFail = false
@@ -78,7 +78,7 @@ export class World {
     )
   }
 
-  /** Ends when everything has come to its end; throws the failure of an invariant. */
+  /** Ends when everything has finished; throws an invariant's failure. */
   async run(): Promise<void> {
     try {
       await emptyLedger(this.site.sessions.own)
@@ -114,7 +114,7 @@ export class World {
     return client
   }
 
-  /** One thing happens. */
+  /** Takes one step. */
   async step(): Promise<void> {
     await idle()
     if (this.#failure !== undefined) throw this.#failure
@@ -172,13 +172,13 @@ export class World {
     this.invariants.arrived(operation, request)
   }
 
-  /** `where`: in the ledger or a bucket. */
+  /** `where`: in the ledger or in a bucket. */
   milestone(where: string, what: string): void {
     this.milestones.push(`${where}: ${what}`)
     this.trace.note(`${where}: ${what}`)
   }
 
-  /** As the timers of real nodes do it, but by turns. */
+  /** Like real nodes' timers, but in turns. */
   async #sweepOn(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await this.pause('sweeps', 5000)
@@ -191,7 +191,7 @@ export class World {
     for (const name of node.sweeps) await node.sweep(name)
   }
 
-  /** Until nothing is open: first as if in the next minutes, then after an hour, a day and a month. */
+  /** Until nothing is open: first as if within minutes, then after an hour, a day and a month. */
   async #comeToRest(): Promise<void> {
     const leapsMs = [0, minutes(1), hours(2), hours(25), hours(25), days(32), minutes(1)]
     for (const leapMs of leapsMs) {
