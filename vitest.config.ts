@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -8,6 +9,8 @@ const common = {
   // Loading the same modules again for each file takes more time than its tests.
   isolate: false,
   maxWorkers: 2,
+  // As in every script of package.json.
+  execArgv: ['-r', join(import.meta.dirname, 'scripts/resolve-drizzle.cjs')],
   // Durations are not test results.
   expect: { poll: { timeout: 30_000 } },
 } as const

@@ -14,6 +14,7 @@ if (fault) {
   process.stderr.write(`${fault}\n`)
   process.exit(1)
 }
+require('./resolve-drizzle.cjs')
 
 function findFault() {
   if (!has('pino')) return 'The packages of Sluice are not installed. Run `npm ci` first.'

@@ -8,7 +8,8 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-require-node-'))
   mkdirSync(join(folder, 'scripts'))
-  cpSync('scripts/require-node.cjs', join(folder, 'scripts/require-node.cjs'))
+  for (const name of ['require-node.cjs', 'resolve-drizzle.cjs'])
+    cpSync(`scripts/${name}`, join(folder, 'scripts', name))
   writeFileSync(join(folder, 'scripts/start.ts'), "const said: string = 'started'\nconsole.log(said)\n")
 })
 afterEach(() => rmSync(folder, { recursive: true }))

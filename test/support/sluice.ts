@@ -19,12 +19,17 @@ export type Sluice = {
 
 /** As in `npm start` and the image. */
 export const NODE_FLAGS = ['--max-semi-space-size=16']
+/** As in every script of package.json. */
+export const PRELOADED = ['-r', join(import.meta.dirname, '../../scripts/resolve-drizzle.cjs')]
 /** As in the image, the systemd unit and the package. */
 export const MALLOC = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '81920',
   MALLOC_TRIM_THRESHOLD_: '131072',
 }
+
+/** Shared by all processes of the run, which load the same modules. */
+export const compileCache = () => ({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE })
 
 /** A copy in an unusual place if the setup created one. */
 export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
@@ -35,14 +40,14 @@ export async function startSluice(
   source = sourceFolder(),
   { within = [], ...as }: { uid?: number; gid?: number; within?: string[] } = {},
 ): Promise<Sluice> {
-  const [command, ...args] = [...within, process.execPath, ...NODE_FLAGS, 'server.ts']
+  const [command, ...args] = [...within, process.execPath, ...NODE_FLAGS, ...PRELOADED, 'server.ts']
   const child = spawn(command!, args, {
     ...as,
     cwd: source,
     env: {
       PATH: process.env.PATH ?? '',
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: process.env.HOME ?? '',
+      ...compileCache(),
       NODE_ENV: 'production',
       PORT: '0',
       ...env,
