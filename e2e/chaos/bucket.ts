@@ -17,7 +17,7 @@ export type BucketOptions = { directory: string; buckets: string[]; keys: Bucket
 
 if (import.meta.main) {
   const options: BucketOptions = JSON.parse(process.argv[2]!)
-  const { faults, traffic, port } = await startLocalBucket({ region: 'auto', ...options })
+  const { faults, traffic, port } = await startLocalBucket({ region: 'auto', durable: false, ...options })
   const proxy = await openHoldingProxy(port)
   const send = (news: BucketNews) => process.connected && process.send!(news)
   const hold = async (forMs: number) => {

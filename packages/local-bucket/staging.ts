@@ -11,20 +11,25 @@ export interface StagedFile {
   mtimeNs: string
 }
 
+export type StagingOptions = { keepBytes: boolean; durable: boolean }
+
 /** Where files are written before they have their name. Leftovers from a crash are removed at the next start. */
 export class Staging {
+  /** Whether what is written waits for the disk. */
+  readonly durable: boolean
   readonly #directory: string
   readonly #keepBytes: boolean
 
-  private constructor(directory: string, keepBytes: boolean) {
+  private constructor(directory: string, { keepBytes, durable }: StagingOptions) {
+    this.durable = durable
     this.#directory = directory
     this.#keepBytes = keepBytes
   }
 
-  static async open(directory: string, options: { keepBytes: boolean }): Promise<Staging> {
+  static async open(directory: string, options: StagingOptions): Promise<Staging> {
     await rm(directory, { recursive: true, force: true })
     await mkdir(directory, { recursive: true })
-    return new Staging(directory, options.keepBytes)
+    return new Staging(directory, options)
   }
 
   newPath(): string {
@@ -54,8 +59,8 @@ export class Staging {
     const file = await open(path, 'wx')
     try {
       const size = await fill(file)
-      if (this.#keepBytes) await file.datasync()
-      else await file.truncate(size)
+      if (!this.#keepBytes) await file.truncate(size)
+      else if (this.durable) await file.datasync()
       const { mtimeNs } = await file.stat({ bigint: true })
       return { path, size, mtimeNs: String(mtimeNs) }
     } catch (error) {

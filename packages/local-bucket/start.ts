@@ -27,6 +27,8 @@ export interface LocalBucketOptions {
   clock?: Clock
   /** False verifies every byte and stores none: objects have their size and zeros. For benchmarks. */
   keepBytes?: boolean
+  /** False does not wait for the disk, so a crash of the machine may lose acknowledged objects. For tests. */
+  durable?: boolean
   /** Providers' rules, in addition to those of S3. */
   rules?: readonly RuleName[]
 }
@@ -46,8 +48,8 @@ export interface LocalBucket {
 const LOOPBACK = '127.0.0.1'
 
 export async function startLocalBucket(options: LocalBucketOptions): Promise<LocalBucket> {
-  const { directory, region, keepBytes = true, clock = systemClock } = options
-  const buckets = await openStorage(directory, options.buckets, { keepBytes, clock })
+  const { directory, region, keepBytes = true, durable = true, clock = systemClock } = options
+  const buckets = await openStorage(directory, options.buckets, { keepBytes, durable, clock })
   const [faults, traffic] = [new Faults(), new Traffic()]
   const rules = new Set(options.rules)
   const served = {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../lib/platform/kernel/clock.ts'
 import { ObjectFiles } from './object-files.ts'
 import { MetadataFiles } from './object-metadata.ts'
-import { Staging } from './staging.ts'
+import { Staging, type StagingOptions } from './staging.ts'
 import { UploadFiles } from './upload-files.ts'
 
 export interface BucketStorage {
@@ -19,7 +19,7 @@ const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 export async function openStorage(
   directory: string,
   buckets: readonly string[],
-  options: { keepBytes: boolean; clock: Clock },
+  options: StagingOptions & { clock: Clock },
 ): Promise<Map<string, BucketStorage>> {
   const staging = await Staging.open(join(directory, HIDDEN, 'staging'), options)
   const opened = new Map<string, BucketStorage>()

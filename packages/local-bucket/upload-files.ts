@@ -60,7 +60,7 @@ export class UploadFiles {
     const created = { ...upload, id: randomBytes(32).toString('base64url'), initiatedMs: this.#clock.now() }
     const staged = this.#staging.newPath()
     await mkdir(staged)
-    await writeFile(join(staged, 'upload.json'), JSON.stringify(created), { flush: true })
+    await writeFile(join(staged, 'upload.json'), JSON.stringify(created), { flush: this.#staging.durable })
     await rename(staged, this.#folder(created.id))
     return created
   }
@@ -109,7 +109,7 @@ export class UploadFiles {
   /** Written before the object is published, and only valid once the folder has moved: see `close`. */
   async prepareCompletion(id: string, completion: Omit<Completion, 'completedMs'>): Promise<void> {
     const json = JSON.stringify({ ...completion, completedMs: this.#clock.now() })
-    await writeFile(join(this.#folder(id), 'completion.json'), json, { flush: true })
+    await writeFile(join(this.#folder(id), 'completion.json'), json, { flush: this.#staging.durable })
   }
 
   async close(id: string): Promise<void> {

@@ -67,6 +67,7 @@ export async function openTestBucket(
     buckets: ['media'],
     keys: [key, reader],
     keepBytes,
+    durable: false,
     clock,
     rules,
   })
