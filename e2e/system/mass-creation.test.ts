@@ -6,8 +6,9 @@ import { createDatabase } from '../../test/support/postgres.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
-const CREATIONS = 12_000
-const STRETCH = 3_000
+/** `CREATIONS=12000` for more. */
+const CREATIONS = Number(process.env.CREATIONS ?? 4800)
+const STRETCH = CREATIONS / 4
 const AT_ONCE = 16
 const MiB = 1024 * 1024
 

@@ -14,7 +14,7 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
  */
 const MiB = 1024 * 1024
 /** `UPLOADS=200` for more. */
-const UPLOADS = Number(process.env.UPLOADS ?? 60)
+const UPLOADS = Number(process.env.UPLOADS ?? 20)
 const AT_ONCE = 4
 /**
  * What an interruption may lose while the server stays alive. While a part has to wait, the rest of one chunk stays
