@@ -6,9 +6,9 @@ import { buildIfNeeded } from './build.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
- * `npm test`: check, then the four rings: unit, database beside whole system, browser. A ring that fails does not stop
- * the others, so that one run shows everything. The last lines name each failed test with its message, say how long each
- * step took, and count the tests.
+ * `npm test`: check, then the four rings: unit; then database and browser, with whole system beside them. A ring that fails
+ * does not stop the others, so that one run shows everything. The last lines name each failed test with its message, say how
+ * long each step took, and count the tests.
  */
 type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
 type Outcome = { passed: number; failed: number; failures: Failure[] }
@@ -72,23 +72,31 @@ const playwrightFailures = (suite: Suite): Failure[] => [
   ...(suite.suites ?? []).flatMap(playwrightFailures),
 ]
 
-const RINGS: Ring[] = [
-  vitest('unit', ['unit', 'unit-replacing']),
-  vitest('database', ['database', 'database-replacing']),
-  vitest('system', ['system', 'served']),
-  {
-    name: 'browser',
-    command: () => ['playwright', 'test', '--reporter=list,json'],
-    read: ({ stats, errors, suites }: PlaywrightReport) => ({
-      passed: stats.expected,
-      failed: stats.unexpected + stats.flaky,
-      failures: [
-        ...errors.map(({ message = '' }) => ({ test: 'the run itself', message })),
-        ...suites.flatMap(playwrightFailures),
-      ],
-    }),
-  },
+const browser: Ring = {
+  name: 'browser',
+  command: () => ['playwright', 'test', '--reporter=list,json'],
+  read: ({ stats, errors, suites }: PlaywrightReport) => ({
+    passed: stats.expected,
+    failed: stats.unexpected + stats.flaky,
+    failures: [
+      ...errors.map(({ message = '' }) => ({ test: 'the run itself', message })),
+      ...suites.flatMap(playwrightFailures),
+    ],
+  }),
+}
+
+/**
+ * Stages run one after another, the lanes of a stage side by side, and the rings of a lane in turn. The system ring often
+ * waits for processes, buckets and leases; the other lane uses the cores in the meantime.
+ */
+const STAGES: Ring[][][] = [
+  [[vitest('unit', ['unit', 'unit-replacing'])]],
+  [
+    [vitest('database', ['database', 'database-replacing']), browser],
+    [vitest('system', ['system', 'served'])],
+  ],
 ]
+const RINGS = STAGES.flat(2)
 
 function run(
   command: string[],
@@ -105,14 +113,18 @@ function run(
   })
 }
 
-/** The first ring prints as it runs; what the others print follows when all have ended. */
-async function runSideBySide(rings: Ring[], folder: string): Promise<Outcome[]> {
-  const logs = rings.map(({ name }, at) => (at === 0 ? undefined : join(folder, `${name}.log`)))
-  const outcomes = await Promise.all(
-    rings.map((ring, at) => timed(ring.name, () => runRing(ring, folder, logs[at]))),
-  )
-  for (const log of logs) if (log) process.stdout.write(readFileSync(log))
-  return outcomes
+/** The first lane prints as it runs; what the others print follows when all have ended. */
+async function runSideBySide(lanes: Ring[][], folder: string): Promise<Outcome[]> {
+  const logOf = ({ name }: Ring, lane: number) => (lane === 0 ? undefined : join(folder, `${name}.log`))
+  const runLane = async (rings: Ring[], lane: number) => {
+    const outcomes: Outcome[] = []
+    for (const ring of rings)
+      outcomes.push(await timed(ring.name, () => runRing(ring, folder, logOf(ring, lane))))
+    return outcomes
+  }
+  const outcomes = await Promise.all(lanes.map(runLane))
+  for (const ring of lanes.slice(1).flat()) process.stdout.write(readFileSync(logOf(ring, 1)!))
+  return outcomes.flat()
 }
 
 async function runRing(ring: Ring, folder: string, log: string | undefined): Promise<Outcome> {
@@ -148,8 +160,11 @@ async function main(): Promise<boolean> {
   const checked = only !== undefined || (await timed('check', check))
   if (rings.some(({ name }) => name === 'system' || name === 'browser')) await timed('build', buildIfNeeded)
   const outcomes: Outcome[] = []
-  for (const [, together] of Map.groupBy(rings, ({ name }) => (name === 'database' ? 'system' : name)))
-    outcomes.push(...(await runSideBySide(together, folder)))
+  for (const stage of STAGES) {
+    const asked = stage.map((lane) => lane.filter((ring) => rings.includes(ring)))
+    const lanes = asked.filter((lane) => lane.length > 0)
+    outcomes.push(...(await runSideBySide(lanes, folder)))
+  }
   rmSync(folder, { recursive: true, force: true })
   for (const [at, { failures }] of outcomes.entries()) {
     for (const { test, message } of failures) {

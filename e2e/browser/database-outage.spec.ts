@@ -1,4 +1,4 @@
-import { expectAccessible } from '../../test/support/axe.ts'
+import { expectAccessibleInLight } from '../../test/support/axe.ts'
 import { expect, test } from '../../test/support/browser.ts'
 import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
@@ -35,7 +35,7 @@ test('without its database, pages that need no data are there, and the others co
   }
   await page.goto('/dashboard/files')
   await expect(page.getByText('The database is not responding.')).toBeVisible()
-  await expectAccessible(page, 'a page without the database')
+  await expectAccessibleInLight(page, 'a page without the database')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText('The database is not responding.')).toBeVisible()
   line.setAway(false)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Page } from 'playwright/test'
 import { formatBytes } from '#components/format.ts'
-import { expectAccessible } from '../../test/support/axe.ts'
+import { expectAccessibleInLight } from '../../test/support/axe.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 
@@ -59,7 +59,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect.poll(() => figure(page, 'saved')).toBeGreaterThan(0)
   // With more lines than the list shows at once, so that it scrolls.
   await expect.poll(async () => (await linesOf(page)).length).toBeGreaterThan(12)
-  await expectAccessible(page, 'Try it while it uploads')
+  await expectAccessibleInLight(page, 'Try it while it uploads')
 
   await page.getByRole('button', { name: 'Go offline' }).click()
   await expect(page.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()

@@ -1,6 +1,6 @@
 import type { Route } from 'playwright/test'
 import { makeRefusedPipe } from '../../test/support/addresses.ts'
-import { expectAccessible } from '../../test/support/axe.ts'
+import { expectAccessibleInLight } from '../../test/support/axe.ts'
 import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
 /** A preflight is let through. */
@@ -22,7 +22,7 @@ test('pages whose script has not come yet are accessible', async ({ owner: page,
     `/dashboard/pipes/${demo.pipeId}/try`,
   ]) {
     await page.goto(path)
-    await expectAccessible(page, `${path} without its script`)
+    await expectAccessibleInLight(page, `${path} without its script`)
   }
 })
 
@@ -31,7 +31,7 @@ test('what is asked for and has not come yet is accessible', async ({ owner: pag
   await openPalette(page)
   await page.route('**/dashboard', () => {})
   await page.keyboard.type('nothing has this name')
-  await expectAccessible(page, '⌘K while it searches', '[role=dialog]')
+  await expectAccessibleInLight(page, '⌘K while it searches', '[role=dialog]')
 })
 
 test('forms that were refused are accessible', async ({ page, owner, demo }) => {
@@ -40,35 +40,35 @@ test('forms that were refused are accessible', async ({ page, owner, demo }) => 
   await page.getByLabel('Password').fill('not the password')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await expect(page.getByRole('main').getByRole('alert')).toBeVisible()
-  await expectAccessible(page, 'a refused sign-in')
+  await expectAccessibleInLight(page, 'a refused sign-in')
   await page.goto('/sign-up')
   await page.getByLabel('Email').fill(demo.email)
   await page.getByLabel('Password').fill('password')
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page.locator('[aria-invalid=true]')).toBeVisible()
-  await expectAccessible(page, 'a refused account')
+  await expectAccessibleInLight(page, 'a refused account')
   await page.goto('/reset-password#token=gone')
-  await expectAccessible(page, 'a link that is over')
+  await expectAccessibleInLight(page, 'a link that is over')
 
   const { name: bucket, endpoint, region, accessKeyId } = demo.bucket
   const fields = { provider: 'other', endpoint, region, bucket, forcePathStyle: true, accessKeyId }
   const keys = { name: 'Refusing', secretAccessKey: 'wrong' }
   const store = await api<{ id: string }>(demo, 'POST', '/data-stores', { ...fields, ...keys })
   await owner.goto(`/dashboard/data-stores/${store.id}`)
-  await expectAccessible(owner, 'a Data Store that refuses')
+  await expectAccessibleInLight(owner, 'a Data Store that refuses')
   const pipe = { name: 'Into nothing', dataStoreId: store.id, source: { http: true } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', pipe)
   await owner.goto(`/dashboard/pipes/${id}`)
   await owner.getByLabel('Address').fill('ftp://nowhere')
   await owner.getByRole('button', { name: 'Switch on' }).click()
   await expect(owner.getByText(/Is not allowed/)).toBeVisible()
-  await expectAccessible(owner, 'a refused webhook')
+  await expectAccessibleInLight(owner, 'a refused webhook')
   await api(demo, 'DELETE', `/pipes/${id}`)
   await owner.goto('/dashboard/files?senderId=gone')
-  await expectAccessible(owner, 'a list that cannot be')
+  await expectAccessibleInLight(owner, 'a list that cannot be')
   await owner.goto(`/dashboard/webhooks?pipeId=${await makeRefusedPipe(demo)}`)
   await expect(owner.getByText(/^Retrying/)).toBeVisible()
-  await expectAccessible(owner, 'webhooks that are retried')
+  await expectAccessibleInLight(owner, 'webhooks that are retried')
 })
 
 test('uploads on the landing page are accessible, in progress, waiting and refused', async ({
@@ -79,10 +79,10 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
   const demo = page.getByRole('region', { name: 'Live demo' })
   await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('on its way')).toBeVisible()
-  await expectAccessible(page, 'the demo in progress')
+  await expectAccessibleInLight(page, 'the demo in progress')
   await context.setOffline(true)
   await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
-  await expectAccessible(page, 'the demo without a network')
+  await expectAccessibleInLight(page, 'the demo without a network')
   await context.setOffline(false)
   // An unfinished upload is resumed by the next click, not created again.
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
@@ -90,7 +90,7 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
   await page.reload()
   await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('refused', { exact: true })).toBeVisible()
-  await expectAccessible(page, 'the demo refused')
+  await expectAccessibleInLight(page, 'the demo refused')
 })
 
 test('Try it is accessible when its upload was refused', async ({ owner: page, demo }) => {
@@ -99,5 +99,5 @@ test('Try it is accessible when its upload was refused', async ({ owner: page, d
   const buffer = Buffer.from('refused')
   await page.getByLabel('Choose files').setInputFiles({ name: 'refused.txt', mimeType: 'text/plain', buffer })
   await expect(page.getByRole('button', { name: 'Retry refused.txt' })).toBeVisible()
-  await expectAccessible(page, 'Try it refused')
+  await expectAccessibleInLight(page, 'Try it refused')
 })

@@ -7,7 +7,8 @@ const COLOURS = ['color-contrast', 'link-in-text-block']
 const LANDMARKS = /^(bypass|landmark-|page-has-heading-one|region)/
 
 type Look = { mode: 'light' | 'dark'; width?: number; rules?: string[] }
-const QUICK: Look[] = [{ mode: 'light' }, { mode: 'dark', rules: COLOURS }]
+const LIGHT: Look = { mode: 'light' }
+const DARK: Look = { mode: 'dark', rules: COLOURS }
 const THOROUGH: Look[] = [1280, 360].flatMap((width) => [
   { mode: 'light', width },
   { mode: 'dark', width },
@@ -17,14 +18,24 @@ const THOROUGH: Look[] = [1280, 360].flatMap((width) => [
  * Finds nothing serious in the page, or in a part of it: every rule in light mode, and colors in dark mode. `npm run
  * drill -- axe` checks every rule in both modes and at both widths.
  */
-export async function expectAccessible(page: Page, what: string, piece = 'html'): Promise<void> {
+export const expectAccessible = (page: Page, what: string, piece = 'html'): Promise<void> =>
+  expectNothingSerious(page, { what, piece, quick: [LIGHT, DARK] })
+
+/** For a state of a page whose dark colors another test checks. `npm run drill -- axe` checks them in this state too. */
+export const expectAccessibleInLight = (page: Page, what: string, piece = 'html'): Promise<void> =>
+  expectNothingSerious(page, { what, piece, quick: [LIGHT] })
+
+async function expectNothingSerious(
+  page: Page,
+  { what, piece, quick }: { what: string; piece: string; quick: Look[] },
+): Promise<void> {
   // In the page itself: it has no frames, and does not need to be sent again.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const size = page.viewportSize()!
   // Elements that only exist on a narrow page are not checked on a wide one.
   const looks = process.env.AXE_THOROUGH
     ? THOROUGH.filter(({ width }) => width! <= Math.max(size.width, 360))
-    : QUICK
+    : quick
   for (const { mode, width = size.width, rules } of looks) {
     if (width !== size.width) await page.setViewportSize({ ...size, width })
     await page.emulateMedia({ colorScheme: mode })
