@@ -5,7 +5,7 @@ import { expect, openPalette, test } from '../../test/support/browser.ts'
 
 /** Each page with its buttons that ask for confirmation. */
 const DIALOGS: [address: string, ...buttons: string[]][] = [
-  ['/dashboard/senders/{senderId}', 'Rotate', 'Revoke', 'Revoke…'],
+  ['/dashboard/senders/{senderId}', 'Rotate', 'Add a key', 'Remove', 'Revoke', 'Revoke…'],
   ['/dashboard/pipes/{pipeId}', 'Rotate'],
   ['/dashboard/pipes/{pipeId}/settings', 'Delete Pipe…'],
   ['/dashboard/data-stores/{dataStoreId}', 'Delete…'],

@@ -1,6 +1,7 @@
 'use server'
 
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { addSenderKey, removeSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
 import {
   renameSender,
   revokeSender,
@@ -51,5 +52,22 @@ export async function revokeIssued(tokenId: string) {
   return act('build', async (runtime, actor) => {
     await revokeToken(runtime, actor, tokenId)
     return { message: 'The token was revoked.' }
+  })
+}
+
+export async function addKey(senderId: string, _previous: unknown, data: FormData) {
+  return act('build', async (runtime, actor) => {
+    const subject = textOf(data, 'subject')
+    const fields = { name: textOf(data, 'name'), publicKey: textOf(data, 'publicKey') ?? '' }
+    const input = parseInput(senderKeyInput, { ...fields, ...(subject && { subject }) })
+    await addSenderKey(runtime, actor, senderId, input)
+    return { message: 'The key was added.' }
+  })
+}
+
+export async function removeKey(senderId: string, keyId: string) {
+  return act('build', async (runtime, actor) => {
+    await removeSenderKey(runtime, actor, senderId, keyId)
+    return { message: 'The key was removed.' }
   })
 }

@@ -1,6 +1,7 @@
 import { formatCount } from '#components/format.ts'
 import { IssuedTokens } from '#components/senders/issued-tokens.tsx'
 import { RenameSender, RevokeSender, RotateSender } from '#components/senders/sender-forms.tsx'
+import { SenderKeys } from '#components/senders/sender-keys.tsx'
 import { SenderState } from '#components/senders/sender-table.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
@@ -10,6 +11,8 @@ import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { sftpAddress } from '#lib/sftp/read-host-key.ts'
+import { listSenderKeys } from '#lib/sftp/sender-keys.ts'
 import { showSender } from '#lib/workspace/senders/read-senders.ts'
 import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
 import { currentActor } from '../../../session.ts'
@@ -26,6 +29,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
   const query = await readSearch(searchParams)
   const actor = await currentActor('see')
   const sender = await orNotFound(showSender(getRuntime(), actor, id))
+  const keys = await listSenderKeys(getRuntime(), actor, id)
   const previousUntil = sender.previousTokenUntil
   const tokens = await orNotFound(listTokens(getRuntime(), actor, { ...pageOf(query, 20), senderId: id }))
   return (
@@ -70,6 +74,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
             }}
           />
         </Panel>
+        <SenderKeys sender={sender} keys={keys} takesSftp={!!sftpAddress(getRuntime().config)} />
         <IssuedTokens page={tokens} path={`/dashboard/senders/${id}`} query={query} />
         {!sender.revokedAt && (
           <>
