@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
+import type { WaitingWorkspace } from './fair-share.ts'
 
 /**
  * The statements on `imports`. A worker claims what it fetches, and every write names the claim, so a worker that was
@@ -70,6 +71,22 @@ export async function claimImports(
       from claimed c join files f on f.id = c.file_id left join running r on r.workspace_id = c.workspace_id`,
     )
   })
+}
+
+/** The workspaces that could have more fetched at once than they have. */
+export function waitingWorkspaces(
+  db: Db,
+  { perWorkspace, nowMs }: Pick<ClaimLimits, 'perWorkspace' | 'nowMs'>,
+): Promise<WaitingWorkspace[]> {
+  return rows<WaitingWorkspace>(
+    db,
+    sql`select w.workspace_id as "workspaceId", least(w.waiting, ${perWorkspace}::int - r.running) as waiting, r.running from (
+        select workspace_id, count(*)::int as waiting from imports
+        where due_at <= ${new Date(nowMs).toISOString()}::timestamptz and ${isFree} group by 1
+      ) w cross join lateral (
+        select count(*)::int as running from imports i where i.workspace_id = w.workspace_id and i.claimed_until >= now()
+      ) r where r.running < ${perWorkspace}::int`,
+  )
 }
 
 /** Renews these claims. For each that still holds, returns how many of its workspace's imports are being fetched. */

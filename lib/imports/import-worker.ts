@@ -2,12 +2,10 @@ import { createBell } from '../platform/kernel/waits.ts'
 import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
-import { type ClaimedImport, claimImports, renewClaims } from './import-rows.ts'
+import { placesToYield } from './fair-share.ts'
+import { type ClaimedImport, claimImports, renewClaims, waitingWorkspaces } from './import-rows.ts'
 import { Pace } from './pace.ts'
 import { IMPORT_TERMS, type ImportDeps, type ImportTerms, type Running, runImport } from './run-import.ts'
-
-/** How many imports one node fetches at once. */
-const AT_ONCE = 64
 
 type Run = Running & { stop: AbortController; done: Promise<void> }
 
@@ -63,10 +61,10 @@ class ImportWorker {
   /** Calls back whenever a slot becomes free. */
   async startDue(ended: () => void): Promise<void> {
     const { db, clock } = this.#deps.context
-    const limit = AT_ONCE - this.#runs.size
+    const { atOnce, claimMs } = this.#deps.terms
+    const limit = atOnce - this.#runs.size
     if (limit === 0) return
     const { perWorkspace } = this.#limits
-    const { claimMs } = this.#deps.terms
     for (const claimed of await claimImports(db, { limit, perWorkspace, claimMs, nowMs: clock.now() }))
       this.#start(claimed, ended)
   }
@@ -98,7 +96,25 @@ class ImportWorker {
       if (running === undefined) stop.abort(new Error("This import's claim has expired."))
       else pace.changeTo(this.#limits.bytesPerSecond / running)
     }
+    if (this.#runs.size >= this.#deps.terms.atOnce) await this.#yield(held)
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))
+  }
+
+  /** Imports may take days: without this, a workspace would wait for the others to finish theirs. */
+  async #yield(running: ReadonlyMap<string, number>): Promise<void> {
+    const { db, clock } = this.#deps.context
+    const { perWorkspace } = this.#limits
+    // Their ids are in the order in which the imports were asked for.
+    const runs = [...this.#runs.values()].sort((a, b) => (a.claimed.fileId < b.claimed.fileId ? -1 : 1))
+    // Places that are being given up are still counted as taken.
+    if (runs.some(({ stop }) => stop.signal.aborted)) return
+    const held = runs.map(({ claimed }) => ({
+      ...claimed,
+      running: running.get(claimed.claim) ?? claimed.running,
+    }))
+    const waiting = await waitingWorkspaces(db, { perWorkspace, nowMs: clock.now() })
+    for (const claim of placesToYield(held, waiting))
+      this.#runs.get(claim)?.stop.abort(new Error('Another workspace waits for the place of this import.'))
   }
 
   /** The bytes received are kept, and other workers continue immediately. */

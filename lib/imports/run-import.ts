@@ -24,6 +24,8 @@ import { ResumableHash } from './resumable-hash.ts'
 export type ImportTerms = {
   get: GetLimits
   slow: { bytes: number; perMs: number }
+  /** How many imports a node fetches at once. */
+  atOnce: number
   /** How often a worker checks for due imports. */
   lookMs: number
   /** How long a claim lasts without being renewed, and how often it is renewed. */
@@ -35,6 +37,7 @@ export const IMPORT_TERMS: ImportTerms = {
   get: { respondMs: seconds(30), headerBytes: 64 * 1024 },
   // A source may be slow, but a trickle counts as broken: it would occupy its slot for days.
   slow: { bytes: 64 * 1024, perMs: minutes(1) },
+  atOnce: 64,
   lookMs: seconds(1),
   claimMs: seconds(15),
   renewMs: seconds(5),

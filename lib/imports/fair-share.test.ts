@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { type HeldPlace, placesToYield } from './fair-share.ts'
+
+const held = (workspaceId: string, count: number, running = count): HeldPlace[] =>
+  Array.from({ length: count }, (_, n) => ({ claim: `${workspaceId}${n}`, workspaceId, running }))
+const waits = (workspaceId: string, waiting: number, running = 0) => ({ workspaceId, waiting, running })
+
+describe('places that imports give up', () => {
+  it.each([
+    ['nobody waits', held('a', 4), [], []],
+    ['another workspace waits with one', held('a', 4), [waits('b', 1)], ['a3']],
+    ['it waits with many: half of them, and no more', held('a', 4), [waits('b', 9)], ['a3', 'a2']],
+    ['it has as many but one', held('a', 3), [waits('b', 9, 2)], []],
+    ['every workspace has one', [...held('a', 1), ...held('b', 1)], [waits('c', 5)], []],
+    ['one has more than the others', [...held('a', 1), ...held('b', 3)], [waits('c', 5)], ['b2']],
+    ['two wait', held('a', 6), [waits('b', 5), waits('c', 5)], ['a5', 'a4', 'a3', 'a2']],
+    ['its others are fetched by other nodes', held('a', 1, 5), [waits('b', 5)], ['a0']],
+  ])('where %s', (_, places, waiting, yielded) => {
+    expect(placesToYield(places, waiting)).toEqual(yielded)
+  })
+})

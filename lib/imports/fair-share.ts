@@ -1,0 +1,42 @@
+/** Of a workspace, on all nodes. */
+export type WaitingWorkspace = { workspaceId: string; waiting: number; running: number }
+
+/** An import in the hands of this node; `running` is how many of its workspace are being fetched, on all nodes. */
+export type HeldPlace = { claim: string; workspaceId: string; running: number }
+
+/**
+ * Which imports give their places up, once all places of a node are taken and other workspaces wait. A workspace gives up only
+ * what leaves it with no fewer than the one that gets it, so that places don't go back and forth. Of its imports the newest goes;
+ * `held` is in the order in which they were asked for.
+ */
+export function placesToYield(
+  held: readonly HeldPlace[],
+  waiting: readonly WaitingWorkspace[],
+): HeldPlace['claim'][] {
+  const own = new Map<string, { running: number; claims: string[] }>()
+  for (const { workspaceId, running, claim } of held)
+    own.set(workspaceId, { running, claims: [...(own.get(workspaceId)?.claims ?? []), claim] })
+  const others = waiting.map((one) => ({ ...one }))
+  const yielded: string[] = []
+  for (;;) {
+    const poorest = least(others.filter((one) => one.waiting > 0))
+    const richest = most([...own.values()].filter(({ claims }) => claims.length > 0))
+    if (!poorest || !richest || richest.running - poorest.running < 2) return yielded
+    yielded.push(richest.claims.pop()!)
+    richest.running -= 1
+    poorest.running += 1
+    poorest.waiting -= 1
+  }
+}
+
+type Running = { running: number }
+const least = <One extends Running>(all: One[]): One | undefined =>
+  all.reduce<One | undefined>(
+    (found, one) => (found && found.running <= one.running ? found : one),
+    undefined,
+  )
+const most = <One extends Running>(all: One[]): One | undefined =>
+  all.reduce<One | undefined>(
+    (found, one) => (found && found.running >= one.running ? found : one),
+    undefined,
+  )

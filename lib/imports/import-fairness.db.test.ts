@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import {
+  importOne,
+  openSource,
+  readImportRow,
+  sendFile,
+  startImporting,
+} from '../../test/support/import-site.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
+import type { DatabaseHandle } from '../platform/db/database.ts'
+
+const MiB = 1024 * 1024
+const ETAG = '"one"'
+const PATIENCE = { timeout: 20_000, interval: 20 }
+
+let database: DatabaseHandle
+let sites: Site[] = []
+beforeAll(async () => {
+  database = await openTestDatabase()
+  const options = { pipe: { source: { http: true, url: true } } }
+  sites = [await createSite(database, options), await createSite(database, options)]
+})
+afterAll(async () => {
+  for (const site of sites) await site.close()
+  await database?.close()
+})
+
+it('gives its place to a workspace that waits, where another has more than its share, and goes on later', async () => {
+  const [greedy, modest] = sites as [Site, Site]
+  const bytes = randomBytes(24 * MiB)
+  const ranges: string[] = []
+  const source = await openSource((req, res) => {
+    const { range } = req.headers
+    if (range !== undefined) ranges.push(`${req.url} ${range}`)
+    if (range !== undefined || req.url === '/modest.mp4') return sendFile(req, res, { bytes, etag: ETAG })
+    // It has sent a part, and takes its time.
+    const headers = { ETag: ETAG, 'Content-Type': 'video/mp4', 'Content-Length': bytes.length }
+    res.writeHead(200, headers).write(bytes.subarray(0, 14 * MiB))
+  })
+  const begin = (site: Site, name: string) => importOne(site, { url: `${source.url}/${name}.mp4` })
+  const rowOf = (id: string) => readImportRow(database.db, id)
+  const older = await begin(greedy, 'older')
+  const newer = await begin(greedy, 'newer')
+  const worker = await startImporting(greedy, { importTerms: { atOnce: 2, lookMs: 50, renewMs: 100 } })
+  for (const id of [older, newer])
+    await expect.poll(async () => (await rowOf(id)).offsetBytes, PATIENCE).toBeGreaterThanOrEqual(5 * MiB)
+
+  const third = await begin(modest, 'modest')
+  await expect.poll(() => rowOf(third), PATIENCE).toMatchObject({ status: 'transferred' })
+  await expect.poll(() => rowOf(newer), PATIENCE).toMatchObject({ status: 'transferred', failures: 0 })
+  expect(await rowOf(older)).toMatchObject({ status: 'uploading', failures: 0, lastError: null })
+  // The newer one had made room, and went on where it had come to. The older one was left alone.
+  expect(ranges).toEqual([expect.stringMatching(/^\/newer\.mp4 bytes=\d+-$/)])
+  expect(Number(/=(\d+)/.exec(ranges[0]!)![1])).toBeGreaterThanOrEqual(5 * MiB)
+  expect((await greedy.bucket.object(`${newer}/newer.mp4`)).equals(bytes)).toBe(true)
+  expect((await modest.bucket.object(`${third}/modest.mp4`)).equals(bytes)).toBe(true)
+  await worker.stop()
+  await source.close()
+})
