@@ -56,6 +56,8 @@ export const senderKeys = pgTable(
     subject: text(),
     lastUsedAt: instant(),
     lastAddress: text(),
+    /** The last of those that were new, each of which is audited once. */
+    addresses: text().array().notNull().default([]),
     createdAt: createdAt(),
   },
   (t) => [unique().on(t.workspaceId, t.fingerprint), index().on(t.senderId, t.id)],

@@ -55,6 +55,8 @@ export function createMetrics() {
     hookAttempts: counter('sluice_hook_attempts_total', 'Attempts to ask a hook', ['hook', 'outcome']),
     hookDecisions: counter('sluice_hook_decisions_total', 'Hook decisions', ['hook', 'decision']),
     hookSeconds: histogram('sluice_hook_seconds', 'Duration of a decision hook attempt', ['hook']),
+    sftpConnections: gauge('sluice_sftp_connections', 'Open SFTP connections'),
+    sftpRefusals: counter('sluice_sftp_refusals_total', 'SFTP connections and sign-ins refused', ['reason']),
     ...backlog(gauge),
   }
 }

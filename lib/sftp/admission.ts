@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/kernel/clock.ts'
 import { networkOf } from '../platform/rate-limits.ts'
+import type { Refusal } from './refusals.ts'
 import type { SftpTerms } from './terms.ts'
 
 /** A connection that was admitted. */
@@ -31,15 +32,17 @@ export class Admission {
     this.#terms = terms
   }
 
-  /** Undefined if the connection is to be closed. */
-  admit(address: string, { isProxy }: { isProxy: boolean }): Admitted | undefined {
+  /** Returns why the connection is to be closed, if it is. */
+  admit(address: string, { isProxy }: { isProxy: boolean }): Admitted | Refusal {
     const terms = this.#terms
     const network = isProxy ? undefined : networkOf(address)
     const own = (network && this.#byNetwork.get(network)) || { all: 0, signingIn: 0 }
-    if (this.#all.all >= terms.connections || this.#all.signingIn >= terms.signingIn) return undefined
-    if (own.all >= terms.connectionsPerNetwork || own.signingIn >= terms.signingInPerNetwork) return undefined
-    if (network && !this.#takeOfNetwork(network)) return undefined
-    if (!this.#take(this.#exchanges, terms.exchanges)) return undefined
+    if (this.#all.all >= terms.connections) return 'connections'
+    if (this.#all.signingIn >= terms.signingIn) return 'signing_in'
+    if (own.all >= terms.connectionsPerNetwork) return 'connections_of_network'
+    if (own.signingIn >= terms.signingInPerNetwork) return 'signing_in_of_network'
+    if (network && !this.#takeOfNetwork(network)) return 'key_exchanges_of_network'
+    if (!this.#take(this.#exchanges, terms.exchanges)) return 'key_exchanges'
     if (network) this.#byNetwork.set(network, own)
     return this.#count([this.#all, own], () => {
       if (network && own.all === 0) this.#byNetwork.delete(network)

@@ -42,7 +42,7 @@ export class Channel {
     this.#deps = deps
     sftp.on('error', (err: unknown) => {
       deps.log.debug({ err }, 'sftp: a malformed request')
-      deps.connection.end()
+      deps.connection.refuse('malformed')
     })
     // A client with no more requests waits for its channel to be closed.
     sftp.on('end', () => void this.cut().then(() => sftp.end()))
@@ -257,7 +257,7 @@ export class Channel {
       } catch (error) {
         this.#refuse(id, error)
       }
-      if (unreadAnswers(this.#sftp) > UNREAD_ANSWERS) connection.destroy()
+      if (unreadAnswers(this.#sftp) > UNREAD_ANSWERS) connection.refuse('unread_answers')
     })
   }
 

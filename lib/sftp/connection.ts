@@ -7,7 +7,7 @@ import type {
   Session,
 } from 'ssh2'
 import { seconds } from '../platform/kernel/clock.ts'
-import { isSluiceError } from '../platform/kernel/errors.ts'
+import { isSluiceError, type SluiceError } from '../platform/kernel/errors.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { type RequestContext, runRequest } from '../platform/kernel/request-context.ts'
 import type { Logger } from '../platform/log/log.ts'
@@ -15,10 +15,11 @@ import type { Admitted } from './admission.ts'
 import { Channel } from './channel.ts'
 import { Directory } from './directory.ts'
 import type { FileDeps } from './open-file.ts'
+import type { Refusal, Refusals } from './refusals.ts'
 import { assertStillAllowed, type SignedIn, signInByToken } from './sign-in.ts'
-import { signInByKey } from './sign-in-by-key.ts'
+import { endSession, signInByKey } from './sign-in-by-key.ts'
 
-export type ConnectionDeps = FileDeps & { log: Logger }
+export type ConnectionDeps = FileDeps & { config: { demo: boolean }; log: Logger; refusals: Refusals }
 type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: boolean }
 
 const METHODS = ['publickey', 'password'] as const
@@ -38,11 +39,14 @@ export class Connection {
   readonly #request: RequestContext
   readonly #holds = new Set<unknown>()
   readonly #channels = new Set<Channel>()
+  readonly #ended = Promise.withResolvers<void>()
   readonly #sinceMs: number
   #client: Client | undefined
   #signedIn: SignedIn | undefined
   #directory: Directory | undefined
   #attempts = 0
+  #hasUnknownKey = false
+  #signingIn: Promise<void> | undefined
   #exchanges = 0
   #handles = 0
   #unanswered = 0
@@ -64,9 +68,14 @@ export class Connection {
     this.#activeMs = this.#sinceMs
     accepted.socket.setKeepAlive(true, seconds(30))
     accepted.socket.setNoDelay(true)
-    accepted.socket.once('close', () => this.#over())
+    accepted.socket.once('close', () => void this.#over())
     // A terminated connection reports errors at every layer.
     accepted.socket.on('error', () => {})
+  }
+
+  /** Resolves once the socket is closed, the bytes received are kept, and the session is cleaned up. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
   }
 
   get isOver(): boolean {
@@ -78,7 +87,9 @@ export class Connection {
     this.#client = client
     const { socket } = this.#accepted
     client.on('error', (err) => this.#deps.log.debug({ err, client: this.#request.client }, 'sftp: a client'))
-    client.on('authentication', (attempt) => void this.#authenticate(attempt))
+    client.on('authentication', (attempt) => {
+      this.#signingIn = this.#authenticate(attempt)
+    })
     client.on('ready', () => this.#accepted.admitted.signedIn())
     client.on('handshake', () => this.#countExchange())
     client.on('session', (accept, reject) => {
@@ -86,7 +97,7 @@ export class Connection {
       this.#openSession(accept())
     })
     socket.on('data', () => {
-      if (!this.#signedIn && socket.bytesRead > this.#deps.terms.signInBytes) socket.destroy()
+      if (!this.#signedIn && socket.bytesRead > this.#deps.terms.signInBytes) this.refuse('sign_in_bytes')
     })
     socket.on('drain', () => this.release(socket))
   }
@@ -96,7 +107,14 @@ export class Connection {
     const { signInMs, idleMs } = this.#deps.terms
     const isLate = !this.#signedIn && nowMs - this.#sinceMs >= signInMs
     const isIdle = this.#unanswered === 0 && nowMs - this.#activeMs >= idleMs
-    if (isLate || isIdle) this.#accepted.socket.destroy()
+    if (isLate) this.refuse('sign_in_late')
+    else if (isIdle) this.destroy()
+  }
+
+  /** Closes the connection immediately. */
+  refuse(reason: Refusal): void {
+    if (!this.isOver) this.#deps.refusals.count(reason, this.#accepted.address)
+    this.destroy()
   }
 
   /** Waits for the bytes received to be durable. */
@@ -183,7 +201,10 @@ export class Connection {
 
   async #authenticate(attempt: AuthContext): Promise<void> {
     if (attempt.method !== 'password' && attempt.method !== 'publickey') return attempt.reject([...METHODS])
-    if (++this.#attempts > this.#deps.terms.signInAttempts) return this.end()
+    if (++this.#attempts > this.#deps.terms.signInAttempts) {
+      this.#deps.refusals.count('sign_in_attempts', this.#accepted.address)
+      return this.end()
+    }
     const { username: user } = attempt
     try {
       const signedIn = await runRequest(this.#request, () => this.#signIn(attempt))
@@ -193,6 +214,8 @@ export class Connection {
       const isFault = !isSluiceError(err) || err.status >= 500
       const client = this.#accepted.address
       this.#deps.log[isFault ? 'warn' : 'debug']({ err, user, client }, 'sftp: a sign-in failed')
+      if (!isFault) this.#deps.refusals.count(refusalOf(attempt, err), client)
+      if (attempt.method === 'publickey') this.#hasUnknownKey = true
       if (!this.isOver) attempt.reject([...METHODS])
     }
   }
@@ -203,12 +226,9 @@ export class Connection {
     const where = { user: attempt.username, address: isProxy ? undefined : address }
     if (attempt.method === 'password')
       return signInByToken(this.#deps.context, { ...where, password: attempt.password })
-    return signInByKey(this.#deps.context, {
-      ...where,
-      from: address,
-      offer: attempt,
-      isFirst: this.#attempts === 1,
-    })
+    const { context, config } = this.#deps
+    const isFirstUnknown = !this.#hasUnknownKey
+    return signInByKey({ ...context, config }, { ...where, from: address, offer: attempt, isFirstUnknown })
   }
 
   #enter(signedIn: SignedIn): void {
@@ -234,7 +254,7 @@ export class Connection {
   #countExchange(): void {
     this.#exchanges += 1
     const allowed = EXCHANGES + this.#accepted.socket.bytesRead / EXCHANGE_PER_BYTES
-    if (this.#exchanges > allowed) this.destroy()
+    if (this.#exchanges > allowed) this.refuse('exchanged_again')
   }
 
   /** Called whenever a response was sent. */
@@ -245,9 +265,21 @@ export class Connection {
     if (socket.writableLength > UNREAD_BYTES) this.hold(socket)
   }
 
-  #over(): void {
+  async #over(): Promise<void> {
     this.#accepted.admitted.left()
     this.#holds.clear()
-    for (const channel of this.#channels) void channel.cut()
+    try {
+      await Promise.all([this.#signingIn, ...[...this.#channels].map((channel) => channel.cut())])
+      if (this.#signedIn) await endSession(this.#deps.context, this.#signedIn)
+    } catch (err) {
+      this.#deps.log.warn({ err, client: this.#accepted.address }, 'sftp: a session was not cleaned up')
+    } finally {
+      this.#ended.resolve()
+    }
   }
+}
+
+function refusalOf({ method }: AuthContext, { code }: SluiceError): Refusal {
+  if (code === 'rate_limited') return 'too_many_failures'
+  return method === 'password' ? 'password' : 'key'
 }

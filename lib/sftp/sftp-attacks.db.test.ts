@@ -44,11 +44,18 @@ describe('An attacker on the SFTP port', () => {
     return client.end()
   }
 
+  /** By this reason, in all tests so far. */
+  const refused = async (reason: string) => {
+    const { values } = await site.runtime.metrics.sftpRefusals.get()
+    return values.find(({ labels }) => labels.reason === reason)?.value ?? 0
+  }
+
   it('cannot open more connections than there are places for those who sign in', async () => {
     const node = await serveSftp(site.runtime, { terms: { signingInPerNetwork: 5 } })
     const flood = Array.from({ length: 50 }, () => open(node.port))
     await Promise.all(flood.map(({ socket }) => once(socket, 'connect')))
     await vi.waitFor(() => expect(flood.filter(({ socket }) => !socket.destroyed)).toHaveLength(5))
+    expect(await refused('signing_in_of_network')).toBe(45)
     await expect(entering(node.port)).rejects.toThrow()
     for (const { socket } of flood) socket.destroy()
     await vi.waitFor(() => entering(node.port), { timeout: 20_000 })
@@ -62,6 +69,7 @@ describe('An attacker on the SFTP port', () => {
     for (let n = 0; n < 2; n++) await entering(node.port)
     await entering(node.port)
     await expect(entering(node.port)).rejects.toThrow()
+    expect(await refused('key_exchanges_of_network')).toBe(1)
     site.clock.advance(seconds(60))
     await entering(node.port)
     site.clock.advance(-seconds(60))
@@ -93,6 +101,9 @@ describe('An attacker on the SFTP port', () => {
     expect(await isOpen(silent)).toBe(true)
     site.clock.advance(seconds(31))
     await silent.closed
+    for (const reason of ['sign_in_bytes', 'sign_in_attempts', 'sign_in_late'])
+      expect(await refused(reason), reason).toBe(1)
+    expect(await refused('password')).toBe(2)
     site.clock.advance(-seconds(31))
     await node.close()
   })
@@ -122,6 +133,7 @@ describe('An attacker on the SFTP port', () => {
     packet[4] = 6
     channel._protocol.channelData(channel.outgoing.id, packet)
     await client.gone
+    expect(await refused('malformed')).toBe(1)
     await entering(site.port)
   })
 
@@ -148,6 +160,7 @@ describe('An attacker on the SFTP port', () => {
       for (let n = 0; n < 200; n++) sftp.realpath(long, () => {})
       await new Promise((resolve) => setImmediate(resolve))
     }
+    expect(await refused('unread_answers')).toBe(1)
     await entering(node.port)
     await node.close()
   })

@@ -7,6 +7,7 @@ import type { UploadContext } from '../uploads/upload-context.ts'
 import { Admission } from './admission.ts'
 import { Connection, type ConnectionDeps } from './connection.ts'
 import { openHostKey } from './host-key.ts'
+import { Refusals } from './refusals.ts'
 import { SFTP_TERMS, type SftpTerms } from './terms.ts'
 
 /** No SHA-1, no CBC, no finite-field key exchange, which costs a hundred times as much, and no compression. */
@@ -39,13 +40,14 @@ type Options = {
  * number and how much is read from each.
  */
 export async function startSftpServer(
-  { db, vault, log }: Pick<Runtime, 'db' | 'vault' | 'log'>,
+  { db, vault, log, config }: Pick<Runtime, 'db' | 'vault' | 'log' | 'config'>,
   context: UploadContext,
   { port, host, trusts, terms: some }: Options,
 ): Promise<{ port: number; stop(): Promise<void> }> {
   const terms = { ...SFTP_TERMS, ...some }
   const allAhead = { bytes: 0, mostBytes: terms.allAheadBytes }
-  const deps: ConnectionDeps = { context, log, terms, allAhead }
+  const refusals = new Refusals(context)
+  const deps: ConnectionDeps = { context, config, log, terms, allAhead, refusals }
   const admission = new Admission(context.clock, terms)
   const hostKeys = [await openHostKey({ db, vault })]
   const ssh = new ssh2.Server({ hostKeys, algorithms: ALGORITHMS, ident: 'Sluice', ...KEEPALIVE })
@@ -55,34 +57,46 @@ export async function startSftpServer(
     const address = plainAddress(socket)
     const isProxy = trusts(address)
     const admitted = admission.admit(address, { isProxy })
-    if (!admitted) return void socket.destroy()
+    if (typeof admitted === 'string') {
+      refusals.count(admitted, address)
+      return void socket.destroy()
+    }
     const connection = new Connection(deps, { socket, admitted, address, isProxy })
     open.add(connection)
     bySocket.set(socket, connection)
-    socket.once('close', () => open.delete(connection))
+    context.metrics.sftpConnections.inc()
+    connection.ended.finally(() => {
+      open.delete(connection)
+      context.metrics.sftpConnections.dec()
+    })
     ssh.injectSocket(socket)
   }
   ssh.on('connection', (client) => bySocket.get(socketOf(client))?.begin(client))
   const server = createServer(accept)
   // The operating system queues waiting connections: beyond this number, they are not even accepted.
   server.maxConnections = terms.connections
+  server.on('drop', (dropped) => refusals.count('connections', plainAddress(dropped ?? {})))
   server.listen(port, host)
   await once(server, 'listening')
   const timer = setInterval(() => {
-    for (const connection of open) connection.look(context.clock.now())
+    const nowMs = context.clock.now()
+    for (const connection of open) connection.look(nowMs)
+    refusals.look(nowMs)
   }, LOOK_EVERY_MS)
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
       clearInterval(timer)
       server.close()
-      await Promise.all([...open].map((connection) => connection.stop()))
-      for (const connection of open) connection.destroy()
+      const left = [...open]
+      await Promise.all(left.map((connection) => connection.stop()))
+      for (const connection of left) connection.destroy()
+      await Promise.all(left.map(({ ended }) => ended))
     },
   }
 }
 
-const plainAddress = ({ remoteAddress }: Socket): string =>
+const plainAddress = ({ remoteAddress }: { remoteAddress?: string | undefined }): string =>
   (remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
 
 /** ssh2 does not report which socket a client belongs to. */

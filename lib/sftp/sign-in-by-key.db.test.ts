@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import ssh2, { type ParsedKey } from 'ssh2'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { connectSftp, openSftpSite, type SftpSite } from '../../test/support/sftp-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
@@ -16,6 +16,8 @@ const KEYS = [
   ['ecdsa', ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 })],
   ['rsa', ssh2.utils.generateKeyPairSync('rsa', { bits: 2048 })],
 ] as const
+
+const PATIENCE = { timeout: 10_000 }
 
 describe('a key of a Sender', () => {
   let database: DatabaseHandle
@@ -126,14 +128,26 @@ describe('a key of a Sender', () => {
     await remove(id)
   })
 
-  const offered = (offer: Parameters<typeof signInByKey>[1]['offer']) =>
-    signInByKey(site.node.context, {
-      user: site.pipe.id,
-      address: undefined,
-      from: '203.0.113.5',
-      offer,
-      isFirst: false,
-    })
+  type Asked = Parameters<typeof signInByKey>[1]
+  const offered = (offer: Asked['offer'], other: Partial<Asked> & { demo?: boolean } = {}) => {
+    const { demo = true, ...asked } = other
+    return signInByKey(
+      { ...site.node.context, config: { demo } },
+      {
+        user: site.pipe.id,
+        address: undefined,
+        from: '203.0.113.5',
+        offer,
+        isFirstUnknown: false,
+        ...asked,
+      },
+    )
+  }
+  const signedBy = (own: ParsedKey) => ({
+    key: { algo: 'ssh-ed25519', data: own.getPublicSSH() },
+    blob,
+    signature: own.sign(blob),
+  })
   const blob = Buffer.from('the session, and what is asked of it')
 
   it('signs in only with a signature of its own', async () => {
@@ -149,6 +163,96 @@ describe('a key of a Sender', () => {
     await expect(offered({ key, blob, signature: others.sign(blob) })).rejects.toThrow(
       'does not match this key',
     )
+    await remove(id)
+  })
+
+  it('counts every signature that is not by it as a failed attempt, also after a good start', async () => {
+    const [[, one], [, two]] = KEYS
+    const { id } = await add(one.public)
+    const good = signedBy(parsed(one.private))
+    const bad = { ...good, signature: parsed(two.private).sign(blob) }
+    const address = '203.0.113.6'
+    for (let n = 0; n < 30; n++) {
+      expect(await offered({ key: good.key }, { address })).toBeUndefined()
+      await expect(offered(bad, { address })).rejects.toThrow('does not match this key')
+    }
+    await expect(offered(good, { address })).rejects.toThrow('Too many attempts')
+    expect(await offered(good, { address: '203.0.113.7' })).toMatchObject({ key: { id } })
+    await database.db.execute('delete from rate_limits')
+    await remove(id)
+  })
+
+  it('counts a connection once, however many unknown keys its agent offers, also under no name of a Pipe', async () => {
+    const { key } = signedBy(parsed(KEYS[0][1].private))
+    const address = '203.0.113.8'
+    const failures = async () => {
+      const found = await rows<{ left: number }>(
+        database.db,
+        sql`select tokens::int as left from rate_limits where key = ${`sftp:address:${address}`}`,
+      )
+      return found[0]?.left
+    }
+    await expect(offered({ key }, { address })).rejects.toThrow('has this key')
+    expect(await failures()).toBeUndefined()
+    await expect(offered({ key }, { address, isFirstUnknown: true })).rejects.toThrow('has this key')
+    expect(await failures()).toBe(29)
+    const nobody = { address, user: 'root', isFirstUnknown: true }
+    await expect(offered({ key }, nobody)).rejects.toThrow('has this key')
+    expect(await failures()).toBe(28)
+    await database.db.execute('delete from rate_limits')
+  })
+
+  it('does not sign in to the demo workspace where that is off', async () => {
+    const [[, pair]] = KEYS
+    const { id } = await add(pair.public)
+    const good = signedBy(parsed(pair.private))
+    const isDemo = (demo: boolean) =>
+      database.db.execute(sql`update workspaces set demo = ${demo} where id = ${site.workspaceId}::uuid`)
+    await isDemo(true)
+    await expect(offered(good, { demo: false })).rejects.toThrow('has this key')
+    expect(await offered(good)).toMatchObject({ key: { id } })
+    await isDemo(false)
+    expect(await offered(good, { demo: false })).toMatchObject({ key: { id } })
+    await remove(id)
+  })
+
+  it('is audited once for each address, also where its sessions come from several by turns', async () => {
+    const [[, pair]] = KEYS
+    const { id, fingerprint } = await add(pair.public)
+    const good = signedBy(parsed(pair.private))
+    const addresses = ['203.0.113.10', '203.0.113.11', '203.0.113.12']
+    for (let n = 0; n < 9; n++) await offered(good, { from: addresses[n % 3]! })
+    const audited = await rows<{ address: string }>(
+      database.db,
+      sql`select detail->>'address' as address from audit_log
+        where action = 'sender.key_used' and detail->>'fingerprint' = ${fingerprint} and detail->>'address' like '203.0.113.1_' order by id`,
+    )
+    expect(audited.map(({ address }) => address)).toEqual(addresses)
+    await remove(id)
+  })
+
+  it('leaves no token behind when its session ends, and its files stay', async () => {
+    const [[, pair]] = KEYS
+    const { id } = await add(pair.public, { subject: 'tidy' })
+    const tokens = async () => {
+      const look = sql`select from tokens where subject = 'tidy'`
+      return (await rows(database.db, look)).length
+    }
+    const one = await connect(pair.private)
+    await one.put('whole', Buffer.from('whole'))
+    await one.write(await one.open('half', 'w'), Buffer.from('first '), 0)
+    expect(await tokens()).toBe(1)
+    await one.kill()
+    await vi.waitFor(async () => expect(await tokens()).toBe(0), PATIENCE)
+    const two = await connect(pair.private)
+    const handle = await two.open('half', 'r+')
+    await two.write(handle, Buffer.from('second'), 6)
+    await two.close(handle)
+    await two.end()
+    await vi.waitFor(async () => expect(await tokens()).toBe(0), PATIENCE)
+    const [half, whole] = await site.files()
+    expect((await site.objectOf(half!.id)).toString()).toBe('first second')
+    expect((await site.objectOf(whole!.id)).toString()).toBe('whole')
     await remove(id)
   })
 

@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import ssh2, { type PublicKeyAuthContext } from 'ssh2'
 import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
-import { isSuspended } from '../identity/suspension.ts'
-import { type Db, rows } from '../platform/db/database.ts'
+import { isSuspended, notOfDemo } from '../identity/suspension.ts'
+import { rows } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { fingerprintOf } from './read-host-key.ts'
-import { countingFailures, refused, type SignedIn } from './sign-in.ts'
+import { assertFewFailures, countFailure, refused, type SignedIn } from './sign-in.ts'
 
-type Context = Pick<UploadContext, 'db' | 'clock'>
+type Context = Pick<UploadContext, 'db' | 'clock'> & { config: { demo: boolean } }
 type Offer = Pick<PublicKeyAuthContext, 'key' | 'signature' | 'blob' | 'hashAlgo'>
 type Where = {
   user: string
@@ -18,8 +18,8 @@ type Where = {
   /** What the records show. */
   from: string
   offer: Offer
-  /** Agents offer every key they have: a connection counts as a single failure, not as many. */
-  isFirst: boolean
+  /** Agents offer every key they have: a connection's unknown keys count as a single failure. */
+  isFirstUnknown: boolean
 }
 
 type Found = {
@@ -29,41 +29,47 @@ type Found = {
   senderId: string
   sender: string
   subject: string | null
-  lastAddress: string | null
 }
 
 /** The session's upload token, which is never disclosed. */
 const TOKEN_MS = days(1)
+/** How many of a key's most recent new addresses are remembered. */
+const KNOWN_ADDRESSES = 20
 
 /**
  * Signs in with a Pipe id and a Sender's key. Returns undefined for an acceptable key that the client has not signed
  * with yet. Nothing is computed for an unknown key.
  */
-export async function signInByKey(context: Context, { user, address, from, offer, isFirst }: Where) {
-  if (!isPipeId(user)) throw refused()
-  const where = { address, pipeId: user, counts: isFirst }
-  return countingFailures(context, where, async () => {
-    const fingerprint = fingerprintOf(offer.key.data)
-    const found = await findKey(context.db, { pipeId: user, fingerprint })
-    if (!found || !isOfAlgorithm(offer, found))
-      throw refused('No Sender in this Pipe’s workspace has this key.')
-    if (!offer.signature) return undefined
-    if (!isSigned(offer)) throw refused('The signature does not match this key.')
-    return enter(context, found, { pipeId: user, fingerprint, from })
-  })
+export async function signInByKey(context: Context, asked: Where): Promise<SignedIn | undefined> {
+  const { user, address, from, offer, isFirstUnknown } = asked
+  const where = { address, pipeId: isPipeId(user) ? user : undefined }
+  if (where.pipeId) await assertFewFailures(context, where)
+  const fingerprint = fingerprintOf(offer.key.data)
+  const found = where.pipeId && (await findKey(context, { pipeId: where.pipeId, fingerprint }))
+  if (!found || !isOfAlgorithm(offer, found)) {
+    if (isFirstUnknown) await countFailure(context, where)
+    throw refused('No Sender in this Pipe’s workspace has this key.')
+  }
+  if (!offer.signature) return undefined
+  if (!isSigned(offer)) {
+    // No one with the private key gets this wrong, so each one counts.
+    await countFailure(context, where)
+    throw refused('The signature does not match this key.')
+  }
+  return enter(context, found, { pipeId: user, fingerprint, from })
 }
 
 async function findKey(
-  db: Db,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   { pipeId, fingerprint }: { pipeId: string; fingerprint: string },
 ): Promise<Found | undefined> {
   const [found] = await rows<Found>(
     db,
-    sql`select k.id, k.algorithm, k.workspace_id as "workspaceId", k.sender_id as "senderId", s.name as sender, k.subject,
-        k.last_address as "lastAddress"
+    sql`select k.id, k.algorithm, k.workspace_id as "workspaceId", k.sender_id as "senderId", s.name as sender, k.subject
       from pipes p join sender_keys k on k.workspace_id = p.workspace_id join senders s on s.id = k.sender_id
       where p.id = ${pipeId} and p.deleted_at is null and p.source_sftp and k.fingerprint = ${fingerprint}
         and s.revoked_at is null and not ${isSuspended(sql`p.workspace_id`)}
+        and ${notOfDemo(config, sql`p.workspace_id`)}
         and not (p.require_subject and k.subject is null)`,
   )
   return found
@@ -80,27 +86,35 @@ function isSigned({ key, blob, signature, hashAlgo }: Offer): boolean {
 
 async function enter(
   { db, clock }: Context,
-  { id, workspaceId, senderId, sender, subject, lastAddress }: Found,
+  { id, workspaceId, senderId, sender, subject }: Found,
   { pipeId, fingerprint, from }: { pipeId: string; fingerprint: string; from: string },
 ): Promise<SignedIn> {
   const token = newSecret('tmp_')
   const now = sql`${new Date(clock.now()).toISOString()}::timestamptz`
   const expiresAt = sql`${new Date(clock.now() + TOKEN_MS).toISOString()}::timestamptz`
   await db.transaction(async (tx) => {
-    const used = await rows(
+    const [used] = await rows<{ isKnown: boolean }>(
       tx,
-      sql`update sender_keys set last_used_at = ${now}, last_address = ${from} where id = ${id}::uuid returning 1`,
+      sql`update sender_keys k set last_used_at = ${now}, last_address = ${from}::text,
+          addresses = case when before.is_known then k.addresses else (array[${from}::text] || k.addresses)[1:${KNOWN_ADDRESSES}::int] end
+        from (select ${from}::text = any(addresses) as is_known from sender_keys where id = ${id}::uuid for update) before
+        where k.id = ${id}::uuid returning before.is_known as "isKnown"`,
     )
-    if (used.length === 0) throw refused('The key was just removed.')
+    if (!used) throw refused('The key was just removed.')
     await tx.execute(sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, expires_at, created_at)
       values (${uuidv7(clock.now())}::uuid, ${workspaceId}::uuid, ${pipeId}, ${senderId}::uuid, ${hashSecret(token)}, ${subject},
         ${expiresAt}, ${now})`)
-    // A partner may connect every minute; only a different address is worth recording.
-    if (from === lastAddress) return
+    // A partner may connect every minute, from alternating addresses; only a new address is worth recording.
+    if (used.isKnown) return
     const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'SFTP', role: 'viewer' }
     const detail = { address: from, fingerprint, pipeId }
     const entry = { action: 'sender.key_used', subjectId: senderId, subjectLabel: sender, detail }
     await recordAudit({ db: tx, clock }, actor, entry)
   })
   return { workspaceId, pipeId, senderId, subject, token, key: { id, fingerprint } }
+}
+
+/** Deletes the session's token. A partner who connects every minute would otherwise leave 46,000 of them until they are pruned. */
+export async function endSession({ db }: Pick<Context, 'db'>, { token, key }: SignedIn): Promise<void> {
+  if (key) await db.execute(sql`delete from tokens where token_hash = ${hashSecret(token)}`)
 }

@@ -16,7 +16,7 @@ export type SignedIn = {
   key: { id: string; fingerprint: string } | null
 }
 
-/** `address` is undefined if it is a proxy's, which everyone shares. */
+/** `address` is undefined if it is a proxy's, which everyone shares, and `pipeId` if the user name is no Pipe id. */
 type Where = { address: string | undefined; pipeId: string | undefined }
 type Context = Pick<UploadContext, 'db' | 'clock' | 'rights'>
 
@@ -37,33 +37,22 @@ export async function signInByToken(
     await countFailure(context, { address, pipeId: undefined })
     throw refused()
   }
-  return countingFailures(context, { address, pipeId: user }, async () => {
+  const where = { address, pipeId: user }
+  await assertFewFailures(context, where)
+  try {
     const { token, pipe } = await context.rights.toCreate(password, user)
     if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
     // Visitors of a link may upload, but an SFTP session lists files.
     if (token.linkId !== null) throw refused()
     const { workspaceId, senderId, subject } = token
     return { workspaceId, pipeId: user, senderId, subject, token: password, key: null }
-  })
-}
-
-/** Refuses after too many failed attempts, and counts this one if it fails. */
-export async function countingFailures<Result>(
-  context: Pick<UploadContext, 'db' | 'clock'>,
-  where: Where & { pipeId: string; counts?: boolean },
-  attempt: () => Promise<Result>,
-): Promise<Result> {
-  await assertFewFailures(context, where)
-  try {
-    return await attempt()
   } catch (error) {
-    if (where.counts !== false && isSluiceError(error) && error.status < 500)
-      await countFailure(context, where)
+    if (isSluiceError(error) && error.status < 500) await countFailure(context, where)
     throw error
   }
 }
 
-async function assertFewFailures(
+export async function assertFewFailures(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
   { address, pipeId }: Where,
 ): Promise<void> {
@@ -72,10 +61,10 @@ async function assertFewFailures(
   if (address)
     limits.push(isSpent(sql`${`${FOR_ADDRESS}:address:${networkOf(address)}`}`, PER_ADDRESS, nowMs))
   const [found] = await rows<{ spent: boolean }>(db, sql`select ${sql.join(limits, sql` or `)} as spent`)
-  if (found!.spent) throw refused('Too many attempts have failed.')
+  if (found!.spent) throw new SluiceError('rate_limited', 'Too many attempts have failed.')
 }
 
-async function countFailure(
+export async function countFailure(
   context: Pick<Context, 'db' | 'clock'>,
   { address, pipeId }: Where,
 ): Promise<void> {

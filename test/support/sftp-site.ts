@@ -76,14 +76,14 @@ export async function connectSftp(
   password: string | undefined,
   config: ConnectConfig = {},
 ) {
-  const client = new ssh2.Client()
+  // It may tell of several errors on its way to being closed.
+  const client = new ssh2.Client().on('error', () => {})
   const gone = new Promise<void>((resolve) => client.once('close', () => resolve()))
   await new Promise<void>((resolve, reject) => {
     client.once('ready', resolve).once('error', reject)
     client.once('close', () => reject(new Error('The connection was closed.')))
     client.connect({ host: '127.0.0.1', port, username: pipe.id, ...(password && { password }), ...config })
   })
-  client.on('error', () => {})
   const sftp = await called<SFTPWrapper>((done) => client.sftp(done))
   const write = (handle: Buffer, bytes: Buffer, position: number) =>
     called<void>((done) => sftp.write(handle, bytes, 0, bytes.length, position, done as () => void))

@@ -1,0 +1,1 @@
+ALTER TABLE "sender_keys" ADD COLUMN "addresses" text[] DEFAULT '{}' NOT NULL;
