@@ -16,6 +16,9 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
   drill: {
     '': 'e2e/drills/run.ts',
     restore: 'e2e/drills/restore/run.ts',
+    sftp: 'e2e/drills/sftp/run.ts',
+    'sftp-clients': 'e2e/sftp-clients/run.ts',
+    import: 'e2e/drills/import.ts',
     failover: 'e2e/drills/failover.ts',
     decisions: 'e2e/drills/decisions.ts',
     rollout: 'e2e/drills/rollout/run.ts',

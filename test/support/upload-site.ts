@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Dirent } from 'node:fs'
+import { createReadStream, type Dirent, type ReadStream } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -39,6 +39,8 @@ export type TestBucket = LocalBucket & {
   /** The bucket's contents, by key. */
   objects(): Promise<string[]>
   object(key: string): Promise<Buffer>
+  /** The same of one that is too large for memory. */
+  readObject(key: string): ReadStream
   remove(key: string): Promise<void>
   /** Overwrites an object's bytes without anyone knowing. */
   replace(key: string, bytes: Uint8Array): Promise<void>
@@ -83,6 +85,7 @@ export async function openTestBucket(
       return files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)).sort()
     },
     object: (name) => readFile(join(folder, name)),
+    readObject: (name) => createReadStream(join(folder, name), { highWaterMark: 1024 * 1024 }),
     remove: (name) => rm(join(folder, name)),
     replace: (name, bytes) => writeFile(join(folder, name), bytes),
     unfinished: () => readdir(join(directory, '.sluice/uploads/media/open')).catch(() => []),

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectSftp } from '../../../test/support/sftp-site.ts'
+import type { TusClient } from '../../../test/support/tus-client.ts'
+
+const MiB = 1024 * 1024
+/** As a browser on a line of 2 MiB/s. */
+const PIECE_BYTES = MiB
+const PIECE_EVERY_MS = 500
+const HEAD_EVERY_MS = 100
+const PARTNER_EVERY_MS = 1000
+
+/** What those who do no harm notice: times in milliseconds, and how many sign-ins of a partner worked. */
+export type Noticed = { heads: number[]; pieces: number[]; partner: { well: number; failed: number } }
+
+type Place = { tus: TusClient; sftp: { port: number; pipe: { id: string } }; token: string; pieces: number }
+
+const nothing = (): Noticed => ({ heads: [], pieces: [], partner: { well: 0, failed: 0 } })
+
+/**
+ * A browser that uploads one file by TUS, somebody who asks for the offset of another, and a partner who signs in by SFTP again
+ * and again with a small file. They go on until `end`, which returns the file and its URL.
+ */
+export async function startHonest({ tus, sftp, token, pieces }: Place) {
+  const whole = randomBytes(pieces * PIECE_BYTES)
+  const { location: url } = (await tus.create(whole.length)).headers
+  const { location: asked } = (await tus.create(2 * MiB)).headers
+  let noticed = nothing()
+  let sentBytes = 0
+  let isOver = false
+  const failures: string[] = []
+
+  const timed = async (times: (now: Noticed) => number[], work: () => Promise<{ status: number }>) => {
+    const sinceMs = performance.now()
+    const { status } = await work()
+    times(noticed).push(performance.now() - sinceMs)
+    if (status >= 300) failures.push(`was answered with ${status}`)
+  }
+  const sendPiece = async () => {
+    const piece = whole.subarray(sentBytes, sentBytes + PIECE_BYTES)
+    await timed(
+      (now) => now.pieces,
+      () => tus.patch(url!, sentBytes, piece),
+    )
+    sentBytes += piece.length
+  }
+  const every = async (ms: number, work: () => Promise<void>, goesOn = () => true) => {
+    while (!isOver && goesOn()) {
+      const nextMs = performance.now() + ms
+      await work().catch((error: unknown) => void failures.push(String(error)))
+      await sleep(Math.max(0, nextMs - performance.now()))
+    }
+  }
+  const visit = async () => {
+    try {
+      const client = await connectSftp(sftp, token, { localAddress: '127.0.9.9', readyTimeout: 5000 })
+      await client.put(`partner-${randomBytes(4).toString('hex')}.bin`, randomBytes(10_000))
+      await client.end()
+      noticed.partner.well += 1
+    } catch {
+      noticed.partner.failed += 1
+    }
+  }
+  const head = () =>
+    timed(
+      (now) => now.heads,
+      () => tus.head(asked!),
+    )
+  const working = [
+    every(PIECE_EVERY_MS, sendPiece, () => sentBytes < whole.length),
+    every(HEAD_EVERY_MS, head),
+    every(PARTNER_EVERY_MS, visit),
+  ]
+  return {
+    failures,
+    /** What they noticed since the last time. */
+    take(): Noticed {
+      const taken = noticed
+      noticed = nothing()
+      return taken
+    },
+    /** Sends what is missing of the file. */
+    async end() {
+      isOver = true
+      await Promise.all(working)
+      while (sentBytes < whole.length) await sendPiece()
+      return { url: url!, whole }
+    },
+  }
+}
