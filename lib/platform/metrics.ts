@@ -40,9 +40,6 @@ export function createMetrics() {
       'sluice_lease_renewals_late_total',
       'Leases renewed late: a longer delay may lose them',
     ),
-    memoryUsed: gauge('sluice_upload_memory_bytes', 'Upload memory budget in use'),
-    memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'Peak use of that budget'),
-    memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Upload memory budget'),
     bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
     bucketBytes: counter('sluice_bucket_bytes_total', 'Bytes accepted by buckets, at each destination', [
       'operation',
@@ -55,13 +52,23 @@ export function createMetrics() {
     hookAttempts: counter('sluice_hook_attempts_total', 'Attempts to ask a hook', ['hook', 'outcome']),
     hookDecisions: counter('sluice_hook_decisions_total', 'Hook decisions', ['hook', 'decision']),
     hookSeconds: histogram('sluice_hook_seconds', 'Duration of a decision hook attempt', ['hook']),
-    sftpConnections: gauge('sluice_sftp_connections', 'Open SFTP connections'),
     sftpRefusals: counter('sluice_sftp_refusals_total', 'SFTP connections and sign-ins refused', ['reason']),
+    ...current(gauge),
     ...backlog(gauge),
   }
 }
 
 type MakeGauge = <L extends string>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>
+
+/** Of this process. */
+function current(gauge: MakeGauge) {
+  return {
+    memoryUsed: gauge('sluice_upload_memory_bytes', 'Upload memory budget in use'),
+    memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'Peak use of that budget'),
+    memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Upload memory budget'),
+    sftpConnections: gauge('sluice_sftp_connections', 'Open SFTP connections'),
+  }
+}
 
 /** For all of Sluice, as each worker finds it in the database. */
 function backlog(gauge: MakeGauge) {
