@@ -42,7 +42,7 @@ test('a key is pasted, refused where it is none, listed by its fingerprint, and 
 
   await page.getByRole('button', { name: 'Add a key' }).click()
   await add({ Name: 'Again', 'Public key': publicKey })
-  await expect(dialog.getByRole('alert')).toContainText('has this key already')
+  await expect(dialog.getByRole('alert')).toContainText('already has this key')
   await page.keyboard.press('Escape')
   await expect(dialog).toHaveCount(0)
 
