@@ -53,7 +53,7 @@ export async function startHonest({ tus, sftp, token, pieces }: Place) {
   }
   const visit = async () => {
     try {
-      const client = await connectSftp(sftp, token, { localAddress: '127.0.9.9', readyTimeout: 5000 })
+      const client = await connectSftp(sftp, token, { localAddress: '127.0.9.9', readyTimeout: 20_000 })
       await client.put(`partner-${randomBytes(4).toString('hex')}.bin`, randomBytes(10_000))
       await client.end()
       noticed.partner.well += 1
