@@ -3,6 +3,7 @@ import { AlertNotices } from '#components/overview/alert-notices.tsx'
 import { ChecklistPanel } from '#components/overview/checklist-panel.tsx'
 import { FailuresPanel } from '#components/overview/failures-panel.tsx'
 import { FiguresSection } from '#components/overview/figures-section.tsx'
+import { MissingCopiesPanel } from '#components/overview/missing-copies-panel.tsx'
 import { QuotaPanel } from '#components/overview/quota-panel.tsx'
 import { rangeOf } from '#components/overview/ranges.tsx'
 import { UploadsUnderWay } from '#components/overview/uploads-under-way.tsx'
@@ -10,6 +11,7 @@ import { TurnedOffNotice } from '#components/settings/turned-off-notice.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { readSnapshot, type Topic } from '#lib/dashboard/live.ts'
 import { readFigures } from '#lib/dashboard/overview/read-figures.ts'
+import { readMissingCopies } from '#lib/dashboard/overview/read-missing-copies.ts'
 import { listFailures, readChecklist } from '#lib/dashboard/overview/read-overview.ts'
 import { may } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -29,15 +31,17 @@ export default async function Overview({ searchParams }: { searchParams: Search 
   const runtime = getRuntime()
   const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
   const [files, deliveries] = await Promise.all([look('files'), look('deliveries')])
-  const [checklist, figures, usage, failures, dataStores, pipes, { uploads = [] }] = await Promise.all([
-    readChecklist(runtime, actor),
-    readFigures(runtime, actor, { range, pipeId }),
-    reportUsage(runtime, actor, {}),
-    listFailures(runtime, actor),
-    listDataStores(runtime, actor, { limit: 1 }),
-    listPipes(runtime, actor, { limit: 100 }),
-    look('uploads'),
-  ])
+  const [checklist, figures, usage, failures, missing, dataStores, pipes, { uploads = [] }] =
+    await Promise.all([
+      readChecklist(runtime, actor),
+      readFigures(runtime, actor, { range, pipeId }),
+      reportUsage(runtime, actor, {}),
+      listFailures(runtime, actor),
+      readMissingCopies(runtime, actor),
+      listDataStores(runtime, actor, { limit: 1 }),
+      listPipes(runtime, actor, { limit: 100 }),
+      look('uploads'),
+    ])
   const done = Object.values(checklist).every(Boolean)
   return (
     <>
@@ -61,6 +65,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
           <div className="min-w-0 space-y-5">
             <UploadsUnderWay uploads={uploads} />
             <FailuresPanel failures={failures} />
+            <MissingCopiesPanel missing={missing} />
           </div>
           <QuotaPanel usage={usage} />
         </div>

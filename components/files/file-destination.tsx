@@ -10,13 +10,14 @@ import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Status } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
+import { SentSettings } from './file-object.tsx'
 import { REASONS_IN_WORDS } from './words.ts'
 
 type Props = { file: File; destination: File['destinations'][number]; progress: DestinationProgress }
 
 /** One of a file's destinations: its progress, why it failed, and how to repair it. */
 export function FileDestination({ file, destination, progress }: Props) {
-  const { status, required, bucket, key, etag } = destination
+  const { status, required, bucket, key, etag, object } = destination
   const { name, isRepairing, sentBytes } = progress
   const isUnderWay = file.status === 'uploading' || file.status === 'transferring'
   const several = file.destinations.length > 1
@@ -37,6 +38,7 @@ export function FileDestination({ file, destination, progress }: Props) {
         {status === 'failed' && <Failure file={file} destination={destination} progress={progress} />}
         <Facts facts={{ Bucket: bucket, ETag: etag ?? '–' }} />
         <Copyable text={key} what="object key" />
+        {object && <SentSettings object={object} to={several ? name : bucket} />}
       </div>
     </Panel>
   )

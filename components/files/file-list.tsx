@@ -47,6 +47,9 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
     { kind: 'text', name: 'folder', label: 'Folder' },
     // Links fill in the batch id, since nobody types one.
     ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
+    ...(query.missingAt
+      ? [{ kind: 'text', name: 'missingAt', label: 'Missing at Data Store' } as const]
+      : []),
     {
       kind: 'choice',
       name: 'status',

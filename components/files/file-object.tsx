@@ -3,26 +3,39 @@ import { OBJECT_SETTINGS_IN_WORDS } from '../pipes/object-words.ts'
 import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
 
-/** The headers and tags stored with the object. */
-export function FileObject({ object }: { object: NonNullable<File['object']> }) {
-  const { metadata = {}, tags = {}, encryption, ...headers } = object
-  const words = Object.entries(headers) as [keyof typeof headers, string][]
+type Settings = NonNullable<File['object']>
+
+/** The headers and tags that go with the object, to each destination. */
+export function FileObject({ object }: { object: Settings }) {
   return (
     <Panel title="Object settings">
-      <Facts
-        facts={{
-          ...Object.fromEntries(words.map(([name, value]) => [OBJECT_SETTINGS_IN_WORDS[name], value])),
-          [OBJECT_SETTINGS_IN_WORDS.encryption]: encryption && inWords(encryption),
-          ...named('x-amz-meta-', metadata),
-          ...named('Tag ', tags),
-        }}
-      />
+      <Facts facts={factsOf(object)} />
     </Panel>
   )
+}
+
+/** The same as one destination got them, with what its Data Store adds. */
+export function SentSettings({ object, to }: { object: Settings; to: string }) {
+  return (
+    <section aria-label={`Object settings in ${to}`}>
+      <h3 className="mb-2 text-ink-soft text-xs">Object settings sent</h3>
+      <Facts facts={factsOf(object)} />
+    </section>
+  )
+}
+
+function factsOf({ metadata = {}, tags = {}, encryption, ...headers }: Settings) {
+  const words = Object.entries(headers) as [keyof typeof headers, string][]
+  return {
+    ...Object.fromEntries(words.map(([name, value]) => [OBJECT_SETTINGS_IN_WORDS[name], value])),
+    [OBJECT_SETTINGS_IN_WORDS.encryption]: encryption && inWords(encryption),
+    ...named('x-amz-meta-', metadata),
+    ...named('Tag ', tags),
+  }
 }
 
 const named = (prefix: string, pairs: Record<string, string>) =>
   Object.fromEntries(Object.entries(pairs).map(([name, value]) => [prefix + name, value]))
 
-const inWords = (encryption: NonNullable<NonNullable<File['object']>['encryption']>) =>
+const inWords = (encryption: NonNullable<Settings['encryption']>) =>
   encryption.type === 'SSE-KMS' ? `SSE-KMS with ${encryption.keyId}` : encryption.type

@@ -14,6 +14,7 @@ export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: num
     folder: query.folder || undefined,
     ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
     batchId: query.batchId || undefined,
+    missingAt: query.missingAt || undefined,
     senderId: query.senderId,
     protocol: query.protocol,
     pipeId: pipeId ?? query.pipeId,

@@ -23,4 +23,5 @@ export const PROBLEMS: Record<string, string> = {
   output_off: 'Webhook was turned off',
   output_failing: 'Webhook has failed for an hour',
   hook_failing: 'Decision hook is not responding',
+  copies_missing: 'Copies are missing at a Data Store',
 }

@@ -10,6 +10,7 @@ export const ALERT_KINDS = [
   'output_off',
   'output_failing',
   'hook_failing',
+  'copies_missing',
   'token_unused',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]

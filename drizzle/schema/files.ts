@@ -63,6 +63,9 @@ export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'fa
 /** The object settings of one file, with all placeholders filled in, and its complete Content-Disposition. */
 export type FileObject = Omit<ObjectSettings, 'contentDisposition'> & { contentDisposition?: string }
 
+/** How a bucket keeps an object. */
+export type ObjectStorage = Pick<ObjectSettings, 'storageClass' | 'encryption'>
+
 /**
  * A file is also its upload: the row contains what the customer sees, the confirmed offset and the lease of the
  * single writer. The Pipe, token and Sender are named but not referenced, since the record outlives them.
@@ -212,6 +215,8 @@ export const fileDestinations = pgTable(
     /** The bucket's id for the multipart upload, once there is one. */
     multipartId: text(),
     etag: text(),
+    /** As it was sent, where it comes from the Data Store and not from the settings of the file. Null if nothing does. */
+    storage: jsonb().$type<ObjectStorage>(),
     /**
      * How certain it is that the object exists:
      *
@@ -248,6 +253,9 @@ export const fileDestinations = pgTable(
     index().on(t.dataStoreId),
     index('file_destinations_to_abort').on(t.fileId).where(sql`${t.abortPending}`),
     index('file_destinations_repairs').on(t.dataStoreId, t.repairAt).where(sql`${t.repairAt} is not null`),
+    index('file_destinations_missing')
+      .on(t.dataStoreId, t.fileId)
+      .where(sql`${t.repairAt} is not null or ${t.repairAttempts} is not null`),
   ],
 )
 

@@ -160,6 +160,7 @@ alerts:
   output_off: { mail: false }
   output_failing: { mail: false }
   hook_failing: { mail: false }
+  copies_missing: { mail: false }
   token_unused: { mail: false, notice: false }
 `
 

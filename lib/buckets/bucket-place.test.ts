@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressOf, objectHeaders } from './bucket-place.ts'
+import { addressOf, type BucketPlace, objectHeaders, storageOf } from './bucket-place.ts'
 import { capabilitiesOf } from './providers.ts'
 
 it.each([
@@ -21,6 +21,17 @@ const KEY = { type: 'SSE-KMS', keyId: 'of-the-store' } as const
 const OTHER = { type: 'SSE-KMS', keyId: 'of-the-pipe' } as const
 const S3 = { type: 'SSE-S3' } as const
 
+const placeWith = (fields: Partial<BucketPlace>): BucketPlace => ({
+  endpoint: 'https://s3.example.com',
+  region: 'x',
+  bucket: 'media',
+  forcePathStyle: true,
+  storageClass: null,
+  encryption: null,
+  capabilities: capabilitiesOf('aws', null),
+  ...fields,
+})
+
 it.each([
   ['nothing', null, undefined, undefined, undefined],
   ['what the Data Store demands', S3, undefined, 'AES256', undefined],
@@ -29,16 +40,35 @@ it.each([
   ['the key of the Data Store, whatever the Pipe says', KEY, S3, 'aws:kms', 'of-the-store'],
   ['the key of the Data Store, and no other', KEY, OTHER, 'aws:kms', 'of-the-store'],
 ])('encrypts with %s', (_, demanded, asked, algorithm, keyId) => {
-  const place = {
-    endpoint: 'https://s3.example.com',
-    region: 'x',
-    bucket: 'media',
-    forcePathStyle: true,
-    storageClass: null,
-    encryption: demanded,
-    capabilities: capabilitiesOf('aws', null),
-  }
-  const headers = objectHeaders(place, { key: 'a', contentType: 'text/plain', object: { encryption: asked } })
+  const headers = objectHeaders(placeWith({ encryption: demanded }), {
+    key: 'a',
+    contentType: 'text/plain',
+    object: { encryption: asked },
+  })
   expect(headers['x-amz-server-side-encryption']).toBe(algorithm)
   expect(headers['x-amz-server-side-encryption-aws-kms-key-id']).toBe(keyId)
+})
+
+it.each([
+  ['nothing, where it sets nothing', {}, { cacheControl: 'no-store' }, null],
+  [
+    'its storage class and its encryption',
+    { storageClass: 'COLD', encryption: S3 },
+    null,
+    { storageClass: 'COLD', encryption: S3 },
+  ],
+  [
+    'nothing, where the object has both',
+    { storageClass: 'COLD', encryption: S3 },
+    { storageClass: 'WARM', encryption: OTHER },
+    null,
+  ],
+  [
+    'its key, whatever the object has',
+    { storageClass: 'COLD', encryption: KEY },
+    { storageClass: 'WARM', encryption: OTHER },
+    { encryption: KEY },
+  ],
+])('adds %s', (_, place, object, added) => {
+  expect(storageOf(placeWith(place), object)).toEqual(added)
 })

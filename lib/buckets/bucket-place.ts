@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { FileObject } from '#drizzle/schema/index.ts'
+import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 import type { Capabilities } from './providers.ts'
 
 type Encryption = { type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }
@@ -38,6 +38,15 @@ export function objectHeaders(place: BucketPlace, { contentType, object }: Targe
     ...(tags && { 'x-amz-tagging': formOf(tags) }),
     ...(metadata && metadataHeaders(metadata)),
   }
+}
+
+/** What of this is set for all objects of the bucket, and not for this one. Null if nothing is. */
+export function storageOf(place: BucketPlace, object: FileObject | null): ObjectStorage | null {
+  const storageClass = object?.storageClass ? null : place.storageClass
+  const encryption = encryptionOf(place.encryption, object?.encryption)
+  const ofPlace = encryption === place.encryption ? encryption : null
+  if (!storageClass && !ofPlace) return null
+  return { ...(storageClass && { storageClass }), ...(ofPlace && { encryption: ofPlace }) }
 }
 
 /** The editor of a Pipe may encrypt more than its Data Store does, but may neither drop its key nor replace it. */

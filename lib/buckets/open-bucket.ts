@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 import { crc32FromBase64, crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import { BucketError, badResponse, isBucketError, tag } from './bucket-error.ts'
-import { type BucketPlace, objectHeaders, type Target } from './bucket-place.ts'
+import { type BucketPlace, objectHeaders, storageOf, type Target } from './bucket-place.ts'
 import { type BucketDeps, type CallBucket, createCaller } from './call-bucket.ts'
 import type { Capabilities } from './providers.ts'
 import { type Credentials, encodePath } from './sign-request.ts'
@@ -48,6 +49,11 @@ class S3Bucket {
   forCopies(): S3Bucket {
     if (this.capabilities.checksumsWithCopies) return this
     return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum: null }, this.#call)
+  }
+
+  /** What objects get here that their own settings do not say. */
+  storageOf(object: FileObject | null): ObjectStorage | null {
+    return storageOf(this.#place, object)
   }
 
   /** `etag` is null if the object already existed: its key contains the file's id, so it is our own. */

@@ -1,4 +1,4 @@
-import type { FileObject } from '../workspace/pipes/object-settings.ts'
+import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 
 /** What the bucket's provider allows. */
 type BucketLimits = {
@@ -28,6 +28,8 @@ export type Bucket = {
   /** The workspace that owns it. */
   readonly workspaceId: string
   capabilities: BucketLimits
+  /** The storage class and the encryption that objects with these settings get from the Data Store. Null if none. */
+  storageOf(object: FileObject | null): ObjectStorage | null
   /** `etag` is null if the object already existed. */
   putObject(target: Target, body: Body, options?: WriteOptions): Promise<{ etag: string | null }>
   createMultipart(target: Target, options?: Options): Promise<string>

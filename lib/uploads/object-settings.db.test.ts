@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { GetObjectTaggingCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { httpCall } from '../../test/support/http-call.ts'
+import { seenObject } from '../../test/support/seen-object.ts'
 import { fileIdOf, metadata, tusCall } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 
@@ -53,23 +53,12 @@ describe('the object settings of a Pipe', () => {
     await database?.close()
   })
 
-  /** The object as another program sees it: the AWS SDK, with its own keys. */
-  async function seen(url: string, bucket: TestBucket = site.bucket) {
+  async function seen(url: string) {
     const [file] = await rows<{ key: string }>(
       database.db,
       sql`select key from file_destinations where file_id = ${fileIdOf(url)}::uuid`,
     )
-    const s3 = new S3Client({
-      endpoint: bucket.endpoint,
-      region: bucket.region,
-      forcePathStyle: true,
-      credentials: { accessKeyId: 'READER', secretAccessKey: 'secret-of-reader' },
-    })
-    const at = { Bucket: bucket.name, Key: file!.key }
-    const head = await s3.send(new HeadObjectCommand(at))
-    const { TagSet = [] } = await s3.send(new GetObjectTaggingCommand(at))
-    s3.destroy()
-    return { ...head, tags: Object.fromEntries(TagSet.map(({ Key, Value }) => [Key, Value])) }
+    return seenObject(site.bucket, file!.key)
   }
   const expected = {
     ContentType: 'video/quicktime',

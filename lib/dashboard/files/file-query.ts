@@ -5,6 +5,7 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import { pageQuery } from '../../platform/db/page.ts'
 import { firstUuidAt, isPipeId, isUuid } from '../../platform/kernel/ids.ts'
 import { isPlainText, timeField } from '../../platform/kernel/parse-input.ts'
+import { MISSING_COPY } from '../../workspace/data-stores/missing-copies.ts'
 
 const wordField = z
   .string()
@@ -26,6 +27,8 @@ export const fileQuery = pageQuery.extend({
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
   batchId: z.string().refine(isUuid, 'must be the id of a batch').optional(),
+  /** Partially transferred files whose object is missing at this Data Store. */
+  missingAt: z.string().refine(isUuid, 'must be the id of a Data Store').optional(),
   protocol: z.enum(FILE_PROTOCOLS, `must be one of ${FILE_PROTOCOLS.join(', ')}`).optional(),
   /** Part of the filename, case-insensitive. */
   filename: wordField,
@@ -58,7 +61,8 @@ export function alongIndex(
   query: FileQuery,
   from?: { id: string; down: boolean },
 ): SQL | undefined {
-  const { status, pipeId, senderId, search, folder, batchId, createdAfter, createdBefore } = query
+  const { pipeId, senderId, search, folder, batchId, createdAfter, createdBefore } = query
+  const status = statusOf(query)
   return and(
     eq(files.workspaceId, actor.workspaceId),
     search && isUuid(search) ? eq(files.id, search) : undefined,
@@ -76,7 +80,8 @@ export function alongIndex(
 
 /** Filters without an index; undefined if everything matches. */
 export function fits(query: FileQuery): SQL | undefined {
-  const { senderId, status, pipeId, protocol, filename, search, waiting } = query
+  const { senderId, pipeId, protocol, filename, search, waiting, missingAt } = query
+  const status = statusOf(query)
   const conditions: SQL[] = []
   if (protocol) conditions.push(sql`protocol = ${protocol}`)
   if (filename) conditions.push(sql`filename ilike ${like(filename)}`)
@@ -84,10 +89,18 @@ export function fits(query: FileQuery): SQL | undefined {
     conditions.push(sql`(filename ilike ${like(search)} or subject ilike ${like(search)})`)
   }
   if (waiting !== undefined) conditions.push(sql`${IS_WAITING} = ${waiting}`)
+  if (missingAt)
+    conditions.push(
+      sql`exists (select from file_destinations d where d.file_id = id and d.data_store_id = ${missingAt}::uuid and ${MISSING_COPY})`,
+    )
   if (senderId && status) conditions.push(sql`status = ${status}`)
   if (senderId && pipeId) conditions.push(sql`pipe_id = ${pipeId}`)
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : undefined
 }
+
+/** Only of files with this status there are copies to be missed. */
+const statusOf = ({ status, missingAt }: FileQuery) =>
+  status ?? (missingAt ? 'partially_transferred' : undefined)
 
 const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 

@@ -5,6 +5,7 @@ import {
   DESTINATION_REASONS,
   FILE_PROTOCOLS,
   FILE_STATUSES,
+  type FileObject,
   type fileDecisions,
   type fileDestinations,
   type files,
@@ -22,6 +23,8 @@ const destinationAnswer = z.strictObject({
   bucket: z.string(),
   key: z.string(),
   etag: z.string().nullable(),
+  /** What the object got there: the settings of the file, and what the Data Store adds. Absent if that is nothing, or there is no object. */
+  object: fileObjectAnswer.optional(),
   /** False: best effort. It neither delays nor fails an upload. */
   required: z.boolean(),
   /** Why it failed. `unknown`: the object may exist, but nobody can tell. */
@@ -112,6 +115,7 @@ type Destination = Pick<
   | 'bucket'
   | 'key'
   | 'etag'
+  | 'storage'
   | 'certainty'
   | 'position'
   | 'required'
@@ -147,7 +151,9 @@ export function toFile(
     checksum: known ? checksumOf(row.crc32) : null,
     declaredChecksum: row.declaredCrc32 === null ? null : checksumOf(row.declaredCrc32),
     batch: row.batchId === null ? null : { id: row.batchId, name: batchName ?? '' },
-    destinations: destinations.toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1)).map(toDestination),
+    destinations: destinations
+      .toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1))
+      .map((one) => toDestination(one, row.object)),
   })
 }
 
@@ -167,14 +173,13 @@ function toDecision(
   }
 }
 
-function toDestination({
-  dataStoreId,
-  status,
-  bucket,
-  key,
-  etag,
-  ...of
-}: Destination): File['destinations'][number] {
+function toDestination(
+  { dataStoreId, status, bucket, key, etag, ...of }: Destination,
+  ofFile: FileObject | null,
+): File['destinations'][number] {
+  // Nobody knows with what a restored database's object was made.
+  const isKnown = status === 'transferred' && of.certainty !== 'found'
+  const object = isKnown && (ofFile || of.storage) ? { ...ofFile, ...of.storage } : undefined
   const reason = of.certainty === 'unknown' ? of.certainty : of.reason
   return {
     destinationId: dataStoreId,
@@ -182,6 +187,7 @@ function toDestination({
     bucket,
     key,
     etag,
+    ...(object && { object }),
     required: of.required !== false,
     ...(reason && { reason }),
     ...(of.reasonDetail && { reasonDetail: of.reasonDetail }),

@@ -34,7 +34,7 @@ export type WholeWorkspace = SeenWorkspace & {
 }
 
 /** The kinds of alerts that also concern an operator. */
-const PROBLEMS = sql`('bucket_rejects', 'output_off', 'output_failing', 'hook_failing')`
+const PROBLEMS = sql`('bucket_rejects', 'output_off', 'output_failing', 'hook_failing', 'copies_missing')`
 const PAGE = 50
 const MOST_PEOPLE = 200
 /** Counting stops where nobody needs more precision. */

@@ -71,7 +71,7 @@ async function join(
   const { etag } = await assemble(context, joining, place, signal)
   context.checkpoint('complete answered')
   return {
-    delivered: { etag, certainty: 'answered' },
+    delivered: { etag, certainty: 'answered', storage: place.bucket.storageOf(place.target.object) },
     also: (tx) => discardPartials(tx, joining.fileId, context.clock.now()),
   }
 }

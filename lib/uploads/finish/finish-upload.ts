@@ -12,7 +12,7 @@ import { inBackground, type UploadContext } from '../upload-context.ts'
 import { assemble, rememberUnmade } from './complete.ts'
 import { judge } from './judge.ts'
 import { putAtEach } from './put-at-each.ts'
-import { recordTransferred } from './record-transferred.ts'
+import { deliveredByPut, recordTransferred } from './record-transferred.ts'
 import { settleFile } from './settle.ts'
 
 type Finished = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
@@ -110,7 +110,8 @@ async function putWhole(
   const fromBytes = progress.offsetBytes
   const { etag } = stored
   const toBytes = fromBytes + last.bytes
-  const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
+  const { bucket, target } = upload.destinations[0]!
+  const delivered = deliveredByPut(bucket, target, etag)
   const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered }
   await parts.recordWhole({ offsetBytes: toBytes, crc32 }, async () => {
     const recording = recordTransferred(

@@ -9,7 +9,7 @@ import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { judge } from './judge.ts'
-import type { Stored } from './record-transferred.ts'
+import { deliveredByPut, type Stored } from './record-transferred.ts'
 import { type Outcome, settleSeveral, type Try } from './settle.ts'
 
 type Put = { destination: Destination; storing: Promise<Extract<Stored, { delivered: unknown }>> }
@@ -74,7 +74,7 @@ async function put(
     destination.failedWith(fault)
     throw fault
   })
-  return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
+  return { delivered: deliveredByPut(bucket, target, etag) }
 }
 
 /** The required destinations' responses. Undefined if one of them may accept the object later. */

@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import type { Redo } from '../../platform/db/recent-commits.ts'
 import { span } from '../../platform/tracing/span.ts'
+import type { Bucket, Target } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { withLease } from '../lease/leases.ts'
 import { takeForRepair } from '../ledger/after-failover.ts'
@@ -125,6 +126,15 @@ export async function recordCopied(
     await emitRepaired(tx, repair.fileId)
     return true
   })
+}
+
+/** What a PutObject came to. */
+export function deliveredByPut(
+  bucket: Pick<Bucket, 'storageOf'>,
+  { object }: Pick<Target, 'object'>,
+  etag: string | null,
+): Delivered {
+  return { etag, certainty: etag === null ? 'inferred' : 'answered', storage: bucket.storageOf(object) }
 }
 
 export function deliveredOf(stored: Stored): Delivered {

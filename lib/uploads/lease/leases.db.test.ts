@@ -103,7 +103,11 @@ describeWithDatabase('a lease', (database) => {
     const byNobody = { code: 'upload_locked' }
     await expect(bindParts(db, forgotten, bound(6 * 2 ** 20))).rejects.toMatchObject(byNobody)
     await expect(
-      recordMultipart(db, forgotten, { dataStoreId: site.dataStore.id, multipartId: 'another' }),
+      recordMultipart(db, forgotten, {
+        dataStoreId: site.dataStore.id,
+        multipartId: 'another',
+        storage: null,
+      }),
     ).rejects.toMatchObject(byNobody)
     const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
     await expect(stageTail(db, forgotten, { offsetBytes: 0, tail })).rejects.toMatchObject(byNobody)

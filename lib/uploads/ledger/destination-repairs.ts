@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
-import type { FileObject } from '#drizzle/schema/index.ts'
+import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { SentPart } from '../bucket-port.ts'
 import type { DestinationState } from '../rules/file-status.ts'
 import { until } from './lease-terms.ts'
+import { storageColumn } from './parts.ts'
 import { insertNote } from './timeline.ts'
 import type { Delivered } from './transferred.ts'
 
@@ -117,7 +118,7 @@ export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolea
     db,
     sql`
     with cleared as (
-      update file_destinations d set multipart_id = null, abort_pending = false where ${held(repair)} returning d.*
+      update file_destinations d set multipart_id = null, storage = null, abort_pending = false where ${held(repair)} returning d.*
     ), unparted as (
       delete from repaired_parts p using cleared c where p.file_id = c.file_id and p.data_store_id = c.data_store_id
     )
@@ -130,11 +131,11 @@ export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolea
 export async function recordRepairMultipart(
   db: Db,
   repair: RepairClaim,
-  multipartId: string,
+  { multipartId, storage }: { multipartId: string; storage: ObjectStorage | null },
 ): Promise<boolean> {
   const recorded = await rows(
     db,
-    sql`update file_destinations d set multipart_id = ${multipartId} where ${held(repair)} and not d.abort_pending returning 1`,
+    sql`update file_destinations d set multipart_id = ${multipartId}${storageColumn(storage)} where ${held(repair)} and not d.abort_pending returning 1`,
   )
   return recorded.length > 0
 }
@@ -230,7 +231,7 @@ export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void>
 export async function recordRepaired(
   tx: Db,
   repair: RepairClaim,
-  { etag, certainty }: Delivered,
+  { etag, certainty, storage }: Delivered,
   nowMs: number,
 ): Promise<DestinationState[] | undefined> {
   const { fileId, dataStoreId } = repair
@@ -244,7 +245,7 @@ export async function recordRepaired(
     tx,
     sql`
     with repaired as (
-      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}, reason = null,
+      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}${storageColumn(storage)}, reason = null,
         reason_detail = null, abort_pending = false, repair_at = null, repair_attempts = null, repair_claim = null, repair_until = null
       where ${held(repair)} and d.status = 'failed' returning d.file_id as id, d.file_id, d.data_store_id
     ), unparted as (

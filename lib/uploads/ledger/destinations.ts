@@ -4,6 +4,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import type { Failure } from '../rules/file-status.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { type Advance, advance } from './offsets.ts'
+import { storageColumn } from './parts.ts'
 import { insertNote } from './timeline.ts'
 import type { Delivered } from './transferred.ts'
 
@@ -61,7 +62,7 @@ export async function recordDelivery(
   db: Db,
   lease: Fenced,
   dataStoreId: string,
-  { etag, certainty }: Delivered,
+  { etag, certainty, storage }: Delivered,
 ): Promise<boolean> {
   const marked = await rows(
     db,
@@ -69,7 +70,7 @@ export async function recordDelivery(
     with writer as (
       select id from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} and status = 'transferring' for update
     )
-    update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
+    update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}${storageColumn(storage)}
     from writer where d.file_id = writer.id and d.data_store_id = ${dataStoreId}::uuid and d.status <> 'failed'
     returning 1`,
   )

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { ObjectStorage } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { SentPart } from '../bucket-port.ts'
 import type { Bound } from '../rules/part-numbers.ts'
@@ -38,6 +39,11 @@ export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound)
     bound_ends = case when recorded_parts <= ${recordedParts}::int then ${bigints(boundEnds)} else bound_ends end`
 }
 
+/** One more assignment for an update of `file_destinations`, where there is something to record. */
+export function storageColumn(storage: ObjectStorage | null | undefined): SQL {
+  return storage ? sql`, storage = ${JSON.stringify(storage)}::jsonb` : sql``
+}
+
 /** The table's columns as a `Bound`. */
 export function boundOf(table: SQL): SQL {
   return sql`json_build_object('recordedParts', ${table}.recorded_parts, 'recordedBytes', ${table}.recorded_bytes,
@@ -48,11 +54,13 @@ export function bigints(numbers: readonly number[]): SQL {
   return sql`${`{${numbers.join()}}`}::bigint[]`
 }
 
+type NewMultipart = { dataStoreId: string; multipartId: string; storage: ObjectStorage | null }
+
 /** Records the multipart upload, so that later writers continue it. */
 export async function recordMultipart(
   db: Db,
   lease: Fenced,
-  { dataStoreId, multipartId }: { dataStoreId: string; multipartId: string },
+  { dataStoreId, multipartId, storage }: NewMultipart,
 ): Promise<void> {
   const recorded = await rows(
     db,
@@ -63,7 +71,7 @@ export async function recordMultipart(
         and status in ('uploading', 'transferring')
       for update
     )
-    update file_destinations d set multipart_id = ${multipartId} from writer
+    update file_destinations d set multipart_id = ${multipartId}, storage = ${storage && JSON.stringify(storage)}::jsonb from writer
     where d.file_id = writer.id and d.data_store_id = ${dataStoreId}::uuid and d.status in ('pending', 'transferring')
     returning d.file_id`,
   )

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { DestinationReason } from '#drizzle/schema/index.ts'
+import type { DestinationReason, ObjectStorage } from '#drizzle/schema/index.ts'
 import { hasActiveOutput } from '../../events/outputs-of.ts'
 import { tallyFiles } from '../../events/tally.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
@@ -8,13 +8,19 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
+import { storageColumn } from './parts.ts'
 import { insertNote, insertNotes } from './timeline.ts'
 
 /**
  * The three ways to become `transferred`: the object was created from parts, found, or put as a whole. Each deletes
  * the parts and tails and releases the lease. Their callers write the event in the same transaction.
  */
-export type Delivered = { etag: string | null; certainty: 'answered' | 'confirmed' | 'inferred' }
+export type Delivered = {
+  etag: string | null
+  certainty: 'answered' | 'confirmed' | 'inferred'
+  /** What the Data Store adds to the settings of an object that was put. Of one made of parts it is recorded with the first. */
+  storage?: ObjectStorage | null
+}
 
 const CERTAINTY = sql`jsonb_build_object('certainty', certainty)`
 
@@ -22,7 +28,7 @@ const CERTAINTY = sql`jsonb_build_object('certainty', certainty)`
 export async function markTransferred(
   db: Db,
   lease: Fenced,
-  { etag, certainty }: Delivered,
+  { etag, certainty, storage }: Delivered,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -35,7 +41,7 @@ export async function markTransferred(
         and status = 'transferring'
       returning id
     ), stored as (
-      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
+      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}${storageColumn(storage)}
       from done where d.file_id = done.id
     ), unparted as (delete from file_parts p using done where p.file_id = done.id
     ), untailed as (delete from upload_tails t using done where t.file_id = done.id
@@ -198,7 +204,7 @@ async function record(
     ), ${countBytes(sql`moved`, nowMs)},
     untailed as (delete from upload_tails t using moved where t.file_id = moved.id),
     stored as (
-      update file_destinations d set status = 'transferred', etag = writer.etag, certainty = writer.certainty
+      update file_destinations d set status = 'transferred', etag = writer.etag, certainty = writer.certainty, storage = writer.storage
       from moved join writer using (id) where d.file_id = moved.id
     ), noted as (
       ${insertNotes({ id: sql`note_id`, kind: 'completed', detail: CERTAINTY, at: now }, sql`moved join writer using (id)`)}
@@ -219,11 +225,12 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
     crc32,
     etag: delivered.etag,
     certainty: delivered.certainty,
+    storage: delivered.storage ?? null,
     note_id: uuidv7(nowMs),
     event_id: uuidv7(nowMs),
   }))
   return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, claim text, from_bytes bigint,
-    to_bytes bigint, crc32 bigint, etag text, certainty text, note_id uuid, event_id uuid)`
+    to_bytes bigint, crc32 bigint, etag text, certainty text, storage jsonb, note_id uuid, event_id uuid)`
 }
 
 /**

@@ -33,6 +33,7 @@ function refusing(workspaceId: string, why: string): Bucket {
   const bucket: Bucket = {
     workspaceId,
     capabilities: UNLIMITED,
+    storageOf: () => null,
     putObject: refuse,
     createMultipart: refuse,
     uploadPart: refuse,

@@ -6,7 +6,7 @@ import { concatenate } from '../concat/concatenate.ts'
 import { assemble } from '../finish/complete.ts'
 import { CHECKSUM_MISMATCH, mismatch } from '../finish/content-guard.ts'
 import { type Judged, judge, judgeAtLast, judgeFault } from '../finish/judge.ts'
-import type { Stored } from '../finish/record-transferred.ts'
+import { deliveredByPut, type Stored } from '../finish/record-transferred.ts'
 import { type Outcome, settleFile, type Unsettled } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type Claimed, type ClaimedDestination, claimTransferring } from '../ledger/claim-transferring.ts'
@@ -182,9 +182,10 @@ async function putFromTail(
     pending.lease.assertHeld()
     const target = { key, contentType: contentTypeOf(filetype), object }
     // The first attempt may have reached the bucket.
-    const { etag } = await open().putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
+    const bucket = open()
+    const { etag } = await bucket.putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
     context.checkpoint('object put')
-    return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
+    return { delivered: deliveredByPut(bucket, target, etag) }
   }
   const found = await foundInstead(file, chunks)
   return settleFile(context, pending, async (attempt): Promise<Judged> => {

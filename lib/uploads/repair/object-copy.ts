@@ -2,7 +2,7 @@ import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { Body, Bucket, Target } from '../bucket-port.ts'
 import { type Attempt, type Judged, judge, judgeFault } from '../finish/judge.ts'
-import type { Stored } from '../finish/record-transferred.ts'
+import { deliveredByPut, type Stored } from '../finish/record-transferred.ts'
 import {
   type Repair,
   type RepairedPart,
@@ -85,7 +85,7 @@ export class ObjectCopy {
     const { bucket, ...target } = this.#places.target
     const { etag } = await bucket.putObject(target, body, { signal: this.#signal })
     this.#context.checkpoint('object put')
-    return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
+    return { delivered: deliveredByPut(bucket, target, etag) }
   }
 
   async #copyInParts(): Promise<Judged> {
@@ -113,7 +113,8 @@ export class ObjectCopy {
     const { bucket, ...target } = this.#places.target
     const multipartId = await bucket.createMultipart(target, { signal: this.#signal })
     this.#context.checkpoint('multipart created')
-    if (await recordRepairMultipart(this.#context.db, this.#repair, multipartId)) return multipartId
+    const begun = { multipartId, storage: bucket.storageOf(target.object) }
+    if (await recordRepairMultipart(this.#context.db, this.#repair, begun)) return multipartId
     const options = { signal: AbortSignal.timeout(ABORT_MS) }
     await bucket.abortMultipart({ key: target.key, multipartId }, options).catch(() => {})
     throw lostLease()

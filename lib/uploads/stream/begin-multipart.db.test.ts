@@ -53,6 +53,7 @@ it('records no multipart upload of a writer whose lease is being taken over', as
     recorded = recordMultipart(database.db, lease, {
       dataStoreId: site.dataStore.id,
       multipartId: 'stale',
+      storage: null,
     }).then(
       () => 'recorded',
       (error) => error.code,

@@ -9,7 +9,7 @@ import { inBackground, type UploadContext } from '../upload-context.ts'
 const LINGER_MS = seconds(5)
 
 type Beginning = {
-  bucket: Pick<Bucket, 'createMultipart' | 'abortMultipart'>
+  bucket: Pick<Bucket, 'createMultipart' | 'abortMultipart' | 'storageOf'>
   target: Parameters<Bucket['createMultipart']>[0]
   dataStoreId: string
   lease: Lease
@@ -38,7 +38,7 @@ async function begin(
   const multipartId = await bucket.createMultipart(target, { signal: lingering(lease.signal) })
   checkpoint('multipart created')
   try {
-    await recordMultipart(db, lease, { dataStoreId, multipartId })
+    await recordMultipart(db, lease, { dataStoreId, multipartId, storage: bucket.storageOf(target.object) })
     return multipartId
   } catch (error) {
     // Only a refusal proves that the id was not recorded; an unresponsive database may have recorded it.

@@ -69,6 +69,14 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     cleared: ({ subject }) => `The decision hooks for “${subject}” are responding again`,
     path: ({ subjectId }) => `/dashboard/pipes/${subjectId}/decisions`,
   },
+  copies_missing: {
+    name: 'Copies are missing at a destination for an hour',
+    raised: ({ subject }) => `Copies are missing in the Data Store “${subject}”`,
+    advice:
+      'The files are whole at their required destinations. Fix the bucket or its keys; each copy is tried again for three and a half days, or at once with “Repair now” on the file page.',
+    cleared: ({ subject }) => `No copy is missing in the Data Store “${subject}” any more`,
+    path: ({ subjectId }) => `/dashboard/files?missingAt=${subjectId}`,
+  },
   token_unused: {
     name: 'A Sender token has not been used for 90 days',
     raised: ({ subject }) => `The token of the Sender “${subject}” has not been used for 90 days`,

@@ -11,6 +11,7 @@ import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
+import { storesMissingCopies } from '../data-stores/missing-copies.ts'
 import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
 import { TRIAL_SENDER } from '../tokens/issue-trial-token.ts'
 import { monthOf } from '../usage/count-bytes.ts'
@@ -24,6 +25,8 @@ const REJECTING_MS = minutes(1)
 const FAILING_MS = hours(1)
 /** People are waiting for its response. */
 const UNANSWERED_MS = minutes(5)
+/** Most are copied by the first attempts. */
+const MISSING_MS = hours(1)
 const UNUSED_MS = days(90)
 const BATCH = 200
 
@@ -74,6 +77,8 @@ function conditions({ clock, config }: MailingRuntime): SQL {
     select h.workspace_id, 'hook_failing', h.pipe_id, min(p.name), string_agg(h.hook || ': ' || h.fault, ' ' order by h.hook desc)
     from pipe_hooks h join pipes p on p.id = h.pipe_id
     where h.enabled and h.failing_since < ${before(UNANSWERED_MS)} and p.deleted_at is null group by h.workspace_id, h.pipe_id
+    union all
+    ${storesMissingCopies(clock.now() - MISSING_MS)}
     union all
     select workspace_id, 'token_unused', id::text, name, null from senders
     where revoked_at is null and coalesce(last_used_at, created_at) < ${before(UNUSED_MS)} and name <> ${TRIAL_SENDER}`

@@ -170,7 +170,7 @@ function FileFacts({
         />
       ))}
       {file.decision && <FileDecision id={file.id} decision={file.decision} />}
-      {file.object && <FileObject object={file.object} />}
+      {file.object && !file.destinations.every(({ object }) => object) && <FileObject object={file.object} />}
       {Object.keys(metadata).length > 0 && (
         <Panel title="Metadata">
           <Facts facts={metadata} />

@@ -1,0 +1,1 @@
+ALTER TABLE "file_destinations" ADD COLUMN "storage" jsonb;

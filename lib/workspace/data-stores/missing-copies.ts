@@ -1,0 +1,31 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { firstUuidAt } from '../../platform/kernel/ids.ts'
+
+/** A condition on a destination `d` of a file that is, or was, partially transferred: it lacks the object. */
+export const MISSING_COPY = sql`(d.repair_at is not null or d.repair_attempts is not null)`
+
+/**
+ * Data Stores that lack an object since `beforeMs`, as rows of an alert, with what was said about the oldest. The query steps from Data Store to Data
+ * Store, so that one that lacks a million objects costs as much as one that lacks a single one.
+ */
+export function storesMissingCopies(beforeMs: number): SQL {
+  return sql`
+    select ds.workspace_id, 'copies_missing', ds.id::text, ds.name, m.reason_detail
+    from (
+      with recursive stores as (
+        (select d.data_store_id as id from file_destinations d where ${MISSING_COPY} order by d.data_store_id limit 1)
+        union all
+        select (select d.data_store_id from file_destinations d
+          where ${MISSING_COPY} and d.data_store_id > stores.id order by d.data_store_id limit 1)
+        from stores where stores.id is not null
+      )
+      select id from stores
+    ) stores join data_stores ds on ds.id = stores.id and ds.deleted_at is null
+      cross join lateral (
+        select d.reason_detail from file_destinations d join files f on f.id = d.file_id
+        where d.data_store_id = ds.id and ${MISSING_COPY} and d.file_id < ${firstUuidAt(beforeMs)}::uuid
+          and f.status = 'partially_transferred' and f.erased_at is null
+          and f.finished_at < ${new Date(beforeMs).toISOString()}::timestamptz
+        order by d.file_id limit 1
+      ) m`
+}
