@@ -55,7 +55,7 @@ export async function appendBytes(
   const isAtomic = rules.whenCut === 'discard'
   const parts = new Parts(context, upload, { atomic: isAtomic })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
-  const guard = new ContentGuard(context, upload, { isAtomic, crc32 })
+  const guard = new ContentGuard(context, upload, parts, crc32)
   const fromBytes = upload.progress.offsetBytes
   const mayFinish = rules.completedBy === 'length'
   const request: Request = { context, upload, parts, guard, verify, rules, fromBytes, mayFinish }

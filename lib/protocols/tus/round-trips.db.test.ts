@@ -1,10 +1,11 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCountingProxy } from '../../../test/support/counting-proxy.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { httpCall } from '../../../test/support/http-call.ts'
 import type { TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
-import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { openPostgres } from '../../platform/db/open-postgres.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
@@ -71,3 +72,24 @@ it.each(REQUESTS)('%s takes %i round trips, all of them prepared', async (_, rou
   await Promise.all(node.context.background)
   expect(proxy.take()).toEqual({ roundTrips, parses: 0 })
 })
+
+it.each(REQUESTS.filter(([name]) => name.includes('file')))(
+  '%s takes %i round trips where the content is verified, too',
+  async (_, roundTrips, prepare) => {
+    const verify = (verifies: boolean) =>
+      database.db.execute(sql`update pipes set verify_content = ${verifies} where id = ${site.pipe.id}`)
+    await verify(true)
+    try {
+      await (await prepare())()
+      const run = await prepare()
+      proxy.take()
+      await run()
+      await Promise.all(node.context.background)
+      expect(proxy.take()).toEqual({ roundTrips, parses: 0 })
+    } finally {
+      await verify(false)
+    }
+    const [newest] = await rows(database.db, sql`select found_type from files order by id desc limit 1`)
+    expect(newest).toEqual({ found_type: 'text/plain' })
+  },
+)

@@ -1,10 +1,11 @@
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { recordDeclaredCrc32, recordFoundType } from '../ledger/offsets.ts'
+import { recordDeclaredCrc32 } from '../ledger/offsets.ts'
 import { readTail } from '../ledger/tails.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Upload } from '../opening/upload.ts'
 import { HEAD_BYTES, judgeContent } from '../rules/content.ts'
+import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { fail } from './settle.ts'
 
@@ -19,7 +20,7 @@ type LastBytes = Bytes & Pick<PartBuffer, 'crc32'>
 export class ContentGuard {
   readonly #context: UploadContext
   readonly #upload: Upload
-  readonly #isAtomic: boolean
+  readonly #parts: Pick<Parts, 'isAtomic' | 'noteFoundType'>
   /** Of the entire file, declared with this request. */
   readonly #crc32: number | undefined
   readonly #fromBytes: number
@@ -30,11 +31,12 @@ export class ContentGuard {
   constructor(
     context: UploadContext,
     upload: Upload,
-    { isAtomic, crc32 }: { isAtomic: boolean; crc32: number | undefined },
+    parts: Pick<Parts, 'isAtomic' | 'noteFoundType'>,
+    crc32: number | undefined,
   ) {
     this.#context = context
     this.#upload = upload
-    this.#isAtomic = isAtomic
+    this.#parts = parts
     this.#crc32 = crc32
     this.#fromBytes = upload.progress.offsetBytes
     this.#isJudging = upload.verifiesContent && this.#fromBytes < HEAD_BYTES
@@ -52,7 +54,7 @@ export class ContentGuard {
    */
   async admits(piece: Bytes): Promise<boolean> {
     await this.#judge(piece, { isEndOfFile: false })
-    if (!this.#isAtomic) await this.refuseDropped()
+    if (!this.#parts.isAtomic) await this.refuseDropped()
     return this.#mismatched === undefined
   }
 
@@ -99,7 +101,7 @@ export class ContentGuard {
       return
     }
     this.#context.metrics.contentVerified.inc({ outcome: 'fits' })
-    await lease.whileHeld(recordFoundType(this.#context.db, lease, found))
+    this.#parts.noteFoundType(found)
   }
 
   async #declaredCrc32(): Promise<number | undefined> {

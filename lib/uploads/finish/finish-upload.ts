@@ -112,7 +112,8 @@ async function putWhole(
   const toBytes = fromBytes + last.bytes
   const { bucket, target } = upload.destinations[0]!
   const delivered = deliveredByPut(bucket, target, etag)
-  const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered }
+  const { foundType } = parts
+  const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered, foundType }
   await parts.recordWhole({ offsetBytes: toBytes, crc32 }, async () => {
     const recording = recordTransferred(
       context,

@@ -99,7 +99,7 @@ function record(
   parts: Parts,
   { toBytes, crc32, deliveries }: { toBytes: number; crc32: number; deliveries: readonly Delivery[] },
 ): Promise<void> {
-  const change = { fromBytes: progress.offsetBytes, toBytes, crc32 }
+  const change = { fromBytes: progress.offsetBytes, toBytes, crc32, foundType: parts.foundType }
   const recording = () => recordPut(db, lease, change, deliveries, clock.now())
   return parts.recordWhole({ offsetBytes: toBytes, crc32 }, () => lease.whileHeld(recording()))
 }

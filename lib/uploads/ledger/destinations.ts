@@ -86,7 +86,7 @@ export type Delivery = Delivered & { dataStoreId: string }
 export async function recordPut(
   db: Db,
   lease: Fenced,
-  change: Pick<Advance, 'fromBytes' | 'toBytes' | 'crc32'>,
+  change: Pick<Advance, 'fromBytes' | 'toBytes' | 'crc32' | 'foundType'>,
   deliveries: readonly Delivery[],
   nowMs: number,
 ): Promise<void> {

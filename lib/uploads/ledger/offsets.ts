@@ -34,6 +34,8 @@ export type Advance = {
   /** Also releases the lease. */
   release?: { interrupted: boolean }
   note?: TimelineNote
+  /** What the first bytes of the file were found to be. */
+  foundType?: string | undefined
 }
 
 export function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
@@ -90,7 +92,7 @@ function isCounted({ release, become, unreserved }: Advance): boolean {
 }
 
 function moved(change: Advance, nowMs: number): SQL {
-  const { toBytes, crc32, tail, become, release, bound } = change
+  const { toBytes, crc32, tail, become, release, bound, foundType } = change
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${become ?? 'uploading'}`,
@@ -99,6 +101,7 @@ function moved(change: Advance, nowMs: number): SQL {
   ]
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (bound) changes.push(boundColumns(bound))
+  if (foundType !== undefined) changes.push(sql`found_type = ${foundType}`)
   // If a hook decides on the file, no object is requested yet.
   if (become === 'transferring')
     changes.push(
@@ -156,12 +159,5 @@ export async function markInterrupted(db: Db, fileId: string, nowMs: number): Pr
 export async function recordDeclaredCrc32(db: Db, lease: Fenced, crc32: number): Promise<void> {
   await db.execute(
     sql`update files f set declared_crc32 = ${crc32}::bigint where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,
-  )
-}
-
-/** The detected type of the file's first bytes. */
-export async function recordFoundType(db: Db, lease: Fenced, found: string): Promise<void> {
-  await db.execute(
-    sql`update files f set found_type = ${found} where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,
   )
 }

@@ -137,6 +137,8 @@ export type Whole = {
   toBytes: number
   crc32: number
   delivered: Delivered
+  /** What its first bytes were found to be, if that is not recorded yet. */
+  foundType?: string | undefined
   /** Its Pipe had an active webhook when the request arrived. */
   hasWebhooks: boolean
 }
@@ -194,7 +196,7 @@ async function record(
     with wanted as (select * from ${wantedOf(group, nowMs)}),
     writer as (${writers(hasWebhook ? sql`true` : NO_ACTIVE_WEBHOOK)}),
     moved as (
-      update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred',
+      update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred', found_type = coalesce(writer.found_type, f.found_type),
         first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}, finished_at = ${now},
         expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by),
         ${released}, interrupted = false,
@@ -217,7 +219,7 @@ async function record(
 /** Sorted by id, like every statement that locks several files. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
-  const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered }) => ({
+  const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered, foundType }) => ({
     id: lease.fileId,
     claim: lease.claim,
     from_bytes: fromBytes,
@@ -226,11 +228,12 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
     etag: delivered.etag,
     certainty: delivered.certainty,
     storage: delivered.storage ?? null,
+    found_type: foundType ?? null,
     note_id: uuidv7(nowMs),
     event_id: uuidv7(nowMs),
   }))
   return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, claim text, from_bytes bigint,
-    to_bytes bigint, crc32 bigint, etag text, certainty text, storage jsonb, note_id uuid, event_id uuid)`
+    to_bytes bigint, crc32 bigint, etag text, certainty text, storage jsonb, found_type text, note_id uuid, event_id uuid)`
 }
 
 /**

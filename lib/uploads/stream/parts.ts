@@ -202,6 +202,15 @@ export class Parts {
     this.#recorder.commit()
   }
 
+  /** What the first bytes of the file were found to be. It is recorded with the next piece. */
+  noteFoundType(found: string): void {
+    this.#recorder.noteFoundType(found)
+  }
+
+  get foundType(): string | undefined {
+    return this.#recorder.foundType
+  }
+
   /** Uses `record` to record a file stored by a single PutObject. */
   recordWhole(whole: Omit<Confirmed, 'tailBytes'>, record: () => Promise<void>): Promise<void> {
     return this.#recorder.writeWhole(whole, record)

@@ -19,6 +19,7 @@ export class Recorder {
   /** Before the commit, the last statement that binds numbers. After it, statements simply follow one another. */
   #lastBinding: Promise<void> = Promise.resolve()
   #isCommitted: boolean
+  #foundType: string | undefined
 
   constructor(context: UploadContext, upload: Upload, { atomic }: { atomic: boolean }) {
     this.#context = context
@@ -40,6 +41,16 @@ export class Recorder {
     this.#commit(this.#lastBinding)
   }
 
+  /** What the first bytes of the file were found to be. It is recorded with the next piece, so it takes no statement of its own. */
+  noteFoundType(found: string): void {
+    this.#foundType = found
+  }
+
+  /** Not recorded yet. */
+  get foundType(): string | undefined {
+    return this.#foundType
+  }
+
   /** Resolves when all pieces are recorded; rejects with the first fault. */
   get recorded(): Promise<void> {
     return this.#last
@@ -51,15 +62,17 @@ export class Recorder {
     return this.#last
   }
 
-  async write(change: Omit<Advance, 'fromBytes' | 'bound' | 'unreserved'>): Promise<void> {
+  async write(change: Omit<Advance, 'fromBytes' | 'bound' | 'unreserved' | 'foundType'>): Promise<void> {
     const { db, clock, quota } = this.#context
     const { lease, numbers, progress } = this.#upload
     const { offsetBytes: fromBytes, lengthBytes } = progress
     const bound = this.#boundWith(change)
     const unreserved = lengthBytes === null ? quota : undefined
     const nowMs = clock.now()
-    const advanced = { fromBytes, unreserved, ...(bound && { bound }), ...change }
+    const foundType = this.#foundType
+    const advanced = { fromBytes, unreserved, foundType, ...(bound && { bound }), ...change }
     await lease.whileHeld(advance(db, lease, advanced, nowMs))
+    if (foundType !== undefined) this.#foundType = undefined
     if (bound) numbers.bindingWritten(bound)
     const isTail = change.tail !== undefined
     const tailBytes = change.part ? 0 : progress.tailBytes + (isTail ? change.toBytes - fromBytes : 0)
