@@ -45,10 +45,14 @@ class S3Bucket {
     return this.#withCrc32 && this.capabilities.fullObjectCrc32
   }
 
-  /** The same bucket, for a multipart upload that includes copied parts. */
+  /**
+   * The same bucket, for a multipart upload that includes copied parts. Where such an upload may have no checksums, the few
+   * parts that are sent have a Content-MD5, since an Object Lock demands one of the two.
+   */
   forCopies(): S3Bucket {
     if (this.capabilities.checksumsWithCopies) return this
-    return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum: null }, this.#call)
+    const bodyChecksum = this.capabilities.bodyChecksum && 'md5'
+    return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum }, this.#call)
   }
 
   /** What objects get here that their own settings do not say. */

@@ -171,6 +171,15 @@ describe('a bucket with rules of its own', () => {
       await join([6 * MiB, MiB, 7 * MiB], ['no-checksum-headers'])
     })
 
+    it.each(['checksum-required', 'content-md5-required'] as const)(
+      'joins with Content-MD5, as an Object Lock demands (%s)',
+      async (rule) => {
+        const found: FoundCapabilities = rule === 'content-md5-required' ? { bodyChecksum: 'md5' } : {}
+        await bucketOf('minio', { found, rules: ['no-copy-into-checksums', rule] })
+        await join([6 * MiB, MiB, 7 * MiB], ['no-checksum-headers'])
+      },
+    )
+
     it('from before 2025 gets a checksum for each part where the check found that it must', async () => {
       const rules = ['no-full-object-checksum'] as const
       await bucketOf('minio', { found: { fullObjectCrc32: false }, rules })
