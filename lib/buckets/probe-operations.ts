@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { FileObject } from '#drizzle/schema/index.ts'
-import { isBucketError } from './bucket-error.ts'
+import { type BucketError, isBucketError } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
 import type { BucketDeps } from './call-bucket.ts'
 import { openBucket } from './open-bucket.ts'
@@ -121,6 +121,10 @@ const TELLING = new Set([
   ...['XAmzContentChecksumMismatch', 'InvalidPart', 'BadDigest', 'BadRequest', 'HTTP 400', 'HTTP 501'],
 ])
 
+/** Others have codes of their own, and name the header that they miss. */
+const isAboutHeaders = ({ code, told }: BucketError) =>
+  TELLING.has(code) || /content-md5|checksum/i.test(told?.words ?? '')
+
 /**
  * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries others, and then
  * assumes those that worked. A working capability is never changed: uploads in progress rely on it.
@@ -139,7 +143,7 @@ export async function findCapabilities<T>(
       return await operation()
     } catch (error) {
       refusal ??= error
-      if (!isBucketError(error) || !TELLING.has(error.code)) break
+      if (!isBucketError(error) || !isAboutHeaders(error)) break
     }
   }
   bucket.assume(assumed)

@@ -126,6 +126,7 @@ const BROKEN: Partial<Record<RuleName, [code: string, () => Promise<unknown>]>> 
   ],
   'checksum-required': ['InvalidRequest', () => put()],
   'content-md5-required': ['InvalidRequest', () => put({ ChecksumCRC32: CRC })],
+  'md5-or-sdk-header-required': ['MissingUploadObjectWithObjectLockHeaders', () => put()],
   'no-checksum-headers': ['InvalidArgument', () => put({ ChecksumCRC32: CRC })],
   'if-none-match-required': ['AccessDenied', async () => complete(await create())],
   'no-if-none-match': ['NotImplemented', () => put({ IfNoneMatch: '*' })],

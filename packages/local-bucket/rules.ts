@@ -113,6 +113,14 @@ export const RULES = {
         )
     },
   },
+  /** moto: under a code that S3 does not have. It knows no x-amz-checksum- headers, only the one that the SDKs send beside them. */
+  'md5-or-sdk-header-required': {
+    admit({ request }) {
+      const { headers } = request
+      if (carriesBody(request) && !headers['content-md5'] && !headers['x-amz-sdk-checksum-algorithm'])
+        throw new S3Error('MissingUploadObjectWithObjectLockHeaders')
+    },
+  },
   /** B2, and others that have not kept up with S3 since 2022. */
   'no-checksum-headers': {
     admit({ request }) {

@@ -27,6 +27,10 @@ const CODES = {
   MaxMessageLengthExceeded: [400, 'Your request was too big.'],
   MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  MissingUploadObjectWithObjectLockHeaders: [
+    400,
+    'Content-MD5 or x-amz-sdk-checksum-algorithm header required to upload an object with a retention period configured using Object Lock',
+  ],
   NoSuchBucket: [404, 'The specified bucket does not exist'],
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchUpload: [

@@ -153,6 +153,7 @@ describe('a bucket with rules of its own', () => {
       ['checksum-required', 'other', { bodyChecksum: 'crc32' }],
       ['content-md5-required', 'aws', { bodyChecksum: 'md5' }],
       ['content-md5-required', 'other', { bodyChecksum: 'md5' }],
+      ['md5-or-sdk-header-required', 'other', { bodyChecksum: 'md5' }],
     ] as const)(
       'with an Object Lock (%s) gets the checksum that the check of %s found',
       async (rule, provider, found) => {

@@ -148,6 +148,7 @@ describe('the bucket doctor', () => {
     ['aws', ['content-md5-required'], { bodyChecksum: 'md5' }],
     ['other', ['checksum-required', 'no-checksum-headers', 'no-if-none-match'], { bodyChecksum: 'md5' }],
     ['other', ['checksum-required'], { bodyChecksum: 'crc32' }],
+    ['other', ['md5-or-sdk-header-required'], { bodyChecksum: 'md5' }],
     ['other', ['no-checksum-headers', 'no-if-none-match'], {}],
     ['minio', ['no-full-object-checksum'], { fullObjectCrc32: false }],
     [
