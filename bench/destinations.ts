@@ -4,7 +4,7 @@ import { createDatabase } from '../test/support/postgres.ts'
 import { commitBefore, sourceBefore } from '../test/support/source-before.ts'
 import type { Case, Finding } from './cases.ts'
 import { inTurns, seconds } from './in-turns.ts'
-import { MiB, percentile, upload } from './load.ts'
+import { create, inParallel, MiB, percentile, type Target, upload } from './load.ts'
 import { type Measured, type Sink, startSink } from './processes.ts'
 import type { Trouble } from './sink.ts'
 import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
@@ -154,6 +154,17 @@ async function benchBesideTrouble(postgresUrl: string, sink: Sink): Promise<Find
 
 const FIRST_MIGRATION = '0024_several_destinations.sql'
 
+const ONE_DESTINATION: { name: string; work(target: Target): Promise<void> }[] = [
+  ...WAYS.map(({ name, chunkBytes }) => ({
+    name,
+    work: (target: Target) => upload(target, GiB, chunkBytes),
+  })),
+  {
+    name: '2,000 files of 4 KiB',
+    work: (target) => inParallel(2000, 8, async () => void (await create(target, 4096, 4096))),
+  },
+]
+
 type Version = SluiceNode & {
   /** Database round trips since the last call. */
   asked(): number
@@ -176,11 +187,11 @@ async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Fin
     versions.push(await startVersion(postgresUrl, sink, old.startSluiceNode))
     versions.push(await startVersion(postgresUrl, sink, startSluiceNode))
     const beside = `beside ${before.commit.slice(0, 7)}`
-    for (const { name, chunkBytes } of WAYS) {
+    for (const { name, work } of ONE_DESTINATION) {
       const asked = new Map<Version, number[]>(versions.map((one) => [one, []]))
       const costs = await costsOf(versions, async (version) => {
         version.asked()
-        await upload(version.target, GiB, chunkBytes)
+        await work(version.target)
         asked.get(version)!.push(version.asked())
       })
       const [then, now] = costs as [Cost, Cost]
