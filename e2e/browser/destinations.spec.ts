@@ -84,6 +84,7 @@ test('destinations are changed without a script', async ({ browser, baseURL, dem
 })
 
 test('a file that one bucket lacks says why, and is repaired by a button', async ({ owner: page, demo }) => {
+  test.setTimeout(120_000)
   const { pipeId, stores } = await makePipe(demo, 'whole', 'lacking')
   const [whole, lacking] = stores
   const destinations = [{ dataStoreId: whole!.id }, { dataStoreId: lacking!.id, required: false }]

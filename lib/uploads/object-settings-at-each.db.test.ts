@@ -97,7 +97,7 @@ describe('the object settings of a file with several destinations', () => {
     ['no bytes', 0],
     ['one part', 1000],
     ['several parts', 18 * MiB],
-  ])('are told as each has got them, of %s, whatever its Data Store sets later', async (_, bytes) => {
+  ])('are shown as each got them, of %s, whatever its Data Store sets later', async (_, bytes) => {
     const url = await upload(bytes)
     expect(await told(url)).toEqual(EACH)
     await keep(0, { storageClass: 'ONEZONE_IA' })
@@ -106,7 +106,7 @@ describe('the object settings of a file with several destinations', () => {
     expect((await shown(url)).object).toEqual(OF_FILE)
   })
 
-  it('are told of an object that a worker puts after a bucket was down', async () => {
+  it('are shown for an object that a worker puts after a bucket was down', async () => {
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     buckets[1]!.faults.add({ operation: 'PutObject', times: 100, effect })
     const url = await upload(1000)
@@ -139,7 +139,7 @@ describe('the object settings of a file with several destinations', () => {
     expect(await seen(url)).toEqual(after)
   })
 
-  it('are told of a file that is joined from pieces', async () => {
+  it('are shown for a file that is joined from pieces', async () => {
     const client = await site.client(node)
     const piece = async () => {
       const url = await client.begin(6 * MiB, { 'Upload-Concat': 'partial' })
