@@ -2,9 +2,12 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCountingProxy } from '../../../test/support/counting-proxy.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
+import { openDecider } from '../../../test/support/decider.ts'
 import { httpCall } from '../../../test/support/http-call.ts'
 import type { TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { HOOKS } from '../../hooks/hook.ts'
+import { deleteHook, saveHook } from '../../hooks/pipe-hooks.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { openPostgres } from '../../platform/db/open-postgres.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
@@ -93,3 +96,39 @@ it.each(REQUESTS.filter(([name]) => name.includes('file')))(
     expect(newest).toEqual({ found_type: 'text/plain' })
   },
 )
+
+/** What a small file in one request costs at the bucket and at the hook. */
+async function requestsOf(
+  hooks: readonly (typeof HOOKS)[number][],
+): Promise<{ bucket: number; hook: number }> {
+  const decider = await openDecider()
+  for (const hook of hooks)
+    await saveHook(
+      site.runtime,
+      site.actor,
+      { pipeId: site.pipe.id, hook },
+      { url: decider.url, enabled: true, timeoutSeconds: 5, withoutAnswer: 'refuse' },
+    )
+  const toBucket = () => Object.values(site.bucket.traffic.counts()).reduce((sum, count) => sum + count, 0)
+  const before = toBucket()
+  const { status, headers } = await client.create(SMALL.length, {}, SMALL)
+  await Promise.all(node.context.background)
+  // Its client has to ask for nothing else.
+  expect([status, headers['upload-offset']]).toEqual([201, String(SMALL.length)])
+  expect(await site.statusOf(headers.location!)).toBe('transferred')
+  for (const hook of hooks) await deleteHook(site.runtime, site.actor, { pipeId: site.pipe.id, hook })
+  await decider.close()
+  return { bucket: toBucket() - before, hook: decider.asked.length }
+}
+
+it('a small file costs one request more for each hook that answers at once, and none without', async () => {
+  expect(await requestsOf([])).toEqual({ bucket: 1, hook: 0 })
+  for (const hook of HOOKS) expect(await requestsOf([hook])).toEqual({ bucket: 1, hook: 1 })
+  // What hooks add to the statements is gone with them.
+  const run = () => client.create(SMALL.length, {}, SMALL)
+  await run()
+  proxy.take()
+  await run()
+  await Promise.all(node.context.background)
+  expect(proxy.take()).toEqual({ roundTrips: 3, parses: 0 })
+})
