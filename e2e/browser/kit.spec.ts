@@ -179,3 +179,37 @@ test('in forced colours the button has a border, and the progress is to be seen'
   }, picture)
   expect(sent).not.toBe(left)
 })
+
+test('a drop is a batch of its own, sealed once all of its files were created, over a reload', async ({
+  demo,
+  page,
+}) => {
+  const element = `<UploadButton parallel={1} batch={(files) => 'drop of ' + files.length} />`
+  await using customer = await openCustomer(demo, element)
+  type Batch = { name: string; files: number; sealedAt: string | null }
+  const batchOf = async (name: string) => {
+    type Files = { data: { filename: string; batch: { id: string } | null }[] }
+    const { data } = await api<Files>(demo, 'GET', `/files?pipeId=${customer.pipeId}`)
+    const { batch } = data.find(({ filename }) => filename === name)!
+    return api<Batch>(demo, 'GET', `/batches/${batch!.id}`)
+  }
+  await page.goto(customer.url)
+  const flow = await holdBodies(page, customer.uploadUrl)
+  await page.getByLabel('Choose files').setInputFiles([file('one.txt', MIB), file('two.txt', MIB)])
+  await expect.poll(customer.statuses).toEqual({ 'one.txt': 'uploading' })
+  await page.reload()
+  await expect(page.getByRole('listitem')).toHaveCount(2)
+  expect(await batchOf('one.txt')).toMatchObject({ name: 'drop of 2', files: 1, sealedAt: null })
+  flow()
+  await expect(page.getByRole('listitem').filter({ hasText: 'Uploaded' })).toHaveCount(2)
+  await expect
+    .poll(() => batchOf('two.txt'))
+    .toMatchObject({ name: 'drop of 2', files: 2, sealedAt: expect.any(String) })
+
+  // The next drop is another batch.
+  await page.getByLabel('Choose files').setInputFiles([file('three.txt'), file('four.txt'), file('five.txt')])
+  await expect(page.getByRole('listitem').filter({ hasText: 'Uploaded' })).toHaveCount(5)
+  await expect
+    .poll(() => batchOf('five.txt'))
+    .toMatchObject({ name: 'drop of 3', files: 3, sealedAt: expect.any(String) })
+})

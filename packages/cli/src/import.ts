@@ -7,7 +7,7 @@ import { result, say } from './tell.ts'
 import { sender } from './upload-token.ts'
 
 const usage =
-  'import <url…, or - to read them from standard input> [--pipe <id>] [--subject <id>] [--no-wait] [--json]'
+  'import <url…, or - to read them from standard input> [--pipe <id>] [--subject <id>] [--batch <name>] [--no-wait] [--json]'
 const AT_ONCE = 1000
 const LOOK_MS = 1000
 
@@ -25,19 +25,25 @@ export const importCommand: Command = {
     const { values, positionals } = readArguments(args, usage, {
       pipe: { type: 'string' },
       subject: { type: 'string' },
+      batch: { type: 'string' },
       'no-wait': { type: 'boolean', default: false },
     })
     const urls = await readUrls(positionals)
     if (urls.length === 0) throw misused('Which URLs?', usage)
     const sluice = await sender()
-    const { subject } = values
-    const common = { pipeId: await choosePipe(values.pipe), ...(subject && { subject }) }
+    const { subject, batch } = values
+    const common = {
+      pipeId: await choosePipe(values.pipe),
+      ...(subject && { subject }),
+      ...(batch && { batch }),
+    }
     const made: Open[] = []
     for (let at = 0; at < urls.length; at += AT_ONCE) {
       const files = urls.slice(at, at + AT_ONCE).map((url) => ({ url }))
       const { data } = await sluice.createImports({ ...common, files })
       made.push(...data.map(({ id }, n) => ({ id, url: files[n]!.url })))
     }
+    if (batch) await sluice.sealNamedBatch({ ...common, batch })
     if (values['no-wait']) {
       for (const { id, url } of made) result(values.json, { fileId: id, url }, id)
       return

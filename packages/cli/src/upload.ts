@@ -5,10 +5,10 @@ import { type Journal, openJournal } from './journal.ts'
 import { type LocalFile, sendFile } from './send-file.ts'
 import { choosePipe } from './settings.ts'
 import { result, say, shown } from './tell.ts'
-import { type Tokens, tokensFor } from './upload-token.ts'
+import { sender, type Tokens, tokensFor } from './upload-token.ts'
 
 const usage =
-  'upload <file or folder…> [--pipe <id>] [--parallel <1 to 16>] [--json]\n' +
+  'upload <file or folder…> [--pipe <id>] [--batch <name>] [--parallel <1 to 16>] [--json]\n' +
   '  upload <file> --to <uploadUrl> [--json]   (created by your backend, with its token in SLUICE_UPLOAD_TOKEN)'
 const MAX_AT_ONCE = 16
 
@@ -22,6 +22,7 @@ export const upload: Command = {
   async run(args) {
     const named = {
       pipe: { type: 'string' },
+      batch: { type: 'string' },
       parallel: { type: 'string', default: String(MAX_AT_ONCE) },
       to: { type: 'string' },
     } as const
@@ -30,21 +31,37 @@ export const upload: Command = {
     if (positionals.length === 0) throw misused('Which files?', usage)
     if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MAX_AT_ONCE))
       throw misused('--parallel is a whole number from 1 to 16.', usage)
+    const { batch, to } = values
+    if (batch !== undefined && to !== undefined)
+      throw misused('The backend that created the upload has named its batch.', usage)
     const files = positionals.flatMap(findFiles)
-    const way = values.to === undefined ? await again(values.pipe) : preparedWay(values.to, files)
+    const way = to === undefined ? await again(values.pipe, batch) : preparedWay(to, files)
     const failed = await sendAll(files, way, parallel, values.json)
-    if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed)
+    const open = failed > 0 && batch !== undefined ? [`The batch ${batch} is not sealed yet.`] : []
+    if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed, open)
+    await way.seal?.()
+    way.journal.forget(files.map(way.keyOf))
+    if (batch !== undefined && !values.json) say(`The batch ${batch} is sealed.`)
   },
 }
 
-type Way = { tokens: Tokens; journal: Journal; keyOf(file: LocalFile): string }
+type Way = {
+  tokens: Tokens
+  journal: Journal
+  keyOf(file: LocalFile): string
+  /** Once all files are there: a run that was killed adds those that are missing. */
+  seal?(): Promise<unknown>
+}
 
-async function again(pipe: string | undefined): Promise<Way> {
+async function again(pipe: string | undefined, batch: string | undefined): Promise<Way> {
   const pipeId = await choosePipe(pipe)
+  const named = batch === undefined ? [] : [batch]
   return {
-    tokens: tokensFor(pipeId),
+    tokens: tokensFor(pipeId, batch),
     journal: openJournal(),
-    keyOf: ({ path, size, modifiedMs }) => JSON.stringify([pipeId, resolve(path), size, modifiedMs]),
+    keyOf: ({ path, size, modifiedMs }) =>
+      JSON.stringify([pipeId, resolve(path), size, modifiedMs, ...named]),
+    ...(batch !== undefined && { seal: async () => (await sender()).sealNamedBatch({ pipeId, batch }) }),
   }
 }
 
@@ -114,7 +131,6 @@ async function sendAll(
   }
   await Promise.all(Array.from({ length: parallel }, work))
   progress.end()
-  if (failed === 0) journal.forget(files.map(keyOf))
   return failed
 }
 

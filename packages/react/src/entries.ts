@@ -21,11 +21,12 @@ export type Entry = {
 
 const IDLE = { checksum: undefined, stop: undefined, hold: undefined }
 
-export function entryOf(file: File): Entry {
+export function entryOf(file: File, batch?: string): Entry {
   const id = newId()
   const { name, type, size, lastModified, webkitRelativePath } = file
   const upload: FileUpload = { id, name, type, size, state: 'queued', sentBytes: 0 }
   if (webkitRelativePath) upload.path = webkitRelativePath
+  if (batch !== undefined) upload.batch = batch
   return { ...IDLE, upload, file, lastModified, url: undefined, keptBytes: 0 }
 }
 
@@ -52,20 +53,24 @@ export function unreadableEntry({ name, path }: UnreadableFile, reason: string):
 }
 
 export function keptEntry(
-  { id, name, path, type, size, ...kept }: KeptUpload,
+  { id, name, path, batch, type, size, ...kept }: KeptUpload,
   file: File | undefined,
   hold: Hold,
 ): Entry {
   const state = !file ? 'missing' : kept.paused ? 'paused' : 'queued'
   return {
     ...IDLE,
-    upload: { id, name, path, type, size, state, sentBytes: 0 },
+    upload: { id, name, path, batch, type, size, state, sentBytes: 0, fileId: fileIdOf(kept.url) },
     file,
     lastModified: kept.lastModified,
     url: kept.url,
     keptBytes: file ? size : 0,
     hold: Promise.resolve(hold),
   }
+}
+
+export function fileIdOf(url: string | undefined): string | undefined {
+  return url?.split('/').at(-1)
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */

@@ -13,6 +13,8 @@ export type FileUpload = {
   name: string
   /** Its path in a folder, `photos/2026/one.jpg`. */
   path?: string
+  /** The name of its batch, if `batch` of the options gave it one. */
+  batch?: string
   type: string
   size: number
   state: UploadState
@@ -34,6 +36,12 @@ export type UploadOptions = {
   getToken?(): Promise<UploadToken>
   /** Keeps uploads from being continued in another place or by another user: `avatar`, or the signed-in user's id. */
   place?: string
+  /**
+   * Names the batch of each drop or choice of files, `() => crypto.randomUUID()`, so that your backend is told when all
+   * of it is there. It is sealed once each of its files was created or taken off the list. Omit it if your tokens name
+   * the batch.
+   */
+  batch?(files: readonly File[]): string
   /** How many files upload at a time; defaults to 3. */
   parallel?: number
   /**

@@ -7,6 +7,7 @@ export type KeptUpload = {
   place: string
   name: string
   path?: string
+  batch?: string
   type: string
   size: number
   lastModified: number
@@ -77,6 +78,17 @@ export function openKeptUploads() {
         }
       }).catch(ignored)
       return found.sort((a, b) => a.addedMs - b.addedMs).map(({ id }) => id)
+    },
+    /** Whether an upload of the batch was not created yet, whichever tab has it. */
+    async hasUnbegun(batch: string): Promise<boolean> {
+      let found = false
+      await use('readonly', ['uploads'], (all) => {
+        const asking: IDBRequest<KeptUpload[]> = all.objectStore('uploads').getAll()
+        asking.onsuccess = () => {
+          found = asking.result.some((upload) => upload.batch === batch && !upload.url)
+        }
+      }).catch(ignored)
+      return found
     },
     async find(id: string): Promise<{ upload: KeptUpload; file: File | undefined } | undefined> {
       let found: { upload: KeptUpload; file: File | undefined } | undefined

@@ -11,6 +11,7 @@ type Way = {
   checksum: FileChecksum
   /** Its path in a folder, including its name. */
   path: string | undefined
+  batch: string | undefined
   /** It is not sent before it belongs to this list. */
   hold: Promise<unknown> | undefined
   /** For an upload that continues. */
@@ -34,7 +35,17 @@ const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
  * Sends a file to its end, starting where the server has it. The returned function stops it; only a late URL is
  * reported after that.
  */
-export function sendFile({ file, checksum, path, hold, url, tokens, transport, ...tell }: Way): () => void {
+export function sendFile({
+  file,
+  checksum,
+  path,
+  batch,
+  hold,
+  url,
+  tokens,
+  transport,
+  ...tell
+}: Way): () => void {
   const stopped = new AbortController()
   const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
     return (...told: Told) => {
@@ -66,7 +77,12 @@ export function sendFile({ file, checksum, path, hold, url, tokens, transport, .
       endpoint: await endpoint(stopped.signal),
       uploadUrl: url ?? null,
       storeFingerprintForResuming: false,
-      metadata: { filename: file.name, filetype: file.type, ...(path && { relativePath: path }) },
+      metadata: {
+        filename: file.name,
+        filetype: file.type,
+        ...(path && { relativePath: path }),
+        ...(batch && { batch }),
+      },
       chunkSize: chunkBytes,
       fileReader,
       retryDelays,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { passes } from './failure.ts'
-import { askBackend } from './tokens.ts'
+import { askBackend, createTokens } from './tokens.ts'
 
 it('ends where a page comes in place of a token, as when somebody is signed out, and does not wait for the network', async () => {
   const answers = ['<!doctype html><title>Sign in</title>', '{}', 'null']
@@ -12,4 +12,23 @@ it('ends where a page comes in place of a token, as when somebody is signed out,
       false,
     ])
   }
+})
+
+it('forgets its token, and the one that it is asking for, when what may be uploaded has changed', async () => {
+  const asked: ((token: string) => void)[] = []
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+  const ask = async () => {
+    const token = await new Promise<string>((resolve) => asked.push(resolve))
+    return { token, expiresAt, uploadUrl: 'https://sluice.example/pipes/p/files/' }
+  }
+  const tokens = createTokens(ask)
+  const early = tokens.take()
+  tokens.forget()
+  const late = tokens.take()
+  asked[1]!('late')
+  expect((await late).token).toBe('late')
+  asked[0]!('early')
+  expect((await early).token).toBe('early')
+  expect((await tokens.take()).token).toBe('late')
+  expect(asked).toHaveLength(2)
 })

@@ -9,14 +9,28 @@ const RENEW_BEFORE_MS = 60_000
 export function createTokens(ask: () => Promise<UploadToken>) {
   let current: UploadToken | undefined
   let asking: Promise<UploadToken> | undefined
+  function renew(): Promise<UploadToken> {
+    const mine = ask()
+      .then((token) => {
+        if (asking === mine) current = token
+        return token
+      })
+      .finally(() => {
+        if (asking === mine) asking = undefined
+      })
+    return mine
+  }
+
   return {
     async take(): Promise<UploadToken> {
       if (current && Date.parse(current.expiresAt) - Date.now() >= RENEW_BEFORE_MS) return current
-      asking ??= ask().finally(() => {
-        asking = undefined
-      })
-      current = await asking
-      return current
+      asking ??= renew()
+      return asking
+    },
+    /** What is being asked for is not kept either. */
+    forget(): void {
+      current = undefined
+      asking = undefined
     },
     /** Another upload may already have a newer one. */
     refuse(token: string | undefined): void {

@@ -1,5 +1,14 @@
+import { createBatches } from './batches.ts'
 import type { UnreadableFile } from './dropped-files.ts'
-import { type Entry, entryOf, findMissing, inSlices, keptEntry, unreadableEntry } from './entries.ts'
+import {
+  type Entry,
+  entryOf,
+  fileIdOf,
+  findMissing,
+  inSlices,
+  keptEntry,
+  unreadableEntry,
+} from './entries.ts'
 import { FileChecksum } from './file-checksum.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { type Hold, holdIfFree, holdUpload } from './hold-upload.ts'
@@ -25,6 +34,7 @@ export function createUploads(options: UploadOptions = {}) {
   const askHere = () => askBackend(options.tokenUrl ?? '/api/upload-token', transport.fetch ?? fetch)
   const tokens = createTokens(options.getToken ?? askHere)
   const kept = openKeptUploads()
+  const batches = createBatches({ tokens, kept, transport })
   const watchers = new Set<() => void>()
   const entries = new Map<string, Entry>()
   let isTelling = false
@@ -76,6 +86,7 @@ export function createUploads(options: UploadOptions = {}) {
       file: entry.file!,
       checksum: entry.checksum,
       path: entry.upload.path,
+      batch: entry.upload.batch,
       hold: entry.hold,
       url: entry.url,
       tokens,
@@ -116,8 +127,9 @@ export function createUploads(options: UploadOptions = {}) {
 
   function noteUrl(entry: Entry, url: string): void {
     entry.url = url
-    change(entry, { fileId: url.split('/').at(-1) })
+    change(entry, { fileId: fileIdOf(url) })
     void kept.note(entry.upload.id, { url })
+    batches.look(entry.upload.batch, entries.values())
   }
 
   function end(entry: Entry, changed: Partial<FileUpload>): void {
@@ -134,6 +146,7 @@ export function createUploads(options: UploadOptions = {}) {
   /** Nobody may take it over before it is gone. */
   async function forget(entry: Entry): Promise<void> {
     entry.keptBytes = 0
+    await batches.sealed(entry.upload.batch)
     await kept.remove(entry.upload.id)
     letGo(entry)
   }
@@ -143,12 +156,12 @@ export function createUploads(options: UploadOptions = {}) {
     let used = 0
     for (const { keptBytes } of entries.values()) used += keptBytes
     const keeping = added.map((entry) => {
-      const { id, name, path, type, size } = entry.upload
+      const { id, name, path, batch, type, size } = entry.upload
       const hasRoom = used + size <= keepBytes
       entry.keptBytes = hasRoom ? size : 0
       used += entry.keptBytes
       const { lastModified, url } = entry
-      const upload = { id, place, name, path, type, size, lastModified, url, addedMs: Date.now() }
+      const upload = { id, place, name, path, batch, type, size, lastModified, url, addedMs: Date.now() }
       return { upload, file: hasRoom ? entry.file : undefined }
     })
     void kept.add(keeping)
@@ -156,12 +169,17 @@ export function createUploads(options: UploadOptions = {}) {
 
   function add(files: Iterable<File>): void {
     // Read now: the list is emptied together with the file input.
-    void inSlices([...files], (some) => {
+    const list = [...files]
+    const batch = options.batch?.(list)
+    const added = batches.begin(batch)
+    void inSlices(list, (some) => {
       const missing = [...entries.values()].filter(({ upload }) => upload.state === 'missing')
-      const added = some.map((file) => goOnWith(file, missing) ?? enlist(entryOf(file)))
-      keep(added)
+      keep(some.map((file) => goOnWith(file, missing) ?? enlist(entryOf(file, batch))))
       tell()
       next()
+    }).then(() => {
+      added()
+      batches.look(batch, entries.values())
     })
   }
 
@@ -248,6 +266,8 @@ export function createUploads(options: UploadOptions = {}) {
     },
     add,
     addUnreadable,
+    /** Has the next request ask for a new token: what may be uploaded has changed, as after a sign-in. */
+    renewToken: tokens.forget,
     pause(id: string): void {
       const entry = entries.get(id)
       if (!entry || !PAUSABLE.includes(entry.upload.state)) return
@@ -264,7 +284,8 @@ export function createUploads(options: UploadOptions = {}) {
       if (!entry) return
       halt(entry)
       entries.delete(id)
-      void forget(entry)
+      const { batch } = entry.upload
+      void forget(entry).then(() => batches.look(batch, entries.values()))
       if (entry.url && entry.upload.state !== 'done') void deleteUpload(entry.url, tokens, transport)
       tell()
       next()

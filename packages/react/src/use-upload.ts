@@ -21,6 +21,7 @@ export function useUpload(options: UploadOptions = {}): UseUpload {
     createUploads({
       ...options,
       ...(options.getToken && { getToken: () => (latest.current.getToken ?? options.getToken!)() }),
+      ...(options.batch && { batch: (files) => (latest.current.batch ?? options.batch!)(files) }),
       onDone: (upload) => latest.current.onDone?.(upload),
       onFailed: (upload) => latest.current.onFailed?.(upload),
     }),

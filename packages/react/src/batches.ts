@@ -1,0 +1,61 @@
+import { Failure } from './failure.ts'
+import type { FileUpload, Transport } from './file-upload.ts'
+import type { KeptUploads } from './kept-uploads.ts'
+import { persist } from './persist.ts'
+import type { Tokens } from './tokens.ts'
+
+type Listed = { upload: Pick<FileUpload, 'batch'>; url: string | undefined }
+type Options = { tokens: Tokens; kept: Pick<KeptUploads, 'hasUnbegun'>; transport: Transport }
+
+/**
+ * Seals each batch once all of its files were created or taken off the list, in this tab and in others: it takes no more then, and your
+ * backend is told when all of them have ended.
+ */
+export function createBatches({ tokens, kept, transport }: Options) {
+  const { fetch = (...args) => globalThis.fetch(...args) } = transport
+  const adding = new Set<string>()
+  const sealing = new Map<string, Promise<void>>()
+
+  async function sealIfWhole(batch: string): Promise<void> {
+    if (await kept.hasUnbegun(batch)) return void sealing.delete(batch)
+    // What refuses it for good is not changed by waiting, and its files arrive all the same.
+    await persist(
+      () => seal(batch),
+      new AbortController().signal,
+      () => {},
+    ).catch(() => undefined)
+  }
+
+  async function seal(batch: string, renewed = false): Promise<void> {
+    const { token, uploadUrl } = await tokens.take()
+    const name = btoa(String.fromCharCode(...new TextEncoder().encode(batch)))
+    const headers = { Authorization: `Bearer ${token}`, 'Upload-Metadata': `batch ${name}` }
+    const { ok, status } = await fetch(uploadUrl.replace(/files\/$/, 'batches/seal'), {
+      method: 'POST',
+      headers,
+    })
+    if (status === 401 && !renewed) {
+      tokens.refuse(token)
+      return seal(batch, true)
+    }
+    if (!ok) throw new Failure(`The server answered ${status}`, status)
+  }
+
+  return {
+    /** Until it is ended by what is returned, files are still being added. */
+    begin(batch: string | undefined): () => void {
+      if (batch !== undefined) adding.add(batch)
+      return () => void (batch !== undefined && adding.delete(batch))
+    },
+    /** Whenever one of its uploads was created or taken off the list. */
+    look(batch: string | undefined, all: Iterable<Listed>): void {
+      if (batch === undefined || adding.has(batch) || sealing.has(batch)) return
+      for (const { upload, url } of all) if (upload.batch === batch && !url) return
+      sealing.set(batch, sealIfWhole(batch))
+    },
+    /** An upload that has ended is kept until then, so that a page that is opened again seals its batch. */
+    async sealed(batch: string | undefined): Promise<void> {
+      if (batch !== undefined) await sealing.get(batch)
+    },
+  }
+}
