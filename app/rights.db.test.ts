@@ -24,6 +24,7 @@ const PUBLIC = [
   '(site)/**',
   'api/auth/**',
   'api/inbox/**',
+  'u/**',
   // Covered by its table of operations: see lib/api/rights.db.test.ts.
   'api/v1/**',
   'kit/**',

@@ -28,7 +28,7 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
   const counted = { ...wire, resumes: result?.resumeCount ?? 0, savedBytes: result?.savedBytes ?? 0 }
   return (
     <div className="grid items-start gap-5 xl:grid-cols-[1fr_22rem]">
-      <section aria-label="Files to upload" className="try-it min-w-0 space-y-3">
+      <section aria-label="Files to upload" className="own-uploader min-w-0 space-y-3">
         <UploadDropzone control={control} />
         <p className="text-ink-soft text-sm">
           While they upload, cut the connection, end the token or reload the page: they resume where they left

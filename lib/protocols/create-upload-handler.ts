@@ -39,6 +39,7 @@ export function createUploadHandler(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
   context: UploadContext,
 ): UploadHandler {
+  const ownOrigin = new URL(config.baseUrl).origin
   return async (req, res) => {
     const method = methodOf(req)
     const origin = req.headers.origin ?? null
@@ -47,7 +48,7 @@ export function createUploadHandler(
     const common = method === 'OPTIONS' ? {} : { ...corsHeaders(origin), ...protocol.headers }
     const head = {
       method,
-      origin,
+      origin: origin === ownOrigin ? null : origin,
       protocol: name,
       sendInterim: config.interimResponses ? interimSender(req, res) : undefined,
     }

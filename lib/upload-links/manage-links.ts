@@ -22,10 +22,10 @@ import {
  * revoking it revokes all of the link's tokens. Only this response contains the code.
  */
 export async function createUploadLink(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
   actor: Actor,
   { password, ...input }: UploadLinkInput,
-): Promise<UploadLink & { code: string }> {
+): Promise<UploadLink & { code: string; url: string }> {
   const passwordHash = password === null ? null : await hashPassword(password)
   const code = newLinkCode()
   return db.transaction(async (tx) => {
@@ -40,7 +40,7 @@ export async function createUploadLink(
     const detail = { ...input, hasPassword: passwordHash !== null }
     const entry = { action: 'upload_link.created', subjectId: of.id, subjectLabel: input.title, detail }
     await recordAudit(inside, actor, entry)
-    return { ...toUploadLink(row!, now), code }
+    return { ...toUploadLink(row!, now), code, url: `${config.baseUrl}/u/${code}` }
   })
 }
 

@@ -23,15 +23,10 @@ export const openLinkInput = z.strictObject({
 })
 
 export const openLinkAnswer = uploadLinkAnswer
-  .pick({
-    title: true,
-    message: true,
-    state: true,
-    hasPassword: true,
-    expiresAt: true,
-    allowedTypes: true,
-  })
+  .pick({ title: true, state: true, hasPassword: true, expiresAt: true, allowedTypes: true })
   .extend({
+    /** Empty until the password is given, if the link has one. The title is told before that. */
+    message: z.string(),
     filesLeft: z.int().nullable(),
     bytesLeft: z.int().nullable(),
     /**
@@ -51,6 +46,8 @@ const TOKEN_MS = hours(1)
 
 type LinkRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
 type Answer = z.input<typeof openLinkAnswer>
+/** What whoever has the code is shown. */
+export type ShownLink = Omit<Answer, 'upload'>
 
 /**
  * What a link's visitor may know and do. An open link gives visitors with its password a token that creates uploads.
@@ -62,28 +59,41 @@ export async function openLink(
   { code, visitor, password }: z.output<typeof openLinkInput>,
   address: string,
 ): Promise<Answer> {
-  const row = await findByCode(runtime, code)
-  if (!row) {
-    await takeForAddress(runtime, 'upload-link', address, GUESSES)
-    throw noLink()
-  }
-  const state = stateOf(row, runtime.clock.now())
+  const row = await linkOf(runtime, code, address)
+  const { state } = show(row, runtime)
   const subject = `link:${hashSecret(visitor)}`
   const mayCreate = state === 'open' && (await knowsPassword(runtime, row, password, address))
   const mayUpload = mayCreate || (await hasBegun(runtime, row, subject))
   const upload = mayUpload ? await issue(runtime, row, { subject, mayCreate, address }) : null
+  return { ...show(row, runtime, upload !== null), upload }
+}
+
+/** What the page of a link shows before its script opens it. */
+export async function lookAtLink(runtime: LinkRuntime, code: string, address: string): Promise<ShownLink> {
+  return show(await linkOf(runtime, code, address), runtime)
+}
+
+function show(row: UploadLinkRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUpload = false): ShownLink {
   const left = (most: number | null, used: number) => (most === null ? null : Math.max(0, most - used))
+  const hasPassword = row.passwordHash !== null
   return {
     title: row.title,
-    message: row.message,
-    state,
-    hasPassword: row.passwordHash !== null,
+    message: hasPassword && !mayUpload ? '' : row.message,
+    state: stateOf(row, clock.now()),
+    hasPassword,
     expiresAt: row.expiresAt?.toISOString() ?? null,
     allowedTypes: row.allowedTypes,
     filesLeft: left(row.maxFiles, row.filesCreated),
     bytesLeft: left(row.maxBytes, row.bytesCreated),
-    upload,
   }
+}
+
+/** Every code that is no link's counts as a guess. */
+async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<UploadLinkRow> {
+  const row = await findByCode(runtime, code)
+  if (row) return row
+  await takeForAddress(runtime, 'upload-link', address, GUESSES)
+  throw noLink()
 }
 
 /** Returns undefined for a link whose Pipe is deleted, or whose workspace is suspended, as for an unknown code. */

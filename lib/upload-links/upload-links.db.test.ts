@@ -14,7 +14,7 @@ import { deletePipe } from '../workspace/pipes/delete-pipe.ts'
 import { pipeInput } from '../workspace/pipes/pipe.ts'
 import { listSenders } from '../workspace/senders/read-senders.ts'
 import { changeUploadLink, createUploadLink, deleteUploadLink, listUploadLinks } from './manage-links.ts'
-import { openLink, openLinkInput } from './open-link.ts'
+import { lookAtLink, openLink, openLinkInput } from './open-link.ts'
 import { uploadLinkInput } from './upload-link.ts'
 
 const newVisitor = () => randomBytes(32).toString('base64url')
@@ -68,6 +68,24 @@ describeWithDatabase('an upload link', (database) => {
     expect(await counts(link.id)).toEqual({ filesCreated: 1, bytesCreated: 1000, state: 'open' })
     const senders = await listSenders(site.runtime, site.actor, { limit: 100 })
     expect(senders.data.map(({ name }) => name)).toEqual(['Backend'])
+  })
+
+  it('is told whole to whoever has no password to give, and without its message to the others', async () => {
+    const message = 'For your eyes only.'
+    const plain = await create({ message })
+    const { config } = site.runtime
+    expect(plain.url).toBe(`${config.baseUrl}/u/${plain.code}`)
+    expect(await lookAtLink(site.runtime, plain.code, HERE)).toMatchObject({ message, state: 'open' })
+    const { code } = await create({ message, password: 'open sesame' })
+    const visitor = newVisitor()
+    const known = { title: 'Films for May', hasPassword: true, message: '' }
+    expect(await lookAtLink(site.runtime, code, HERE)).toMatchObject(known)
+    expect(await open(code, { visitor }, elsewhere())).toMatchObject({ ...known, upload: null })
+    const entered = await open(code, { visitor, password: 'open sesame' }, elsewhere())
+    expect(entered.message).toBe(message)
+    await client(entered.upload!.token).begin(10)
+    // A visitor who comes back has given it before.
+    expect((await open(code, { visitor })).message).toBe(message)
   })
 
   it('takes exactly its maximum of files when 50 visitors create at once', async () => {
@@ -146,7 +164,8 @@ describeWithDatabase('an upload link', (database) => {
     const asked = ['A'.repeat(22), '', ofPipe.code, gone.code].map((code) =>
       outcome(open(code, {}, elsewhere())),
     )
-    const answers = await Promise.all(asked)
+    const looks = [ofPipe.code, gone.code].map((code) => outcome(lookAtLink(site.runtime, code, elsewhere())))
+    const answers = await Promise.all([...asked, ...looks])
     expect(new Set(answers)).toEqual(
       new Set(['not_found: There is no such upload link. Ask its sender for a new one.']),
     )
@@ -159,6 +178,7 @@ describeWithDatabase('an upload link', (database) => {
     const guesses: string[] = []
     for (let n = 0; n < 31; n++) guesses.push((await outcome(open(`guess${n}`, {}, address))).split(':')[0]!)
     expect(guesses).toEqual([...Array(30).fill('not_found'), 'rate_limited'])
+    expect(await outcome(lookAtLink(site.runtime, 'guess', address))).toMatch(/^rate_limited/)
     expect((await open(link.code, {}, address)).upload).not.toBeNull()
   })
 

@@ -98,6 +98,16 @@ it('refuses an address that cannot be decoded, which Next would answer with 500'
   expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalid_request'])
 })
 
+it('tells no other site the address of an upload link, and keeps it out of search engines', async () => {
+  const { answer } = await ask('GET', '/u/AbCdEfGhIjKlMnOpQrStUv')
+  open()
+  const { headers } = await answer
+  expect([headers.get('referrer-policy'), headers.get('x-robots-tag')]).toEqual([
+    'no-referrer',
+    'noindex, nofollow',
+  ])
+})
+
 it('answers 400 to two Hosts, also where both are ours', async () => {
   open()
   const { port } = server.address() as AddressInfo

@@ -136,6 +136,7 @@ async function route(
     assertDecodable(url)
     refuseCrossSite(req)
     nonce(req, res, runtime, dev)
+    if (url.startsWith('/u/')) keepAddressSecret(res)
     refuseUnreadableForm(req, res)
   }
   await handler(req, res)
@@ -221,6 +222,12 @@ export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   res.setHeader('X-Frame-Options', 'DENY')
   res.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()')
   if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
+}
+
+/** The address of an upload link is all that it takes to use it. */
+function keepAddressSecret(res: ServerResponse): void {
+  res.setHeader('Referrer-Policy', 'no-referrer')
+  res.setHeader('X-Robots-Tag', 'noindex, nofollow')
 }
 
 /** For pages: scripts only by nonce, and connections only to ourselves and the upload address. */

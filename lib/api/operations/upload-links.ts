@@ -25,10 +25,10 @@ export const uploadLinkOperations = [
     id: 'createUploadLink',
     right: 'build',
     summary:
-      'Create a link that lets people without an account upload to a Pipe. Only this response contains its code.',
+      'Create a link that lets people without an account upload to a Pipe. Only this response contains its code, and its URL, which ends with it.',
     body: uploadLinkInput,
     status: 201,
-    answer: uploadLinkAnswer.extend({ code: z.string() }),
+    answer: uploadLinkAnswer.extend({ code: z.string(), url: z.url() }),
     problems: ['pipe_not_found', 'rate_limited'],
     run: ({ runtime, who, body }) => createUploadLink(runtime, who, body),
   }),

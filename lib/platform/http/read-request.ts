@@ -34,13 +34,15 @@ export function bearerToken(header: string | null | undefined): string | undefin
 const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
 /** The name that a plain PUT gives its file. */
 const NAMED_FILE = /^(\/pipes\/[^/]+\/files\/)(?![0-9a-f]{8}-[0-9a-f-]{27}$).+/i
+/** The code of an upload link opens it, whatever a mail program put after it. */
+const OF_LINK = /^\/u\/.*/
 const MAX_CHARACTERS = 200
 
 /** The path without segments that identify one item, which have their own fields. */
 export function routeOf(url: string): string {
   const path = url.split('?', 1)[0]!
   const [, before] = path.match(NAMED_FILE) ?? []
-  const known = before ? `${before}:name` : path
+  const known = before ? `${before}:name` : path.replace(OF_LINK, '/u/:code')
   const parts = known.split('/').map((part) => (NAME_OF_ONE.test(part) ? ':id' : part))
   return parts.join('/').slice(0, MAX_CHARACTERS)
 }

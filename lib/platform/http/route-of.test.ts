@@ -6,6 +6,8 @@ it.each([
   ['/pipes/pipe_x1/files/01a20574-d490-7407-8156-f766fe327c01', '/pipes/:id/files/:id'],
   ['/pipes/pipe_x1/files/payslip-jane-doe.pdf?x=1', '/pipes/:id/files/:name'],
   ['/pipes/pipe_x1/files/a/b c.pdf', '/pipes/:id/files/:name'],
+  ['/u/AbCdEfGhIjKlMnOpQrStUv?_rsc=1', '/u/:code'],
+  ['/u/AbCdEfGhIjKlMnOpQrStUv.', '/u/:code'],
 ])('of %s, the log and traces have %s', (url, route) => {
   expect(routeOf(url)).toBe(route)
 })

@@ -140,6 +140,19 @@ describe('OPTIONS and CORS', () => {
     ])
     expect((await listed.create(1, { Origin: 'https://mine.example' })).status).toBe(201)
   })
+
+  it('takes uploads from its own pages, whatever origins the Pipe lists', async () => {
+    const listed = await otherPipe({ allowedOrigins: ['https://mine.example'] })
+    const { origin } = new URL(listed.collection)
+    const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
+    const asked = await tusCall({ method: 'OPTIONS', url: listed.collection, headers })
+    expect(asked.headers['access-control-allow-origin']).toBe('*')
+    const created = await listed.create(3, { Origin: origin })
+    expect(created.status).toBe(201)
+    expect(
+      (await listed.patch(created.headers.location!, 0, Buffer.from('abc'), { Origin: origin })).status,
+    ).toBe(204)
+  })
 })
 
 describe('tokens', () => {

@@ -1,0 +1,13 @@
+export const metadata = { title: 'No such link' }
+
+export default function NoSuchLink() {
+  return (
+    <>
+      <h1 className="font-semibold text-3xl tracking-[-0.025em]">This link does not work</h1>
+      <p className="mt-3 text-base text-ink-soft">
+        It may have been cut off or mistyped, or it was deleted. Copy it once more from where you got it, or
+        ask whoever sent it for another.
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,54 @@
+import { UploadFailure } from '#packages/react/src/index.ts'
+
+/** What the page of a link asks of the API. */
+export type OpenedLink = {
+  message: string
+  upload: { token: string; expiresAt: string; uploadUrl: string; mayCreate: boolean } | null
+}
+
+export async function openLink(input: {
+  code: string
+  visitor: string
+  password: string | undefined
+}): Promise<OpenedLink> {
+  const response = await fetch('/api/v1/upload-links/open', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(input),
+  })
+  const answer = await response.json().catch(() => ({}))
+  if (response.ok) return answer
+  throw new UploadFailure(answer.detail ?? `The server answered ${response.status}`, response.status)
+}
+
+/** Where the browser keeps nothing, as long as the page is open. */
+const here = new Map<string, string>()
+
+/** The secret by which this browser, and nobody else, continues its uploads through a link after a reload. */
+export function visitorOf(place: string): string {
+  const known = knownVisitor(place)
+  if (known) return known
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  const visitor = btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace('=', '')
+  here.set(place, visitor)
+  try {
+    localStorage.setItem(keyOf(place), visitor)
+  } catch {
+    // The upload itself works without.
+  }
+  return visitor
+}
+
+/** Undefined if this browser has uploaded nothing through the link. */
+export function knownVisitor(place: string): string | undefined {
+  try {
+    return localStorage.getItem(keyOf(place)) ?? here.get(place)
+  } catch {
+    return here.get(place)
+  }
+}
+
+const keyOf = (place: string) => `sluice-visitor:${place}`
