@@ -48,6 +48,9 @@ const STATES = {
   allowed: { tone: 'good', icon: Check },
   rejected: { tone: 'bad', icon: X },
   deferred: { tone: 'warn', icon: Hourglass },
+  open: { tone: 'good', icon: Check },
+  closed: { tone: 'calm', icon: CircleOff },
+  exhausted: { tone: 'warn', icon: CircleOff, label: 'used up' },
   test: { tone: 'calm', icon: CircleDashed },
 } as const satisfies Record<string, Look>
 

@@ -47,6 +47,7 @@ export const DASHBOARD_PAGES = [
   '/dashboard/pipes/{pipeId}/objects',
   '/dashboard/pipes/{pipeId}/decisions',
   '/dashboard/pipes/{pipeId}/embed',
+  '/dashboard/pipes/{pipeId}/links',
   '/dashboard/pipes/{pipeId}/try',
   '/dashboard/pipes/{pipeId}/import',
   '/dashboard/pipes/{pipeId}/files',

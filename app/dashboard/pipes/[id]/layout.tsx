@@ -34,6 +34,7 @@ export default async function PipeLayout({ params, children }: Props) {
           { href: `${at}/objects`, title: 'Objects' },
           { href: `${at}/decisions`, title: 'Decisions' },
           { href: `${at}/embed`, title: 'Embed' },
+          { href: `${at}/links`, title: 'Upload links' },
           ...(may(actor, 'operate') ? [{ href: `${at}/try`, title: 'Try it' }] : []),
           ...(may(actor, 'operate') ? [{ href: `${at}/import`, title: 'Import' }] : []),
           { href: `${at}/files`, title: 'Files' },

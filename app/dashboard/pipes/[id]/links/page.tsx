@@ -1,0 +1,74 @@
+import { Link2, Plus } from 'lucide-react'
+import { SourceOff } from '#components/pipes/source-off.tsx'
+import { Pager } from '#components/shell/pager.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
+import { CreateLink } from '#components/upload-links/link-forms.tsx'
+import { LinkTable } from '#components/upload-links/link-table.tsx'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { listUploadLinks } from '#lib/upload-links/manage-links.ts'
+import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { currentActor } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
+import { pageOf, readSearch, type Search } from '../../../page-query.ts'
+import { titledByPipe } from '../../../title-of.ts'
+
+export const generateMetadata = titledByPipe('Upload links')
+
+type Props = { params: Promise<{ id: string }>; searchParams: Search }
+
+export default async function UploadLinks({ params, searchParams }: Props) {
+  const { id } = await params
+  const query = await readSearch(searchParams)
+  const actor = await currentActor('see')
+  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
+  const page = { ...pageOf(query), pipeId: id }
+  const { data, nextCursor } = await orNotFound(listUploadLinks(getRuntime(), actor, page))
+  const path = `/dashboard/pipes/${id}/links`
+  if (!pipe.source.http && data.length === 0)
+    return (
+      <SourceOff pipeId={id}>
+        Switch on the HTTP (TUS) source of this Pipe, then people can upload to it by a link.
+      </SourceOff>
+    )
+  return (
+    <section aria-labelledby="links" className="space-y-3">
+      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+        <div className="min-w-0">
+          <h2 id="links" className="font-semibold text-lg">
+            Upload links
+          </h2>
+          <p className="mt-0.5 text-ink-soft text-sm">
+            A page where people without an account upload to this Pipe.{' '}
+            <TextLink href="/docs/upload-links">How they work</TextLink>
+          </p>
+        </div>
+        <IfMay right="build">
+          <CreateLink pipeId={id} asked={query.new === '1'} button={data.length > 0} />
+        </IfMay>
+      </div>
+      {data.length === 0 ? (
+        <EmptyState
+          icon={Link2}
+          title="No upload link yet"
+          action={
+            <IfMay right="build">
+              <ButtonLink href={`${path}?new=1`} tone="primary" scroll={false}>
+                <Plus aria-hidden />
+                Create a link
+              </ButtonLink>
+            </IfMay>
+          }
+        >
+          Send one to a customer or a colleague: it opens a page that takes files, until you close it or its
+          limit is reached.
+        </EmptyState>
+      ) : (
+        <LinkTable links={data} />
+      )}
+      <Pager path={path} query={query} nextCursor={nextCursor} />
+    </section>
+  )
+}

@@ -1,0 +1,156 @@
+import type { Page } from 'playwright/test'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
+import { openDecider } from '../../test/support/decider.ts'
+import { file, holdBodies, MIB } from '../../test/support/kit-site.ts'
+
+/** Upload links: made in the dashboard, and used by somebody without an account. */
+type Pipe = { id: string; uploadUrl: string }
+type Link = { id: string; url: string; state: string; filesCreated: number }
+
+const openPipe = (demo: DemoDocument, fields: object = {}) =>
+  api<Pipe>(demo, 'POST', '/pipes', {
+    name: 'Links',
+    dataStoreId: demo.dataStoreId,
+    source: { http: true },
+    ...fields,
+  })
+const statusesOf = async (demo: DemoDocument, { id }: Pipe) => {
+  type Files = { data: { filename: string; status: string }[] }
+  const { data } = await api<Files>(demo, 'GET', `/files?pipeId=${id}`)
+  return Object.fromEntries(data.map(({ filename, status }) => [filename, status]))
+}
+const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
+
+async function expectAccessibleEverywhere(page: Page, what: string): Promise<void> {
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expectAccessible(page, what)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), what).toBe(width)
+  }
+}
+
+test('a link is made in the dashboard, takes one file over a reload, and is then used up, closed and deleted', async ({
+  owner,
+  page,
+  demo,
+}) => {
+  // It is looked at in both modes and at both widths.
+  test.slow()
+  const pipe = await openPipe(demo, { allowedOrigins: ['https://www.example.com'] })
+  await owner.goto(`/dashboard/pipes/${pipe.id}`)
+  await owner.getByRole('link', { name: 'Upload links' }).click()
+  await owner.getByRole('link', { name: 'Create a link' }).click()
+  const dialog = owner.getByRole('dialog', { name: 'Create an upload link' })
+  await dialog.getByLabel('Title').fill('Films for May')
+  await dialog.getByLabel('Message').fill('One file for each scene.')
+  await dialog.getByLabel('Files in all').fill('one')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await expect(dialog.getByLabel('Files in all')).toHaveAttribute('aria-invalid', 'true')
+  await expectAccessible(owner, 'creating a link')
+  await dialog.getByLabel('Files in all').fill('1')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  const shown = owner.getByRole('dialog', { name: 'Your upload link' })
+  const url = await shown.getByText(/\/u\/\w{22}$/).innerText()
+  await shown.getByLabel('I have saved it').check()
+  await shown.getByRole('button', { name: 'Done' }).click()
+
+  const response = await page.goto(url)
+  expect(response!.headers()).toMatchObject({
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex, nofollow',
+  })
+  await expect(page.getByRole('heading', { name: 'Films for May' })).toBeVisible()
+  await expect(page.getByText('One file for each scene.')).toBeVisible()
+  await expect(page.getByText('1 file left')).toBeVisible()
+  await expectAccessibleEverywhere(page, 'an upload link')
+  const flow = await holdBodies(page, pipe.uploadUrl)
+  await page.getByLabel('Choose files').setInputFiles(file('scene.txt', MIB))
+  await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'uploading' })
+  await page.reload()
+  // It has no place left for others, and goes on with what it began.
+  await expect(page.getByText('This link takes no more files')).toBeVisible()
+  await expect(row(page, 'scene.txt')).toBeVisible()
+  await expect(page.getByLabel('Choose files')).toHaveCount(0)
+  flow()
+  await expect(row(page, 'scene.txt')).toContainText('Uploaded')
+  expect(await statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'transferred' })
+  await expect(page.getByText('Your file has arrived')).toBeVisible()
+  await expectAccessibleEverywhere(page, 'an exhausted link')
+
+  await owner.reload()
+  const links = owner.getByRole('table', { name: 'Upload links' })
+  await expect(links.getByRole('row', { name: 'Films for May' })).toContainText('used up')
+  await expect(links).toContainText('1 of 1')
+  await links.getByRole('button', { name: 'Close Films for May' }).click()
+  await expect(links).toContainText('closed')
+  await page.reload()
+  await expect(page.getByText('This link is closed')).toBeVisible()
+  await links.getByRole('button', { name: 'Reopen Films for May' }).click()
+  await expect(links).toContainText('used up')
+  await links.getByRole('button', { name: 'Edit' }).click()
+  await owner.getByLabel('Files in all').fill('2')
+  await owner.getByRole('button', { name: 'Save' }).click()
+  await expect(links).toContainText('1 of 2')
+  await expectAccessible(owner, 'the upload links of a Pipe')
+  await links.getByRole('button', { name: 'Delete' }).click()
+  await owner.getByLabel(/to confirm/).fill('Films for May')
+  await owner.getByRole('button', { name: 'Delete this link' }).click()
+  await expect(owner.getByText('No upload link yet')).toBeVisible()
+
+  const deleted = await page.goto(url)
+  const textOfDeleted = await page.getByRole('main').innerText()
+  expect([deleted!.status(), textOfDeleted]).toEqual([
+    404,
+    expect.stringContaining('This link does not work'),
+  ])
+  const unknown = await page.goto('/u/AbCdEfGhIjKlMnOpQrStUv')
+  expect([unknown!.status(), await page.getByRole('main').innerText()]).toEqual([404, textOfDeleted])
+  await expectAccessibleEverywhere(page, 'a link that does not work')
+})
+
+test('a link with a password shows its message after that, goes on without it, and tells why a file was rejected', async ({
+  page,
+  demo,
+}) => {
+  test.slow()
+  const decider = await openDecider()
+  decider.answer = ({ data }) =>
+    JSON.stringify(data).includes('bad.txt') ? { allow: false, reason: 'It has a virus.' } : { allow: true }
+  const pipe = await openPipe(demo)
+  const hook = { url: decider.url, enabled: true, timeoutSeconds: 5, withoutAnswer: 'refuse' }
+  await api(demo, 'PUT', `/pipes/${pipe.id}/hooks/before_complete`, hook)
+  const fields = { pipeId: pipe.id, title: 'Rushes', message: 'For your eyes only.', password: 'open sesame' }
+  const { url } = await api<Link>(demo, 'POST', '/upload-links', fields)
+
+  await page.goto(url)
+  const password = page.getByLabel('Password')
+  await expect(page.getByRole('heading', { name: 'Rushes' })).toBeVisible()
+  expect(await page.content()).not.toContain('For your eyes only.')
+  await password.fill('guess')
+  await password.press('Enter')
+  await expect(page.getByText('This is not the password.')).toBeVisible()
+  await expect(password).toBeFocused()
+  await expectAccessibleEverywhere(page, 'a wrong password')
+  await password.fill('open sesame')
+  await password.press('Enter')
+  await expect(page.getByText('For your eyes only.')).toBeVisible()
+
+  const flow = await holdBodies(page, pipe.uploadUrl)
+  await page.getByLabel('Choose files').setInputFiles([file('good.txt', MIB), file('bad.txt', MIB)])
+  await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'good.txt': 'uploading', 'bad.txt': 'uploading' })
+  await page.reload()
+  await expect(page.getByText('What you have begun goes on without it.')).toBeVisible()
+  flow()
+  await expect(row(page, 'good.txt')).toContainText('Uploaded')
+  await expect(row(page, 'bad.txt')).toContainText('Failed: It has a virus.')
+  expect(await statusesOf(demo, pipe)).toEqual({ 'good.txt': 'transferred', 'bad.txt': 'failed' })
+  await expectAccessibleEverywhere(page, 'a rejected file')
+
+  await password.fill('open sesame')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByLabel('Choose files').setInputFiles(file('another.txt'))
+  await expect(row(page, 'another.txt')).toContainText('Uploaded')
+  await decider.close()
+})
