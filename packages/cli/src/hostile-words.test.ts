@@ -42,6 +42,7 @@ const LISTS: Record<string, object[]> = {
   '/api/v1/senders': [{ id: ID, name: EVIL, revokedAt: null }],
   '/api/v1/outputs': [{ id: ID, name: EVIL, url: EVIL, headerNames: [EVIL] }],
   '/api/v1/pipes/pipe_a/outputs': [],
+  '/api/v1/upload-links': [{ id: ID, title: EVIL, state: 'open', filesCreated: 0, maxFiles: null }],
 }
 const CHECK = { ok: false, operations: [{ name: EVIL, ok: false, message: EVIL }] }
 
@@ -91,6 +92,8 @@ const commands: [name: string, args: () => string[], options?: { end?: string; i
   ['verify', () => ['verify', '--headers', join(home, 'headers'), '--body', join(home, 'headers')]],
   ['doctor', () => ['doctor']],
   ['tokens', () => ['tokens', 'create']],
+  ['links', () => ['links', 'list']],
+  ['links of which one is refused', () => ['links', 'create', '--title', EVIL]],
   ['export', () => ['export']],
   ['apply', () => ['apply', '-f', join(home, 'sluice.yaml'), '--check']],
   ['apply of a file that is none', () => ['apply', '-f', join(home, EVIL)]],

@@ -1,7 +1,6 @@
-import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
 import { createSluice } from '../../node/src/client.ts'
 import { type Command, misused, readArguments } from './command.ts'
+import { readSecret } from './read-secret.ts'
 import { keepSettings } from './settings.ts'
 import { result, say } from './tell.ts'
 
@@ -30,19 +29,4 @@ export const login: Command = {
 function isInTheClear(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/.test(hostname)
-}
-
-async function readSecret(question: string): Promise<string> {
-  if (!process.stdin.isTTY) {
-    let text = ''
-    for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
-    return text.trim()
-  }
-  process.stderr.write(question)
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
-  const answer = await lines.question('')
-  lines.close()
-  process.stderr.write('\n')
-  return answer.trim()
 }

@@ -4,6 +4,7 @@ import { exportCommand } from './apply/export.ts'
 import { type Command, EXIT, Failure } from './command.ts'
 import { doctor } from './doctor.ts'
 import { importCommand } from './import.ts'
+import { links } from './links.ts'
 import { listen } from './listen.ts'
 import { login } from './login.ts'
 import { repair } from './repair.ts'
@@ -26,6 +27,7 @@ const COMMANDS: Record<string, Command> = {
   verify,
   doctor,
   tokens,
+  links,
   apply,
   export: exportCommand,
 }

@@ -1,0 +1,79 @@
+import type { Sluice } from '../../node/src/client.ts'
+import { type Command, misused, readArguments } from './command.ts'
+import { readSecret } from './read-secret.ts'
+import { choosePipe, connect } from './settings.ts'
+import { result } from './tell.ts'
+
+const usage =
+  'links create --title <title> [--message <text>] [--pipe <id>] [--expires <time>] [--max-files <count>]\n' +
+  '      [--max-bytes <bytes>] [--type <media type>]… [--password] [--json]   (the password is asked for, or read from the input)\n' +
+  '  links list [--pipe <id>] [--json]\n' +
+  '  links close <link id> [--json]'
+
+type Link = Awaited<ReturnType<Sluice['showUploadLink']>>
+
+/** Pages where people without an account upload. */
+export const links: Command = {
+  usage,
+  about: 'Create, list and close upload links',
+  async run(args) {
+    const { values, positionals } = readArguments(args, usage, {
+      pipe: { type: 'string' },
+      title: { type: 'string' },
+      message: { type: 'string' },
+      expires: { type: 'string' },
+      'max-files': { type: 'string' },
+      'max-bytes': { type: 'string' },
+      type: { type: 'string', multiple: true },
+      password: { type: 'boolean' },
+    })
+    const { json } = values
+    const [verb, id, ...more] = positionals
+    if (verb === 'create' && id === undefined) return create(values)
+    if (verb === 'list' && id === undefined) return list(values.pipe, json)
+    if (verb === 'close' && id !== undefined && more.length === 0) {
+      const link = await connect().changeUploadLink({ id, closed: true })
+      return result(json, link, `${link.title} is closed. Uploads that have begun go on.`)
+    }
+    throw misused('There are `links create`, `links list` and `links close <link id>`.', usage)
+  },
+}
+
+type Given = {
+  pipe?: string
+  title?: string
+  message?: string
+  expires?: string
+  'max-files'?: string
+  'max-bytes'?: string
+  type?: string[]
+  password?: boolean
+  json?: boolean
+}
+
+async function create(given: Given): Promise<void> {
+  const { title, message, expires, 'max-files': maxFiles, 'max-bytes': maxBytes, type, json } = given
+  if (!title) throw misused('What is its title?', usage)
+  const pipeId = await choosePipe(given.pipe)
+  const made = await connect().createUploadLink({
+    pipeId,
+    title,
+    ...(message && { message }),
+    ...(expires && { expiresAt: expires }),
+    ...(maxFiles && { maxFiles: Number(maxFiles) }),
+    ...(maxBytes && { maxBytes: Number(maxBytes) }),
+    ...(type && { allowedTypes: type }),
+    ...(given.password && { password: await readSecret('Password of the link: ') }),
+  })
+  result(json, made, made.url)
+}
+
+async function list(pipe: string | undefined, json: boolean | undefined): Promise<void> {
+  const pipeId = await choosePipe(pipe)
+  for await (const link of connect().listUploadLinks({ pipeId, limit: 100 })) result(json, link, lineOf(link))
+}
+
+function lineOf({ id, title, state, filesCreated, maxFiles }: Link): string {
+  const files = maxFiles === null ? `${filesCreated} files` : `${filesCreated} of ${maxFiles} files`
+  return `${id}  ${state.padEnd(9)}  ${files}  ${title}`
+}

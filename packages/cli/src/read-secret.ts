@@ -1,0 +1,18 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+
+/** From the input, or asked for without showing what is typed. Arguments can be read by everybody on the machine. */
+export async function readSecret(question: string): Promise<string> {
+  if (!process.stdin.isTTY) {
+    let text = ''
+    for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
+    return text.trim()
+  }
+  process.stderr.write(question)
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  const answer = await lines.question('')
+  lines.close()
+  process.stderr.write('\n')
+  return answer.trim()
+}
