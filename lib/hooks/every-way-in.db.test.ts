@@ -108,6 +108,13 @@ describeWithDatabase('decisions', (database) => {
       'upload-complete': '?1',
       'sluice-result': encoded('ok'),
     })
+    const whole = { 'Upload-Complete': '?0', 'Upload-Length': '500' }
+    const early = (await send('POST', client.collection, randomBytes(500), whole)).headers.location!
+    expect((await head(early)).headers).toMatchObject({ 'upload-complete': '?0', 'upload-offset': '499' })
+    expect(await append(early, 499, Buffer.alloc(1))).toMatchObject({
+      status: 201,
+      headers: { 'upload-complete': '?1', 'sluice-result': encoded('ok') },
+    })
     decider.answer = () => ({ allow: false, reason: REASON })
     const other = second.headers.location!
     expect(problem(await append(other, 500, randomBytes(500)))).toEqual(REJECTED)

@@ -28,14 +28,17 @@ type ClaimLimits = {
   busy: readonly string[]
 }
 
-/** Takes the lease on one file whose hook is to be asked, unless someone is already asking. */
+/**
+ * Takes the lease on one file whose hook is to be asked, unless someone is already asking. Its client is waiting, so it
+ * considers the file complete, even if its protocol lets clients declare that after the last byte.
+ */
 export async function claimOneUndecided(
   db: Db,
   leaseMs: number,
   { fileId, nowMs }: { fileId: string; nowMs: number },
 ): Promise<Undecided | undefined> {
   const due = sql`due as (
-      select f.id from files f where f.id = ${fileId}::uuid and ${IS_DUE} for update of f skip locked
+      select f.id from files f where f.id = ${fileId}::uuid and ${isDue(HAS_ALL_BYTES)} for update of f skip locked
     )`
   return (await claim(db, leaseMs, due, nowMs))[0]
 }
@@ -60,7 +63,10 @@ export function claimUndecided(
   return claim(db, leaseMs, due, nowMs)
 }
 
-const IS_DUE = sql`(f.status = 'transferring' and f.decision = 'asked' or ${hasAllBytes} and f.decision = 'due') and ${isFree}`
+const isDue = (isComplete: SQL): SQL =>
+  sql`(f.status = 'transferring' and f.decision = 'asked' or ${isComplete} and f.decision = 'due') and ${isFree}`
+const IS_DUE = isDue(hasAllBytes)
+const HAS_ALL_BYTES = sql`(f.status = 'uploading' and f.offset_bytes = f.length_bytes)`
 
 function claim(db: Db, leaseMs: number, due: SQL, nowMs: number): Promise<Undecided[]> {
   return rows<Undecided>(
