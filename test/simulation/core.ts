@@ -8,7 +8,9 @@ import type { UploadRequest } from '#lib/protocols/endpoint/upload-request.ts'
 import { plainProtocol } from '#lib/protocols/plain/plain-protocol.ts'
 import { resumableProtocol } from '#lib/protocols/resumable/resumable-protocol.ts'
 import { tusProtocol } from '#lib/protocols/tus/tus-protocol.ts'
+import { decideByCall, decisionSweeps } from '#lib/uploads/decisions/decide.ts'
 import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
+import type { Verdict } from '#lib/uploads/rules/decision.ts'
 import type { HttpProtocol } from '#lib/uploads/upload-context.ts'
 import { drainUploads } from '#lib/uploads/upload-context.ts'
 import { openUploads } from '#server/open-uploads.ts'
@@ -17,6 +19,8 @@ import type { Host, Scheduler } from './scheduler.ts'
 import type { Session } from './sessions.ts'
 
 /** Everything that the simulation knows about the core is in this file. */
+
+export type { Verdict }
 
 export type CoreRequest = Pick<UploadRequest, 'method' | 'pipeId' | 'fileId' | 'headers'> & {
   protocol: HttpProtocol
@@ -34,6 +38,8 @@ export type CoreNode = {
   limitBytes: number
   /** Undefined if there is nobody to respond to. */
   handle(request: CoreRequest): Promise<CoreReply | undefined>
+  /** By the API. */
+  decide(fileId: string, allow: boolean): Promise<unknown>
   sweeps: { name: string; run(): Promise<number> }[]
   drain(): Promise<void>
 }
@@ -54,6 +60,8 @@ type Around = {
   quotaBytes: number
   /** Who has or had each lease. */
   adopted: Map<string, Host>
+  /** What the customer's backend answers. */
+  ask(host: Host, fileId: string): Promise<Verdict>
   violated(failure: Failure): void
 }
 
@@ -61,11 +69,12 @@ type Around = {
 export async function openNode(
   runtime: Runtime,
   database: DatabaseHandle,
-  { host, scheduler, quotaBytes, adopted, violated }: Around,
+  { host, scheduler, quotaBytes, adopted, ask, violated }: Around,
 ): Promise<CoreNode> {
   const clock = { now: () => scheduler.nowMs + host.skewMs }
   const config = { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES, freeTierBytes: quotaBytes }
   const context = await openUploads({ ...runtime, config, clock, database, db: database.db })
+  context.hooks = { ...context.hooks, beforeComplete: (fileId) => ask(host, fileId) }
   const held = new Set<string>()
   const adopt = context.leases.adopt.bind(context.leases)
   context.leases.adopt = (fenced, sinceMs) => {
@@ -96,7 +105,10 @@ export async function openNode(
         return { status: 500, headers: {} }
       }
     },
-    sweeps: uploadSweeps(context).filter(({ name }) => !NOT_SIMULATED.has(name)),
+    decide: (fileId, allow) => decideByCall(context, fileId, { allow }),
+    sweeps: [...uploadSweeps(context), ...decisionSweeps(context)].filter(
+      ({ name }) => !NOT_SIMULATED.has(name),
+    ),
     drain: () => drainUploads(context),
   }
 }
@@ -135,6 +147,9 @@ export type LedgerFile = {
   erased: boolean
   /** Its address is gone: its client has abandoned it, or it was a piece that was joined or has expired. */
   retired: boolean
+  /** Where the hook stands; null for a file that nobody decides about. */
+  decision: 'due' | 'asked' | Verdict['state'] | null
+  decisions: { state: Verdict['state']; by: Verdict['by'] }[]
   /** The file that a piece has become part of. */
   joinedInto: string | null
   destinations: LedgerDestination[]
@@ -167,7 +182,9 @@ const LEDGER = `select json_build_object(
     'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends,
     'fence', f.lease_fence, 'holder', f.lease_holder, 'leaseUntil', f.lease_until, 'countedBytes', f.counted_bytes,
     'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'erased', f.erased_at is not null,
-    'retired', f.retired_at is not null, 'joinedInto', f.joined_into,
+    'retired', f.retired_at is not null, 'joinedInto', f.joined_into, 'decision', f.decision,
+    'decisions', (select coalesce(json_agg(json_build_object('state', d.state, 'by', d.decided_by)), '[]')
+      from file_decisions d where d.file_id = f.id),
     'destinations', (select json_agg(json_build_object('position', coalesce(d.position, 1),
       'required', d.required is distinct from false, 'status', d.status, 'bucket', d.bucket, 'key', d.key,
       'multipartId', d.multipart_id) order by d.position) from file_destinations d where d.file_id = f.id),
@@ -183,7 +200,16 @@ export async function emptyLedger(session: Session): Promise<void> {
   await session.run({ text: EMPTY })
 }
 
-const EMPTY = ['events', 'deliveries', 'tallies', 'usage_months', 'usage_days', 'rate_limits', 'files']
+const EMPTY = [
+  'events',
+  'deliveries',
+  'tallies',
+  'usage_months',
+  'usage_days',
+  'rate_limits',
+  'file_decisions',
+  'files',
+]
   .map((table) => `delete from ${table}`)
   .concat('update tokens set files_created = 0')
   .join(';')

@@ -5,27 +5,29 @@ import { sentenceOf } from './trace.ts'
 import type { World } from './world.ts'
 
 /** What can go wrong between two steps, apart from faults of a single request or statement. */
-const DISTURBANCES: ((world: World, node: Node) => void | Promise<void>)[] = [
+export const DISTURBANCES = {
   passTime,
   sweep,
   kill,
   freeze,
   stop,
-  (_, node) => node.missNotices(),
+  missNotices: (_: World, node: Node) => node.missNotices(),
   loseClient,
   passMuchTime,
   delay,
   dropMultipart,
   passHours,
   strand,
-]
+} satisfies Record<string, (world: World, node: Node) => void | Promise<void>>
+export type Disturbance = keyof typeof DISTURBANCES
 
 /** True if something was disturbed. */
 export async function disturb(world: World): Promise<boolean> {
   const { choices, habits } = world
-  const chosen = choices.weighted([1000, ...habits.disturbances])
+  const all = Object.keys(DISTURBANCES) as Disturbance[]
+  const chosen = choices.weighted([1000, ...all.map((name) => habits.disturbances[name])])
   if (chosen === 0) return false
-  await DISTURBANCES[chosen - 1]!(world, choices.pick(world.nodes))
+  await DISTURBANCES[all[chosen - 1]!](world, choices.pick(world.nodes))
   return true
 }
 
@@ -42,12 +44,13 @@ function passMuchTime({ scheduler, choices, trace }: World): void {
   trace.note(`${ms} ms pass`)
 }
 
-/** Reservations lapse, and an upload whose client may not know its address expires. */
+/** Reservations lapse, and an upload whose client may not know its address expires. Sweeps that are due run afterwards. */
 function passHours(world: World): void {
-  if (!world.habits.idles) return
   world.mayFail = true
+  world.hasIdled = true
   world.scheduler.nowMs += hours(2)
   world.trace.note('two hours pass')
+  void world.watched(world.sweepOnce())
 }
 
 function sweep(world: World, node: Node): void {
@@ -112,11 +115,11 @@ function delay({ choices, scheduler, trace }: World): void {
 
 /** A lifecycle rule removes unfinished uploads, at the earliest a day after their start. */
 function dropMultipart(world: World): void {
-  const { buckets, choices, habits, scheduler, trace } = world
+  const { buckets, choices, scheduler, trace } = world
   const open = [...buckets.values()].flatMap(({ multiparts }) =>
     [...multiparts.keys()].map((id) => ({ multiparts, id })),
   )
-  if (!habits.drops || open.length === 0) return
+  if (open.length === 0) return
   world.mayFail = true
   scheduler.nowMs += hours(25)
   const { multiparts, id } = choices.pick(open)

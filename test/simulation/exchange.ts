@@ -8,8 +8,15 @@ export type Reply = CoreReply | 'nothing'
 /** Called with the headers of a response that arrives while the body is still being sent. */
 export type Interim = (headers: Record<string, string>) => void
 
-/** How long a client waits for a response before it gives up. */
-const PATIENCE_MS = 30_000
+type Manner = {
+  /** Its words in a story. */
+  what: string
+  /** The number of chunks of its body. */
+  chunks: number
+  /** How long the client waits for a response before it gives up. */
+  patienceMs: number
+  onInterim: Interim | undefined
+}
 
 /** A client's request to a node. Its body arrives in chunks, each of which is a step. */
 export class Exchange {
@@ -32,18 +39,18 @@ export class Exchange {
   send(
     request: Omit<CoreRequest, 'body' | 'sendInterim'>,
     body: Buffer,
-    { what, onInterim }: { what: string; onInterim: Interim | undefined },
+    { what, chunks, patienceMs, onInterim }: Manner,
   ): Promise<Reply> {
     const { choices, habits, isTroubled, scheduler } = this.#world
     const node = this.#node
     if (node.host.state === 'dead') return Promise.resolve('nothing')
-    this.#chunks = cutUp(body, choices.whole(1, 3))
+    this.#chunks = cutUp(body, chunks)
     if (isTroubled && body.length > 0 && choices.percent(habits.cutPercent))
       this.#cutAfter = choices.below(this.#chunks.length + 1)
     this.#giveUpLater = scheduler.park({
       actor: this.#client,
       label: `stops waiting for the answer to ${what}`,
-      dueMs: scheduler.nowMs + PATIENCE_MS,
+      dueMs: scheduler.nowMs + patienceMs,
       run: () => this.giveUp(),
     })
     node.exchanges.add(this)

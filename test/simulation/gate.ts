@@ -3,15 +3,18 @@ import { assertHolds } from './failure.ts'
 import type { Host, Scheduler } from './scheduler.ts'
 import type { Query, Session, Sessions } from './sessions.ts'
 import { pauseReally } from './simulated-time.ts'
+import { lostSession, Transaction } from './transaction.ts'
 
 type Rows = Record<string, unknown>[]
 export type Deps = {
   scheduler: Scheduler
   choices: Choices
-  /** How many of a hundred statements lose their session before execution, and how many after it. */
-  lostPercent: () => number
-  /** How many of a hundred responses are delayed. */
-  slowPercent: () => number
+  /** How many of a hundred statements with this name lose their session before execution, and how many after it. */
+  lostPercent: (label: string) => number
+  /** How many of a hundred responses to it are delayed. */
+  slowPercent: (label: string) => number
+  /** How many of a hundred wait for long before they are executed. */
+  latePercent: (label: string) => number
   /** Called when something may have been committed, with the node and the statement. */
   committed(by: ReadonlyMap<Host, string>): Promise<void>
   /** Called for this notification. */
@@ -26,6 +29,8 @@ const WRITES = /\b(insert|update|delete)\b/i
 const ASKS_TIME = /\bnow\(\)/i
 /** How late a response is: only after other steps, or so late that its request may have ended. */
 const LATE_MS = [0, 0, 0, 3_000]
+/** How late a statement is executed: possibly after nobody waits for it any more, or after its lease has expired. */
+const WAITS_MS = [500, 5_000, 16_000, 31_000]
 /** By the real clock. */
 const ASK_AFTER_MS = 2
 
@@ -53,10 +58,13 @@ export class Gate {
   run(statement: Statement): Promise<Rows> {
     const { promise, resolve, reject } = Promise.withResolvers<Rows>()
     const { host, label, transaction } = statement
-    this.#deps.scheduler.park({
+    const { scheduler, choices, latePercent } = this.#deps
+    const isLate = choices.percent(latePercent(label))
+    scheduler.park({
       actor: host.name,
       label,
       host,
+      ...(isLate && { dueMs: scheduler.nowMs + choices.pick(WAITS_MS) }),
       mayOutlive: transaction === undefined,
       isPossible: () => this.#isTurnOf(transaction),
       run: () => this.#execute(statement, resolve, reject),
@@ -113,7 +121,7 @@ export class Gate {
   ): Promise<void> {
     const { host, label, transaction } = statement
     if (transaction?.lost) return reject(transaction.lost)
-    const fault = this.#drawFault()
+    const fault = this.#drawFault(label)
     if (fault === 'lost before') {
       if (transaction) await this.#lose(transaction)
       await this.#untilBlocked()
@@ -181,7 +189,7 @@ export class Gate {
   ): Promise<void> {
     const { host } = transaction
     if (transaction.lost) return how === 'commit' ? reject(transaction.lost) : resolve()
-    const fault = how === 'commit' ? this.#drawFault() : undefined
+    const fault = how === 'commit' ? this.#drawFault(label) : undefined
     if (fault === 'lost before') {
       await this.#lose(transaction)
       await this.#untilBlocked()
@@ -250,8 +258,7 @@ export class Gate {
 
   #answer(host: Host, label: string, give: () => void): void {
     if (host.state === 'dead') return
-    const slow = this.#deps.slowPercent()
-    const isSlow = host.state === 'frozen' || (slow > 0 && this.#deps.choices.percent(slow))
+    const isSlow = host.state === 'frozen' || this.#deps.choices.percent(this.#deps.slowPercent(label))
     if (!isSlow) {
       give()
       return
@@ -266,32 +273,13 @@ export class Gate {
     })
   }
 
-  #drawFault(): 'lost before' | 'lost after' | undefined {
-    const lost = this.#deps.lostPercent()
-    if (lost === 0) return undefined
+  #drawFault(label: string): 'lost before' | 'lost after' | undefined {
+    const lost = this.#deps.lostPercent(label)
     const drawn = this.#deps.choices.weighted([100 - 2 * lost, lost, lost])
     return [undefined, 'lost before', 'lost after'][drawn] as 'lost before' | 'lost after' | undefined
   }
 }
 
-/** A node's open transaction. Its session starts with its first statement. */
-export class Transaction {
-  readonly host: Host
-  session: Session | undefined
-  /** Set once its session has ended. */
-  lost: Error | undefined
-  wrote = false
-  notified = false
-
-  constructor(host: Host) {
-    this.host = host
-  }
-}
-
 async function ended(running: Promise<unknown>): Promise<void> {
   await running.catch(() => {})
-}
-
-function lostSession(): Error {
-  return Object.assign(new Error('The session has ended.'), { code: 'CONNECTION_CLOSED', query: '' })
 }

@@ -1,7 +1,10 @@
 import type { Choices } from './choices.ts'
-import { PUTTING } from './simulated-bucket.ts'
-import type { UploadPlan } from './simulated-client.ts'
+import { DISTURBANCES, type Disturbance } from './disturb.ts'
+import { FATES } from './network.ts'
+import { type BucketRules, PUTTING, REFUSALS } from './simulated-bucket.ts'
+import { PATIENCE_MS, type UploadPlan } from './simulated-client.ts'
 import type { SiteOptions } from './site.ts'
+import { Swarm } from './swarm.ts'
 
 /** One of the Pipe's destinations, with what happens on the way to its bucket: see `FATES`. */
 type DestinationHabits = SiteOptions['destinations'][number] & { fates: number[] }
@@ -10,54 +13,73 @@ type DestinationHabits = SiteOptions['destinations'][number] & { fates: number[]
 export type Habits = Omit<SiteOptions, 'destinations'> & {
   destinations: DestinationHabits[]
   plans: UploadPlan[]
+  /** The things that this run treats differently from others of their kind. */
+  swarm: Swarm
   /** How far each node's clock is off. */
   skewsMs: number[]
   /** For how many steps disturbances occur. */
   troubledSteps: number
   /** How many of a hundred steps are not the oldest one. */
   shufflePercent: number
+  /** Steps have ranks by what they are, and the highest is next: so some things are always last. After how many of a hundred steps the ranks change. */
+  rerankPercent: number | undefined
   lostPercent: number
   slowPercent: number
   cutPercent: number
   cancelPercent: number
   /** Hours may pass in which nothing happens. */
   idles: boolean
+  /** Nodes also sweep while disturbances occur. */
+  sweeps: boolean
   /** The limit for all files together; 0 is unlimited. */
   quotaBytes: number
   /** The bucket may drop unfinished uploads. */
   drops: boolean
-  /** Before how many of a thousand steps each of `DISTURBANCES` happens. */
-  disturbances: number[]
+  /** Before how many of a thousand steps each disturbance happens. */
+  disturbances: Record<Disturbance, number>
 }
 
 export function drawHabits(choices: Choices): Habits {
   const often = (...levels: number[]) => choices.pick(levels)
-  const destinations = drawDestinations(choices)
+  const swarm = new Swarm(choices.percent(75) ? choices.whole(1, 2 ** 16) : 0)
+  const joins = choices.percent(12)
+  const [drops, idles] = [choices.percent(15), choices.percent(15)]
+  const destinations = joins ? [drawJoining(choices)] : drawDestinations(choices)
   return {
     webhook: choices.percent(50),
+    gated: choices.percent(20),
     destinations,
-    plans: drawPlans(choices, mayJoinAt(destinations)),
+    plans: drawPlans(choices, { joins, idles }),
+    swarm,
     skewsMs: Array.from({ length: choices.whole(1, 3) }, () => choices.pick([0, 0, 1500, -1500])),
     troubledSteps: choices.pick([60, 120, 240]),
     shufflePercent: often(30, 70, 100),
+    rerankPercent: choices.pick([undefined, undefined, 1, 5]),
     lostPercent: often(0, 0, 2, 5),
     slowPercent: often(10, 40),
     cutPercent: often(0, 15, 40),
     cancelPercent: often(0, 0, 5),
-    drops: choices.percent(15),
-    idles: choices.percent(15),
-    quotaBytes: choices.pick([0, 0, 0, 20_000, 30_000]),
-    disturbances: drawDisturbances(choices),
+    drops,
+    idles,
+    sweeps: choices.percent(40),
+    quotaBytes: choices.pick(idles ? [0, 20_000, 30_000] : [0, 0, 0, 20_000, 30_000]),
+    disturbances: drawDisturbances(choices, { drops, idles }),
   }
 }
 
 /** Half of the runs are calm, so that uploads get far in them. */
-function drawDisturbances(choices: Choices): number[] {
+function drawDisturbances(
+  choices: Choices,
+  { drops, idles }: { drops: boolean; idles: boolean },
+): Record<Disturbance, number> {
   const levels = choices.pick([
     [0, 4, 15, 30],
     [0, 0, 0, 4],
   ])
-  return Array.from({ length: 12 }, () => choices.pick(levels))
+  const names = Object.keys(DISTURBANCES) as Disturbance[]
+  const drawn = Object.fromEntries(names.map((name) => [name, choices.pick(levels)]))
+  const rare = { dropMultipart: drops ? 15 : 0, passHours: idles ? 15 : 0 }
+  return { ...drawn, ...rare } as Record<Disturbance, number>
 }
 
 /** Half of the runs have one destination. At least one is required. */
@@ -78,7 +100,7 @@ function drawDestination(choices: Choices, isBestEffort: boolean): DestinationHa
     provider: choices.pick(['aws', 'aws', 'r2', 'b2']),
     mayRead: choices.percent(50),
     remembersCompletions: choices.percent(50),
-    refuses: isBestEffort ? choices.pick([undefined, undefined, undefined, ...PUTTING]) : undefined,
+    refuses: isBestEffort ? drawRefusal(choices) : undefined,
     fates: [
       100,
       often(0, 20, 60),
@@ -89,33 +111,60 @@ function drawDestination(choices: Choices, isBestEffort: boolean): DestinationHa
   }
 }
 
-/** Joining reads and deletes, and copies parts of any size within one bucket. */
-function mayJoinAt([first, ...further]: readonly DestinationHabits[]): boolean {
-  return further.length === 0 && first!.mayRead && first!.provider !== 'r2'
+function drawRefusal(choices: Choices): BucketRules['refuses'] {
+  const operation = choices.pick([undefined, undefined, undefined, ...PUTTING])
+  return operation === undefined ? undefined : { operation, code: choices.pick(REFUSALS) }
 }
 
-function drawPlans(choices: Choices, mayJoin: boolean): UploadPlan[] {
+/** Joining reads and deletes, and copies parts of any size within one bucket. */
+function drawJoining(choices: Choices): DestinationHabits {
+  return { ...drawDestination(choices, false), provider: 'aws', mayRead: true }
+}
+
+/** What becomes of a request of this kind: see `FATES`. */
+export function fatesOf({ destinations, swarm }: Habits, at: number, operation: string): number[] {
+  const { fates } = destinations[at]!
+  const special = swarm.pick([0, 0, 0, ...FATES.keys()], 'fate', `${at} ${operation}`)
+  return special === 0 ? fates : fates.map((weight, fate) => (fate === special ? 400 : weight))
+}
+
+/** Of a hundred statements of this name. */
+export function statementHabits({ swarm, lostPercent, slowPercent }: Habits, label: string) {
+  return {
+    lost: Math.max(lostPercent, swarm.pick([0, 0, 0, 25], 'lost', label)),
+    slow: Math.max(slowPercent, swarm.pick([0, 0, 0, 80], 'slow', label)),
+    late: swarm.pick([0, 0, 0, 0, 0, 50], 'late', label),
+  }
+}
+
+type Kind = { joins: boolean; idles: boolean }
+
+function drawPlans(choices: Choices, kind: Kind): UploadPlan[] {
   const often = { deferred: choices.pick([0, 0, 60]), checksums: choices.pick([0, 0, 60]) }
-  return Array.from({ length: choices.whole(1, 2) }, () => drawPlan(choices, mayJoin, often))
+  return Array.from({ length: choices.whole(1, 2) }, () => drawPlan(choices, kind, often))
 }
 
 /** In the simulation, a mebibyte is a kibibyte: parts have 5 to 8 KiB. */
 function drawPlan(
   choices: Choices,
-  mayJoin: boolean,
+  { joins, idles }: Kind,
   often: { deferred: number; checksums: number },
 ): UploadPlan {
   const bytes = choices.pick([18_000, 26_000, 18_000, 26_000, 9_000, 16_384, 8_192, 700, 1, 0])
   const protocols = ['tus', 'http', 'resumable-http', 'join'] as const
   return {
-    protocol: protocols[choices.weighted([60, 8, 15, mayJoin ? 17 : 0])]!,
+    protocol: protocols[choices.weighted([60, 8, 15, joins ? 80 : 0])]!,
     bytes,
     deferred: choices.percent(often.deferred),
+    declarePercent: choices.pick([30, 5]),
     checksums: choices.percent(often.checksums),
     withCreation: choices.percent(40),
     requestBytes: choices.pick([100_000, 10_000, 6_000, 3_000, 'varied', 'varied', 'varied']),
-    twicePercent: choices.pick([0, 0, 30]),
+    mostChunks: choices.pick([3, 3, 8]),
+    twicePercent: choices.pick([0, 0, 30, 60]),
+    patienceMs: choices.pick([PATIENCE_MS, PATIENCE_MS, 3_000]),
     latePercent: choices.pick([0, 30]),
+    startsLate: idles && choices.percent(40),
     interop: choices.pick(['10', '6', undefined]),
     cuts: choices.pick([[0.5], [0.3, 0.6], [0, 0.4]]).map((share) => Math.floor(share * bytes)),
   }

@@ -40,9 +40,8 @@ export class ResumableClient extends SimulatedClient {
   /** False if the client has to ask for the offset. */
   async #goOn(): Promise<boolean> {
     const from = this.confirmedBytes
-    const body = this.bodyFrom(from)
     const appended = { 'upload-offset': String(from), 'content-type': 'application/partial-upload' }
-    const sending = this.sendBody(() => this.#request('PATCH', body, appended))
+    const sending = this.sendBody(from, (body) => this.#request('PATCH', body, appended))
     // Also while the body is in flight.
     const isCanceling = await this.cancels(() => this.#ask('DELETE'))
     const accepted = (await sending).filter(({ status }) => status < 300)

@@ -6,9 +6,11 @@ import {
   leaseName,
   readLedger,
 } from './core.ts'
+import { checkDecision, checkDecisionChange } from './decision-rules.ts'
 import { assertHolds } from './failure.ts'
 import { checkChange, checkEnd, checkFile, checkUsage, isEnded, isStored } from './ledger-rules.ts'
 import type { Host } from './scheduler.ts'
+import { endOf, SentParts, startOf } from './sent-parts.ts'
 import type { BucketRequest } from './simulated-bucket.ts'
 import type { SimulatedClient } from './simulated-client.ts'
 import type { World } from './world.ts'
@@ -17,8 +19,7 @@ import type { World } from './world.ts'
 export class Invariants {
   ledger: Ledger = { files: [], usedBytes: 0, reservedBytes: 0, dayBytes: 0 }
   readonly #world: World
-  /** The range of bytes that each part number was first sent with. */
-  readonly #sentRanges = new Map<string, string>()
+  readonly #sent = new SentParts()
   /** How often each file's status became final. */
   readonly #ends = new Map<string, number>()
 
@@ -37,10 +38,17 @@ export class Invariants {
       if (isEnded(file) && was?.status !== file.status)
         this.#ends.set(file.id, (this.#ends.get(file.id) ?? 0) + 1)
       checkFile(file, this.#ends.get(file.id) ?? 0)
+      checkDecision(file, (by, state) => this.#world.receiver.hasSaid(file.id, by, state))
+      if (was) checkDecisionChange(was, file)
+      this.#sent.check(file)
       this.#checkBuckets(file)
       if (was) checkChange(was, file, { by, holder: this.#holderOf(was) })
     }
     checkUsage(this.ledger, this.#world.habits.quotaBytes)
+  }
+
+  nameOf(fileId: string): string {
+    return this.ledger.files.find(({ id }) => id === fileId)?.filename ?? 'a file'
   }
 
   /** After each step, without reading the database. */
@@ -74,10 +82,9 @@ export class Invariants {
     const file = this.ledger.files.find((one) => one.destinations.some((at) => at.key === key))
     if (!file || operation !== 'UploadPart' || file.concat === 'final' || isEnded(file)) return
     const number = Number(query.get('partNumber'))
-    const multipartId = query.get('uploadId')
+    const multipartId = query.get('uploadId')!
     const from = startOf(file, number)
     const bound = from === undefined ? undefined : endOf(file, number, from)
-    const range = `${from} to ${from! + body.length}`
     const source = this.#sourceOf(file)
     assertHolds(
       'a part is bound before it is sent',
@@ -90,21 +97,21 @@ export class Invariants {
       source.subarray(from!, bound).equals(body),
       () => `${host.name} sends part ${number} of ${file.filename} to ${bucket}`,
     )
-    const name = `${multipartId} ${number}`
-    const first = this.#sentRanges.get(name) ?? range
-    this.#sentRanges.set(name, range)
-    assertHolds(
-      'no part number is bound to two ranges',
-      first === range || this.#mayRebind(file),
-      () => `part ${number} was ${first} and is ${range}`,
-    )
+    this.#sent.add(file, { multipartId, number, from: from!, to: from! + body.length })
   }
 
   /** A bucket has done something: a late part must not replace a recorded one. */
   arrived(operation: string, { bucket, key, query }: BucketRequest): void {
-    if (operation !== 'UploadPart') return
     for (const file of this.ledger.files)
       for (const at of file.destinations.filter((one) => one.bucket === bucket && one.key === key)) {
+        assertHolds(
+          'no object before it is allowed',
+          file.decision === null ||
+            file.decision === 'allowed' ||
+            !this.#world.buckets.get(bucket)!.objects.has(key),
+          () => `${bucket} has ${file.filename}, which is ${file.decision}`,
+        )
+        if (operation !== 'UploadPart') continue
         const part = file.parts.find(({ number }) => number === Number(query.get('partNumber')))
         if (part && at.status.endsWith('ing')) this.#checkPart(file, at, part)
       }
@@ -192,6 +199,16 @@ export class Invariants {
       client.end !== 'done' || files.some(isStored) || this.#mayFail(mine),
       () => `${client.name} is ${mine?.status}: ${mine?.reason}`,
     )
+    // Who sends a file in one request, or has pieces joined, may be told that the decision is to come.
+    const isTold = client.fileId !== undefined && client.plan.protocol !== 'join'
+    const isRejected = files.some(({ decision }) => decision === 'rejected')
+    assertHolds(
+      'a rejection is told as one, and nothing else is',
+      client.end === 'rejected'
+        ? isRejected
+        : !isTold || client.end !== 'done' || mine?.decision !== 'rejected',
+      () => `${client.name} is ${client.end}: ${files.map(({ decision }) => decision).join()}`,
+    )
     assertHolds(
       'no upload is refused without a reason',
       client.end !== 'refused' || this.#world.habits.quotaBytes > 0,
@@ -208,13 +225,12 @@ export class Invariants {
   /** Undefined if it has no record, such as a file that was to be joined. */
   #mayFail(file: LedgerFile | undefined): boolean {
     if (this.#world.mayFail || file === undefined) return this.#world.mayFail
-    return isStored(file) || file.status === 'canceled' || this.#mayRebind(file)
-  }
-
-  /** Decision 26: a rejected body or a late length can end inside a part that was sent. */
-  #mayRebind(file: LedgerFile): boolean {
-    const { deferred, checksums } = this.#clientOf(file).plan
-    return deferred || checksums
+    return (
+      isStored(file) ||
+      file.status === 'canceled' ||
+      file.decision === 'rejected' ||
+      this.#sent.isCutShort(file)
+    )
   }
 
   #holderOf({ id, fence }: LedgerFile): Host | undefined {
@@ -241,19 +257,4 @@ function changesOf(was: LedgerFile | undefined, is: LedgerFile): string[] {
     status !== (was?.status ?? 'uploading') && `${filename} is ${status}`,
     events > (was?.events ?? 0) && `${filename} has its event`,
   ].filter((what) => what !== false)
-}
-
-/** Where a part number's range starts in the ledger. */
-function startOf(file: LedgerFile, number: number): number | undefined {
-  const { recordedParts, recordedBytes, boundEnds, parts } = file
-  if (number <= recordedParts) return parts[number - 1]?.offsetBytes
-  return number === recordedParts + 1 ? recordedBytes : boundEnds[number - recordedParts - 2]
-}
-
-function endOf(file: LedgerFile, number: number, from: number): number | undefined {
-  const { recordedParts, boundEnds, parts, status, offsetBytes } = file
-  if (number <= recordedParts) return from + parts[number - 1]!.sizeBytes
-  // The tail of a file whose bytes have all arrived becomes its last part.
-  if (status === 'transferring') return offsetBytes
-  return boundEnds[number - recordedParts - 1]
 }

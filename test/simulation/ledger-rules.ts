@@ -4,6 +4,9 @@ import type { Host } from './scheduler.ts'
 
 /** What must hold in every state of the ledger, and from one state to the next. Nothing else is read. */
 
+/** In the simulation a mebibyte is a kibibyte. */
+const MIN_PART_BYTES = 5 * 1024
+
 const ENDED = new Set(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'])
 export const isEnded = ({ status }: LedgerFile) => ENDED.has(status)
 
@@ -17,6 +20,7 @@ export function checkFile(file: LedgerFile, ends: number): void {
   const { filename, status, destinations } = file
   const isPut = destinations.every((one) => isDelivered(one) || !one.required)
   if (!isEnded(file) && file.concat !== 'final' && !isPut) checkOffset(file)
+  if (file.status === 'uploading') checkBound(file)
   checkDestinations(file)
   const events = file.concat !== 'partial' && !file.erased ? ends : 0
   assertHolds(
@@ -29,6 +33,38 @@ export function checkFile(file: LedgerFile, ends: number): void {
     !isEnded(file) || file.leaseUntil === null,
     () => `${filename} is ${status} and leased`,
   )
+  assertHolds(
+    'what has ended reserves no quota',
+    !isEnded(file) || file.reservedBytes === 0,
+    () => `${filename} is ${status} and reserves ${file.reservedBytes}`,
+  )
+}
+
+/** What the next writer relies on for part numbers. */
+function checkBound({
+  filename,
+  parts,
+  recordedParts,
+  recordedBytes,
+  boundEnds,
+  lengthBytes,
+}: LedgerFile): void {
+  const bytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0)
+  assertHolds(
+    'recorded parts are counted',
+    recordedParts === parts.length && recordedBytes === bytes,
+    () =>
+      `${filename} has ${parts.length} parts with ${bytes} bytes, and counts ${recordedParts} with ${recordedBytes}`,
+  )
+  for (const [n, end] of boundEnds.entries()) {
+    const size = end - (boundEnds[n - 1] ?? recordedBytes)
+    assertHolds(
+      'a number is bound to what may be a part',
+      size >= MIN_PART_BYTES || (size > 0 && end === lengthBytes),
+      () =>
+        `part ${recordedParts + n + 1} of ${filename} is bound to ${size} bytes, which end at ${end} of ${lengthBytes}`,
+    )
+  }
 }
 
 /** A file's status matches its destinations. */

@@ -15,8 +15,8 @@ export type NetworkDeps = {
   scheduler: Scheduler
   choices: Choices
   buckets: ReadonlyMap<string, SimulatedBucket>
-  /** The chances of each fate on the way to this bucket, in the order of `FATES`, with no fault first. */
-  weights(bucket: string): readonly number[]
+  /** The chances of each fate of such a request to this bucket, in the order of `FATES`, with no fault first. */
+  weights(bucket: string, operation: string): readonly number[]
   /** Called before a request leaves its node. */
   sending(host: Host, operation: string, request: BucketRequest): void
   /** Called when the bucket has done something. */
@@ -128,7 +128,7 @@ export class Network {
     const request = { ...head, body: Buffer.concat(body) }
     this.#deps.sending(host, operation, request)
     const { choices, scheduler } = this.#deps
-    const fate = FATES[choices.weighted(this.#deps.weights(head.bucket))]!
+    const fate = FATES[choices.weighted(this.#deps.weights(head.bucket, operation))]!
     const sent = { host, operation, label, request, sentMs: scheduler.nowMs, call }
     if (fate === 'lost') return this.#reset(sent)
     if (fate === 'answered' || fate === 'answered late') return this.#arrive(sent, fate)

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hashOfSources } from '../../scripts/source-hash.ts'
 import { explore, type Found, type Site } from './explore.ts'
-import type { PlantedFault } from './planted-faults.ts'
+import { type PlantedFault, UNPLANTED_FAULTS } from './planted-faults.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const RESULTS = `${ROOT}.data/simulated-faults.json`
@@ -13,8 +13,8 @@ const TABLE = fileURLToPath(new URL('planted-faults.md', import.meta.url))
 const SOURCES = ['lib', 'drizzle', 'server', 'packages/local-bucket', 'test/support', 'test/simulation']
 const IS_SOURCE = /\.(ts|sql)$/
 const IS_AROUND_RUNS = /simulation\/(planted-|search-|explore|run\.|shrink|story)/
-/** Every fault first gets this many seeds, so that the few hard ones do not delay the others. */
-const FIRST_SEEDS = 20
+/** In each round, every fault is searched up to this many seeds, so that the few hard ones do not delay the others. */
+const ROUNDS = [20, 60, 200, 500, Infinity]
 const SAVE_EVERY = 10
 
 /** How many seeds were searched, starting at 1, and the result. */
@@ -27,7 +27,7 @@ type Search = { site: Site; processes: number; signal: AbortSignal; say: (line: 
  */
 export async function searchFaults(faults: readonly PlantedFault[], search: Search): Promise<boolean> {
   const results = new Results(RESULTS)
-  for (const most of [FIRST_SEEDS, Infinity])
+  for (const most of ROUNDS)
     for (const fault of faults) {
       if (search.signal.aborted) break
       await searchOn(fault, Math.min(most, fault.withinSeeds), results, search)
@@ -100,6 +100,7 @@ function tableOf(rows: readonly (PlantedFault & Result)[]): string {
     const seed = found?.seed ?? `not among ${searched}`
     return `| ${name} | ${mendedBy} | ${seed} | ${withinSeeds} | ${found?.failure ?? ''} |`
   })
+  const unplanted = UNPLANTED_FAULTS.map(({ name, mendedBy, why }) => `| ${name} | ${mendedBy} | ${why} |`)
   return `# Planted faults
 
 Written by \`npm run simulate -- --faults\`: mistakes in the core, the first seed that shows each, the seeds within which
@@ -108,5 +109,11 @@ it has to show, and the invariant that does not hold then. Some were real until 
 | Mistake | Real until | First seed | Limit | Shows as |
 | --- | --- | ---: | ---: | --- |
 ${lines.join('\n')}
+
+Mistakes that were real, and cannot show in the simulation:
+
+| Mistake | Real until | Why |
+| --- | --- | --- |
+${unplanted.join('\n')}
 `
 }

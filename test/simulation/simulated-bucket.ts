@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { crc32FromBase64, crc32ToBase64 } from '#lib/platform/kernel/crc32.ts'
 import { chooseParts, readNamedParts } from '#packages/local-bucket/choose-parts.ts'
 import type { ChecksumType } from '#packages/local-bucket/object-metadata.ts'
-import { S3Error } from '#packages/local-bucket/s3-error.ts'
+import { S3Error, type S3ErrorCode } from '#packages/local-bucket/s3-error.ts'
 import { writeXml } from '#packages/local-bucket/xml.ts'
 
 export type BucketRequest = {
@@ -25,8 +25,8 @@ export type BucketRules = {
   mayRead: boolean
   /** A repeated Complete gets its first response again, instead of NoSuchUpload. */
   remembersCompletions: boolean
-  /** It never accepts this operation. */
-  refuses: string | undefined
+  /** It never accepts this operation, and says so with this code. */
+  refuses: { operation: string; code: S3ErrorCode } | undefined
 }
 
 const MAX_PARTS = 10_000
@@ -35,6 +35,8 @@ const MAX_COPIED_WHOLE_BYTES = 5000
 
 /** Only these are in `s3:PutObject`. */
 export const PUTTING = ['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload']
+/** Somebody may permit it later, or nobody ever can. */
+export const REFUSALS: readonly S3ErrorCode[] = ['AccessDenied', 'NotImplemented']
 
 /** A bucket in memory, with AWS rules. Its requests are atomic: the network decides what happens between them. */
 export class SimulatedBucket {
@@ -54,8 +56,8 @@ export class SimulatedBucket {
     try {
       const operation = operationOf(request)
       const { mayRead, refuses } = this.#rules
-      if (operation === refuses || (!mayRead && !PUTTING.includes(operation)))
-        throw new S3Error('AccessDenied')
+      if (operation === refuses?.operation) throw new S3Error(refuses.code)
+      if (!mayRead && !PUTTING.includes(operation)) throw new S3Error('AccessDenied')
       return this.#perform(operation, request)
     } catch (error) {
       if (!(error instanceof S3Error)) throw error

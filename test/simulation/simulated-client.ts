@@ -9,16 +9,24 @@ export type UploadPlan = {
   bytes: number
   /** A later request declares the length. */
   deferred: boolean
+  /** How many of a hundred requests before the last one declare it. */
+  declarePercent: number
   /** Bodies have a checksum, so they count entirely or not at all. */
   checksums: boolean
   /** The first bytes arrive with the request that creates the upload. */
   withCreation: boolean
   /** The maximum per request; `varied` means that each request has a different size, many of them small. */
   requestBytes: number | 'varied'
-  /** How many of a hundred bodies are sent twice at once, on two connections. */
+  /** The maximum number of chunks of a body. */
+  mostChunks: number
+  /** How many of a hundred times it sends twice at once, as from two windows, possibly with bodies of different sizes. */
   twicePercent: number
+  /** How long it waits for a response while things go wrong. */
+  patienceMs: number
   /** How many of a hundred pauses are longer than a lease lasts. */
   latePercent: number
+  /** It starts after hours, or once the disturbances have ended. */
+  startsLate: boolean
   /** The draft version of a Resumable Uploads for HTTP client; without one, it does not learn the address early. */
   interop: string | undefined
   /** Where a joined file is cut into pieces. */
@@ -30,6 +38,8 @@ export function furthest<Told extends Pick<CoreReply, 'headers'>>(replies: reado
   const offsetOf = ({ headers }: Told) => Number(headers['Upload-Offset'] ?? 0)
   return replies.reduce((best, reply) => (offsetOf(reply) > offsetOf(best) ? reply : best))
 }
+
+export const PATIENCE_MS = 30_000
 
 type Sending = Pick<CoreRequest, 'method'> & { headers: Record<string, string> }
 
@@ -47,8 +57,8 @@ export abstract class SimulatedClient {
   confirmedBytes = 0
   /** The clients of its pieces. */
   pieces: SimulatedClient[] = []
-  /** `refused`: there is no quota left for it. */
-  end: 'done' | 'gone' | 'canceled' | 'refused' | undefined
+  /** `refused`: there is no quota left for it. `rejected`: the customer's backend does not want it. `left`: nobody ever decides. */
+  end: 'done' | 'gone' | 'canceled' | 'refused' | 'rejected' | 'left' | undefined
   protected readonly world: World
   protected abstract readonly protocol: CoreRequest['protocol']
 
@@ -100,11 +110,15 @@ export abstract class SimulatedClient {
     return true
   }
 
-  /** Sends a body, occasionally twice at once, like an impatient client. Returns the responses in turn. */
-  protected async sendBody(send: () => Promise<Reply>): Promise<Exclude<Reply, 'nothing'>[]> {
+  /** Sends bytes, occasionally twice at once, like an impatient client. Returns the responses in turn. */
+  protected async sendBody(
+    from: number,
+    send: (body: Buffer) => Promise<Reply>,
+  ): Promise<Exclude<Reply, 'nothing'>[]> {
     const { isTroubled, choices } = this.world
     const isTwice = isTroubled && choices.percent(this.plan.twicePercent)
-    const replies = await Promise.all(isTwice ? [send(), send()] : [send()])
+    const bodies = Array.from({ length: isTwice ? 2 : 1 }, () => this.bodyFrom(from))
+    const replies = await Promise.all(bodies.map(send))
     return replies.filter((reply) => reply !== 'nothing')
   }
 
@@ -149,8 +163,13 @@ export abstract class SimulatedClient {
       pipeId: world.site.pipeId,
       headers: { authorization: `Bearer ${world.site.token}`, ...framing, ...headers },
     }
-    const reply = await new Exchange(world, this.name, node).send(full, body, { what, onInterim })
+    const chunks = world.choices.whole(1, this.plan.mostChunks)
+    const patienceMs = world.isTroubled ? this.plan.patienceMs : PATIENCE_MS
+    const manner = { what, chunks, patienceMs, onInterim }
+    const reply = await new Exchange(world, this.name, node).send(full, body, manner)
     if (reply !== 'nothing' && reply.code === 'quota_exceeded') this.end = 'refused'
+    if (reply !== 'nothing' && reply.code === 'upload_rejected') this.end = 'rejected'
+    if (this.fileId !== undefined && world.receiver.forgotten.has(this.fileId)) this.end ??= 'left'
     return reply
   }
 }

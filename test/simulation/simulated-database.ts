@@ -4,10 +4,11 @@ import type postgres from 'postgres'
 import * as schema from '#drizzle/schema/index.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { createRecentCommits } from '#lib/platform/db/recent-commits.ts'
-import type { Gate, Transaction } from './gate.ts'
+import type { Gate } from './gate.ts'
 import type { Host } from './scheduler.ts'
 import { currentHost } from './simulated-time.ts'
 import { statementOf, transactionOf } from './statements.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What a node does with its PostgreSQL client. */
 export type Line = {

@@ -1,3 +1,5 @@
+import { hookInput } from '#lib/hooks/hook.ts'
+import { saveHook } from '#lib/hooks/pipe-hooks.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
@@ -30,11 +32,13 @@ export type Site = {
 
 export type SiteOptions = {
   webhook: boolean
+  /** The customer's backend decides about each file. */
+  gated: boolean
   /** The Pipe's destinations, in order, each with its own bucket: see `BUCKETS`. */
   destinations: (BucketRules & { provider: string; required: boolean })[]
 }
 
-export const BUCKETS = ['bucket-1', 'bucket-2', 'bucket-3'] as const
+export const BUCKETS: readonly string[] = ['bucket-1', 'bucket-2', 'bucket-3']
 
 /** The database may be empty, or already migrated. */
 export async function openSite(url: string): Promise<Site> {
@@ -45,6 +49,13 @@ export async function openSite(url: string): Promise<Site> {
   const stores = await Promise.all(BUCKETS.map((bucket) => addDataStore(runtime, actor, bucket)))
   const { token } = await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id }))
   await addOutput(database.db, 'https://receiver.example.com/', { workspaceId, pipeId: pipe.id })
+  const hook = {
+    url: 'https://receiver.example.com/',
+    enabled: true,
+    timeoutSeconds: 10,
+    withoutAnswer: 'refuse',
+  }
+  await saveHook(runtime, actor, { pipeId: pipe.id, hook: 'before_complete' }, parseInput(hookInput, hook))
   await database.close()
   const sessions = await Sessions.open(url)
   const change = (text: string, parameters: unknown[]) => sessions.own.run({ text, parameters })
@@ -54,7 +65,7 @@ export async function openSite(url: string): Promise<Site> {
     sessions,
     pipeId: pipe.id,
     token,
-    async configure({ destinations, webhook }) {
+    async configure({ destinations, webhook, gated }) {
       const store = `update data_stores set provider = $1, may_read = $2, may_abort = $2, may_delete = $2,
         rejecting_since = null, rejection = null, rejected_at = null, recheck_at = null where id = $3`
       for (const [n, { provider, mayRead }] of destinations.entries())
@@ -62,6 +73,7 @@ export async function openSite(url: string): Promise<Site> {
       const places = destinations.map(({ required }, n) => ({ dataStoreId: stores[n]!.id, required }))
       await change(SET_DESTINATIONS, [pipe.id, JSON.stringify(places)])
       await change('update webhook_outputs set enabled = $1', [webhook])
+      await change('update pipe_hooks set enabled = $1', [gated])
     },
     clean: async () => void (await change('vacuum analyze', [])),
     close: () => sessions.close(),

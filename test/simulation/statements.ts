@@ -37,6 +37,10 @@ const STATEMENTS: Record<string, string> = {
   quotaExceeded: 'reads how much quota is left',
   lapseReservations: 'gives back quota that nobody uses',
   countUncountedBytes: 'counts bytes that nobody has counted',
+  claim: 'claims files that a decision is due for',
+  recordDecision: 'stores the decision',
+  readDecision: 'looks whether there is a decision',
+  findLapsed: 'looks for files that nobody has decided about',
   claimTransferring: 'claims files that have all their bytes',
   markTransferred: 'marks the file as transferred',
   markFound: 'marks the file as transferred, since its object was found',
@@ -68,6 +72,7 @@ const TRANSACTIONS: Record<string, string> = {
   recordLength: 'the length',
   reserveAgain: 'the reservation',
   insertFinal: 'the joined file',
+  store: 'the decision',
 }
 
 export function statementOf(name: string): string {

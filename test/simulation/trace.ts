@@ -7,6 +7,8 @@ type Line = { atMs: number; text: string; quiet: boolean }
 export class Trace {
   readonly lines: Line[] = []
   steps = 0
+  /** Those that are not timers. */
+  loudSteps = 0
   readonly #scheduler: Scheduler
   readonly #hash = createHash('sha256')
 
@@ -16,6 +18,7 @@ export class Trace {
 
   step({ actor, label, quiet = false }: Step): void {
     this.steps += 1
+    if (!quiet) this.loudSteps += 1
     this.#add(sentenceOf({ actor, label }), quiet)
   }
 

@@ -46,22 +46,26 @@ export class TusClient extends SimulatedClient {
 
   /** False if the client has to ask for the offset. */
   async #goOn(): Promise<boolean> {
-    const from = this.confirmedBytes
-    const body = this.bodyFrom(from)
-    const isLast = from + body.length === this.source.length
-    const declares = !this.#isDeclared && this.endsWith(body, isLast ? 60 : 30)
-    const headers = {
-      'upload-offset': String(from),
-      ...(declares && { 'upload-length': String(this.source.length) }),
-    }
-    const sending = this.sendBody(() => this.request('PATCH', body, headers))
+    const sending = this.sendBody(this.confirmedBytes, (body) => this.#append(body))
     // Also while the body is in flight.
     const isCanceling = await this.cancels(() => this.request('DELETE', undefined, {}))
     const accepted = (await sending).filter(({ status }) => status === 204)
     if (isCanceling || accepted.length === 0) return false
-    this.#isDeclared ||= declares
     this.#confirm(furthest(accepted))
     return true
+  }
+
+  async #append(body: Buffer): Promise<Reply> {
+    const from = this.confirmedBytes
+    const isLast = from + body.length === this.source.length
+    const declares = !this.#isDeclared && this.endsWith(body, isLast ? 60 : this.plan.declarePercent)
+    const headers = {
+      'upload-offset': String(from),
+      ...(declares && { 'upload-length': String(this.source.length) }),
+    }
+    const reply = await this.request('PATCH', body, headers)
+    if (reply !== 'nothing' && reply.status === 204) this.#isDeclared ||= declares
+    return reply
   }
 
   #confirm(reply: Exclude<Reply, 'nothing'>): void {

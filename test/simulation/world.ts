@@ -5,22 +5,28 @@ import { emptyLedger } from './core.ts'
 import { disturb } from './disturb.ts'
 import { assertHolds, Failure } from './failure.ts'
 import { Gate } from './gate.ts'
-import { drawHabits, type Habits } from './habits.ts'
+import { drawHabits, fatesOf, type Habits, statementHabits } from './habits.ts'
 import { PlainClient, ResumableClient } from './http-clients.ts'
 import { Invariants } from './invariants.ts'
 import { FATES, Network } from './network.ts'
 import { Node } from './node.ts'
+import { Receiver } from './receiver.ts'
 import { type Host, Scheduler, type Step } from './scheduler.ts'
 import { type BucketAnswer, type BucketRequest, SimulatedBucket } from './simulated-bucket.ts'
 import type { SimulatedClient, UploadPlan } from './simulated-client.ts'
 import { idle, simulateTime } from './simulated-time.ts'
 import { BUCKETS, type Site } from './site.ts'
+import { Swarm } from './swarm.ts'
 import { Trace } from './trace.ts'
 import { JoiningClient, PieceClient, TusClient } from './tus-clients.ts'
 
 /** More than any finishing run needs. */
 const MAX_STEPS = 20_000
+/** Including timers, which do not count as troubled steps. */
+const MAX_TROUBLED_STEPS = 2_000
+const RANKS = 1_000
 const REST_MS = seconds(25)
+const NO_FAULTS = FATES.map((_, n) => (n === 0 ? 1 : 0))
 
 /** One run: some nodes, a bucket and clients, and everything that happens to them, according to the choices. */
 export class World {
@@ -33,6 +39,7 @@ export class World {
   readonly gate: Gate
   readonly nodes: Node[]
   readonly clients: SimulatedClient[]
+  readonly receiver: Receiver
   readonly invariants = new Invariants(this)
   /** Who has or had each lease. */
   readonly adopted = new Map<string, Host>()
@@ -42,6 +49,9 @@ export class World {
   isTroubled = true
   /** Something happened after which an upload may fail. */
   mayFail = false
+  /** Hours have passed. */
+  hasIdled = false
+  #ranking = 0
   #failure: unknown
 
   constructor(site: Site, choices: Choices, seed: string) {
@@ -52,13 +62,13 @@ export class World {
     this.habits = drawHabits(choices)
     const destinations = this.habits.destinations.map((one, n) => ({ name: BUCKETS[n]!, ...one }))
     this.buckets = new Map(destinations.map((one) => [one.name, new SimulatedBucket(one.name, one)]))
-    const fates = new Map<string, number[]>(destinations.map(({ name, fates }) => [name, fates]))
     const troubled = (percent: number) => (this.isTroubled ? percent : 0)
     this.gate = new Gate(site.sessions, {
       scheduler,
       choices,
-      lostPercent: () => troubled(this.habits.lostPercent),
-      slowPercent: () => troubled(this.habits.slowPercent),
+      lostPercent: (label) => troubled(statementHabits(this.habits, label).lost),
+      slowPercent: (label) => troubled(statementHabits(this.habits, label).slow),
+      latePercent: (label) => troubled(statementHabits(this.habits, label).late),
       committed: (by) => this.invariants.committed(by),
       notified: (notice) => {
         for (const node of this.nodes) node.notify(notice)
@@ -68,9 +78,17 @@ export class World {
       scheduler,
       choices,
       buckets: this.buckets,
-      weights: (bucket) => (this.isTroubled ? fates.get(bucket)! : FATES.map((_, n) => (n === 0 ? 1 : 0))),
+      weights: (bucket, operation) =>
+        this.isTroubled ? fatesOf(this.habits, BUCKETS.indexOf(bucket), operation) : NO_FAULTS,
       sending: (...sent) => this.invariants.sending(...sent),
       arrived: (host, operation, request, answer) => this.#arrived(host, operation, request, answer),
+    })
+    this.receiver = new Receiver({
+      scheduler,
+      choices,
+      isTroubled: () => this.isTroubled,
+      nameOf: (fileId) => this.invariants.nameOf(fileId),
+      decide: (fileId, allow) => this.#decide(fileId, allow),
     })
     this.nodes = this.habits.skewsMs.map((skewMs, n) => new Node(this, 'ABC'[n]!, skewMs))
     this.clients = this.habits.plans.map((plan, n) =>
@@ -84,14 +102,17 @@ export class World {
       await emptyLedger(this.site.sessions.own)
       await this.site.configure(this.habits)
       for (const node of this.nodes) await node.start()
-      const uploads = this.clients.map((client) => this.watched(client.run()))
+      const { sweeps, troubledSteps } = this.habits
+      const uploads = this.clients.map((client) => this.watched(this.#run(client)))
       let isOver = false
       void Promise.all(uploads).then(() => {
         isOver = true
       })
-      while (this.trace.steps < this.habits.troubledSteps && !isOver) await this.step()
+      if (sweeps) void this.watched(this.#sweepOn(() => isOver))
+      while (this.trace.loudSteps < troubledSteps && this.trace.steps < MAX_TROUBLED_STEPS && !isOver)
+        await this.step()
       await this.heal()
-      void this.watched(this.#sweepOn(() => isOver))
+      if (!sweeps) void this.watched(this.#sweepOn(() => isOver))
       while (!isOver) await this.step()
       await this.#comeToRest()
       await this.invariants.ended()
@@ -99,6 +120,12 @@ export class World {
       for (const { host } of this.nodes) host.state = 'dead'
       await this.gate.close().catch(() => {})
     }
+  }
+
+  async #run(client: SimulatedClient): Promise<void> {
+    const isPossible = () => !client.plan.startsLate || this.hasIdled || !this.isTroubled
+    await this.scheduler.parked({ actor: client.name, label: 'begins', isPossible }, () => {})
+    await client.run()
   }
 
   #clientOf(plan: UploadPlan, name: string, source: Buffer): SimulatedClient {
@@ -127,8 +154,17 @@ export class World {
       this.scheduler.nowMs = next!
       ready = this.scheduler.ready()
     }
-    const isInOrder = !this.choices.percent(this.habits.shufflePercent)
-    await this.take(isInOrder ? ready[0]! : this.choices.pick(ready))
+    await this.take(this.#next(ready))
+  }
+
+  #next(ready: readonly Step[]): Step {
+    const { choices, habits, isTroubled } = this
+    const { rerankPercent, shufflePercent } = habits
+    if (isTroubled && rerankPercent !== undefined) {
+      if (choices.percent(rerankPercent) || this.#ranking === 0) this.#ranking = choices.below(2 ** 16)
+      return highest(ready, new Swarm(this.#ranking))
+    }
+    return choices.percent(shufflePercent) ? choices.pick(ready) : ready[0]!
   }
 
   async take(step: Step): Promise<void> {
@@ -163,6 +199,14 @@ export class World {
     return work
   }
 
+  #decide(fileId: string, allow: boolean): boolean {
+    const up = this.nodes.filter(({ host, core }) => core && host.state === 'up')
+    if (up.length === 0) return false
+    const node = this.choices.pick(up)
+    void node.on(() => node.core!.decide(fileId, allow)).catch(() => {})
+    return true
+  }
+
   #arrived(host: Host, operation: string, request: BucketRequest, { status }: BucketAnswer): void {
     const { bucket, key, query } = request
     const name = key.split('/').at(-1)!
@@ -181,12 +225,12 @@ export class World {
   /** Like real nodes' timers, but in turns. */
   async #sweepOn(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
-      await this.pause('sweeps', 5000)
-      await this.#sweepOnce()
+      await this.pause('sweeps', this.isTroubled ? this.choices.pick([50, 500, 5000]) : 5000)
+      await this.sweepOnce()
     }
   }
 
-  async #sweepOnce(): Promise<void> {
+  async sweepOnce(): Promise<void> {
     const node = this.choices.pick(this.nodes)
     for (const name of node.sweeps) await node.sweep(name)
   }
@@ -199,7 +243,7 @@ export class World {
       if (this.#isAtRest()) return
       const untilMs = this.scheduler.nowMs + REST_MS
       let isSwept = false
-      void this.watched(this.#sweepOnce()).then(() => {
+      void this.watched(this.sweepOnce()).then(() => {
         isSwept = true
       })
       while (!isSwept || (this.scheduler.nowMs < untilMs && !this.#isIdle())) await this.step()
@@ -218,6 +262,17 @@ export class World {
     )
     return areClosed && this.#isIdle()
   }
+}
+
+/** Steps of the same kind have the same rank; the oldest of them is next. */
+function highest(ready: readonly Step[], ranks: Swarm): Step {
+  const rankOf = ({ actor, label }: Step) => ranks.below(RANKS, `${actor} ${label.replace(/\d+/g, '')}`)
+  let [best, bestRank] = [ready[0]!, rankOf(ready[0]!)]
+  for (const step of ready.slice(1)) {
+    const rank = rankOf(step)
+    if (rank > bestRank) [best, bestRank] = [step, rank]
+  }
+  return best
 }
 
 function sourceOf(seed: string, n: number, bytes: number): Buffer {

@@ -1,0 +1,64 @@
+import type { LedgerFile } from './core.ts'
+import { assertHolds } from './failure.ts'
+
+type Range = { from: number; to: number }
+type Sent = Range & { multipartId: string; number: number }
+
+/** The range of bytes that each part number was sent with. It may arrive at any time, so the number stays bound to it. */
+export class SentParts {
+  /** By multipart upload and number. */
+  readonly #ranges = new Map<string, Map<number, Range>>()
+
+  add(file: LedgerFile, { multipartId, number, from, to }: Sent): void {
+    const ranges = this.#ranges.get(multipartId) ?? new Map<number, Range>()
+    const first = ranges.get(number) ?? { from, to }
+    this.#ranges.set(multipartId, ranges.set(number, { from, to }))
+    assertHolds(
+      'no part number is bound to two ranges',
+      (first.from === from && first.to === to) || endsInside(file, first),
+      () => `part ${number} of ${file.filename} was ${first.from} to ${first.to} and is ${from} to ${to}`,
+    )
+  }
+
+  /** As long as the upload may be continued. */
+  check(file: LedgerFile): void {
+    if (file.status !== 'uploading') return
+    for (const [number, sent] of this.#of(file)) {
+      const from = startOf(file, number)
+      const to = from === undefined ? undefined : endOf(file, number, from)
+      assertHolds(
+        'what was sent stays bound',
+        (sent.from === from && sent.to === to) || endsInside(file, sent),
+        () =>
+          `part ${number} of ${file.filename} was sent from ${sent.from} to ${sent.to}, and is bound from ${from} to ${to}`,
+      )
+    }
+  }
+
+  /** Other bytes may still arrive under the number of its last part. */
+  isCutShort(file: LedgerFile): boolean {
+    return this.#of(file).some(([, sent]) => endsInside(file, sent))
+  }
+
+  #of({ destinations }: LedgerFile): [number, Range][] {
+    return destinations.flatMap(({ multipartId }) => [...(this.#ranges.get(multipartId ?? '') ?? [])])
+  }
+}
+
+/** Decision 26: a late length can end inside a part that was sent, and its number then gets a shorter range. */
+const endsInside = ({ lengthBytes }: LedgerFile, { to }: Range) => lengthBytes !== null && to > lengthBytes
+
+/** Where the range begins that a part number has in the ledger. */
+export function startOf(file: LedgerFile, number: number): number | undefined {
+  const { recordedParts, recordedBytes, boundEnds, parts } = file
+  if (number <= recordedParts) return parts[number - 1]?.offsetBytes
+  return number === recordedParts + 1 ? recordedBytes : boundEnds[number - recordedParts - 2]
+}
+
+export function endOf(file: LedgerFile, number: number, from: number): number | undefined {
+  const { recordedParts, boundEnds, parts, status, offsetBytes } = file
+  if (number <= recordedParts) return from + parts[number - 1]!.sizeBytes
+  // The tail of a file whose bytes are all there becomes its last part.
+  if (status === 'transferring') return offsetBytes
+  return boundEnds[number - recordedParts - 1]
+}
