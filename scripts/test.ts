@@ -113,7 +113,7 @@ function run(
   })
 }
 
-/** The first lane prints as it runs; what the others print follows when all have ended. */
+/** The first lane prints as it runs; the output of the others follows when all have ended. */
 async function runSideBySide(lanes: Ring[][], folder: string): Promise<Outcome[]> {
   const logOf = ({ name }: Ring, lane: number) => (lane === 0 ? undefined : join(folder, `${name}.log`))
   const runLane = async (rings: Ring[], lane: number) => {

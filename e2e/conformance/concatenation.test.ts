@@ -30,14 +30,14 @@ const join = (addresses: string[], fields = {}) =>
   tus.post({ 'Upload-Concat': `final;${addresses.join(' ')}`, ...fields })
 
 describe('concatenation', () => {
-  it('is announced where the keys allow it, and nowhere else', async () => {
+  it('is announced if the keys allow it, and only then', async () => {
     expect((await tus.options()).headers['tus-extension']!.split(',')).toContain('concatenation')
     expect((await putOnly.options()).headers['tus-extension']!.split(',')).not.toContain('concatenation')
     const refused = await putOnly.post({ 'Upload-Length': 5, 'Upload-Concat': 'partial' })
     expect(refused.status).toBe(400)
   })
 
-  it('a partial upload tells its offset, its length, and that it is one', async () => {
+  it('a partial upload returns its offset, its length, and that it is partial', async () => {
     const address = await tus.create(10, { 'Upload-Concat': 'partial' })
     await tus.patch(address, 0, 'hello')
     expect((await tus.head(address)).headers).toMatchObject({
@@ -47,14 +47,14 @@ describe('concatenation', () => {
     })
   })
 
-  it('the length of the final upload is the sum of its parts, and its offset the same', async () => {
+  it('the length of the final upload is the sum of its parts, and so is its offset', async () => {
     const address = located(await join([await partial('hello '), await partial('world')]))
     const { headers } = await tus.head(address)
     expect([headers['upload-length'], headers['upload-offset']]).toEqual(['11', '11'])
   })
 
   it.each(['absolute', 'relative'])(
-    'HEAD of a final upload tells Upload-Concat as it was sent: %s',
+    'HEAD of a final upload returns Upload-Concat as sent: %s',
     async (form) => {
       const addresses = [await partial('hello '), await partial('world')]
       const sent = form === 'absolute' ? addresses : addresses.map((address) => new URL(address).pathname)
@@ -63,7 +63,7 @@ describe('concatenation', () => {
     },
   )
 
-  it('the metadata of the partial uploads is not that of the final one', async () => {
+  it('the metadata of the partial uploads does not become that of the final one', async () => {
     const own = metadata({ filename: 'whole.txt' })
     const piece = await partial('hello', { 'Upload-Metadata': metadata({ filename: 'piece', secret: 'x' }) })
     const address = located(await join([piece], { 'Upload-Metadata': own }))
@@ -78,7 +78,7 @@ describe('concatenation', () => {
     expect(await tus.offset(address)).toBe(5)
   })
 
-  it('of an upload that is not finished is refused', async () => {
+  it('of an unfinished upload is refused', async () => {
     const unfinished = await tus.create(10, { 'Upload-Concat': 'partial' })
     expect((await join([unfinished])).status).toBe(400)
     expect(await tus.offset(unfinished)).toBe(0)

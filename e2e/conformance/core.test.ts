@@ -11,7 +11,7 @@ beforeAll(async () => {
 const NO_NUMBERS = ['', '-1', '1.5', '0x10', '1e3', '1 1', 'abc', '+1']
 
 describe('headers', () => {
-  it.each(NO_NUMBERS)('an Upload-Offset that is no whole number is 400: %j', async (offset) => {
+  it.each(NO_NUMBERS)('an Upload-Offset that is not a whole number is 400: %j', async (offset) => {
     const address = await tus.create(5)
     const answer = await tus.patch(address, offset, 'hello')
     expect(answer.status).toBe(400)
@@ -26,13 +26,13 @@ describe('headers', () => {
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it.each(NO_NUMBERS)('an Upload-Length that is no whole number is 400: %j', async (length) => {
+  it.each(NO_NUMBERS)('an Upload-Length that is not a whole number is 400: %j', async (length) => {
     const answer = await tus.post({ 'Upload-Length': length })
     expect(answer.status).toBe(400)
     expect(JSON.parse(answer.body).detail).toContain('Upload-Length')
   })
 
-  it('Tus-Resumable is on every answer, refusals included', async () => {
+  it('Tus-Resumable is on every response, including refusals', async () => {
     const address = await tus.create(5)
     const answers = [
       await tus.head(address),
@@ -49,7 +49,7 @@ describe('headers', () => {
   })
 
   it.each([undefined, '0.2.2', '1.0.1', ''])(
-    'another version or none is 412 with Tus-Version, and nothing is done: %j',
+    'another version or none is 412 with Tus-Version, and nothing happens: %j',
     async (version) => {
       const address = await tus.create(5)
       for (const answer of [
@@ -79,7 +79,7 @@ describe('headers', () => {
 })
 
 describe('HEAD', () => {
-  it('tells the offset always, and the length: at the start, in between, at the end', async () => {
+  it('always returns the offset and the length: at the start, in between, at the end', async () => {
     const address = await tus.create(5)
     const told: (string | undefined)[][] = []
     for (const [offset, bytes] of [
@@ -116,7 +116,7 @@ describe('HEAD', () => {
 })
 
 describe('PATCH', () => {
-  it('is 204 with the sum of the offset before and the bytes of the request', async () => {
+  it('is 204 with the sum of the previous offset and the bytes in the request', async () => {
     const address = await tus.create(11)
     expect(await tus.patch(address, 0, 'hello ')).toMatchObject({
       status: 204,
@@ -154,7 +154,7 @@ describe('PATCH', () => {
     expect(answer.status).toBe(404)
   })
 
-  it('keeps what arrived before the connection broke', async () => {
+  it('keeps the bytes received before the connection broke', async () => {
     const address = await tus.create(1_000_000)
     const url = tus.at(address)
     const fields = { ...tus.common, 'Content-Type': OCTETS, 'Upload-Offset': 0, 'Content-Length': 1_000_000 }
@@ -166,20 +166,20 @@ describe('PATCH', () => {
     await expect.poll(() => tus.offset(address)).toBe(300_000)
   })
 
-  it('takes no bytes past the length: 413', async () => {
+  it('accepts no bytes past the length: 413', async () => {
     const address = await tus.create(5)
     const answer = await tus.patch(address, 0, 'hello world')
     expect(answer.status).toBe(413)
     expect(await tus.offset(address)).toBeLessThanOrEqual(5)
   })
 
-  it('of nothing at the end of a finished upload is 204', async () => {
+  it('of no bytes at the end of a finished upload is 204', async () => {
     const address = await tus.create(5)
     await tus.patch(address, 0, 'hello')
     expect(await tus.patch(address, 5, '')).toMatchObject({ status: 204, headers: { 'upload-offset': '5' } })
   })
 
-  it('whose connection is reset leaves an offset that is not too large', async () => {
+  it('whose connection is reset does not leave an offset that is too large', async () => {
     const address = await tus.create(1_000_000)
     const url = tus.at(address)
     const fields = { ...tus.common, 'Content-Type': OCTETS, 'Upload-Offset': 0, 'Content-Length': 1_000_000 }
@@ -196,7 +196,7 @@ describe('PATCH', () => {
 })
 
 describe('OPTIONS', () => {
-  it('tells versions, extensions, the largest size and the checksum algorithms, to anybody', async () => {
+  it('returns versions, extensions, the maximum size and the checksum algorithms, to anyone', async () => {
     const { status, headers } = await tus.options()
     expect(status).toBe(200)
     expect(headers['tus-version']).toBe('1.0.0')

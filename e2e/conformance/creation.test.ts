@@ -11,31 +11,31 @@ beforeAll(async () => {
 const extensions = async () => (await tus.options()).headers['tus-extension']!.split(',')
 
 describe('creation', () => {
-  it('is announced, with its companions', async () => {
+  it('is announced along with related headers', async () => {
     expect(await extensions()).toEqual(
       expect.arrayContaining(['creation', 'creation-with-upload', 'creation-defer-length']),
     )
   })
 
-  it('is 201 with a Location that takes the bytes', async () => {
+  it('is 201 with a Location that accepts the bytes', async () => {
     const address = located(await tus.post({ 'Upload-Length': 5 }))
     expect(new URL(address).pathname).toMatch(/^\/pipes\/pipe_[a-z2-7]{20}\/files\/[0-9a-f-]{36}$/)
     expect((await tus.patch(address, 0, 'hello')).status).toBe(204)
   })
 
-  it('takes the address with and without its last slash', async () => {
+  it('accepts the address with and without its trailing slash', async () => {
     const fields = { 'Upload-Length': 5 }
     expect((await tus.send('POST', tus.uploadUrl.replace(/\/$/, ''), fields)).status).toBe(201)
     expect((await tus.send('POST', tus.uploadUrl, fields)).status).toBe(201)
   })
 
-  it('of no bytes is complete at once', async () => {
+  it('creation of an empty file is complete immediately', async () => {
     const address = await tus.create(0)
     const { headers } = await tus.head(address)
     expect([headers['upload-offset'], headers['upload-length']]).toEqual(['0', '0'])
   })
 
-  it('without a length, or with a length that is deferred too, is 400', async () => {
+  it('creation without a length, or with a length that is also deferred, is 400', async () => {
     expect((await tus.post({})).status).toBe(400)
     expect((await tus.post({ 'Upload-Length': 5, 'Upload-Defer-Length': 1 })).status).toBe(400)
   })
@@ -56,12 +56,12 @@ describe('Upload-Metadata', () => {
     'filename ZsOpdMOpLnR4dA==,confidential',
     'empty ,filename YQ==',
     'binary AAECAw==',
-  ])('comes back as it was sent: %j', async (header) => {
+  ])('comes back as sent: %j', async (header) => {
     const address = await tus.create(5, { 'Upload-Metadata': header })
     expect((await tus.head(address)).headers['upload-metadata']).toBe(header.trim())
   })
 
-  it('is not told where there is none', async () => {
+  it('is absent if none was sent', async () => {
     expect((await tus.head(await tus.create(5))).headers['upload-metadata']).toBeUndefined()
   })
 
@@ -79,7 +79,7 @@ describe('Upload-Metadata', () => {
     expect(JSON.parse(answer.body).detail).toContain('Upload-Metadata')
   })
 
-  it('cannot smuggle a header into an answer', async () => {
+  it('cannot inject a header into a response', async () => {
     const value = Buffer.from('a\r\nSet-Cookie: x=1\r\n\r\n<script>').toString('base64')
     const address = await tus.create(5, { 'Upload-Metadata': `filename ${value}` })
     const { headers } = await tus.head(address)
@@ -89,14 +89,14 @@ describe('Upload-Metadata', () => {
 })
 
 describe('creation-with-upload', () => {
-  it('keeps the bytes of the body and tells the offset', async () => {
+  it('keeps the bytes of the body and returns the offset', async () => {
     const answer = await tus.post({ 'Upload-Length': 11 }, 'hello ')
     expect(answer.headers['upload-offset']).toBe('6')
     const address = located(answer)
     expect((await tus.patch(address, 6, 'world')).headers['upload-offset']).toBe('11')
   })
 
-  it('may carry the whole upload', async () => {
+  it('may carry the entire upload', async () => {
     const answer = await tus.post({ 'Upload-Length': 5 }, 'hello')
     expect(answer.headers['upload-offset']).toBe('5')
     expect(await tus.offset(located(answer))).toBe(5)
@@ -126,11 +126,11 @@ describe('creation-with-upload', () => {
 describe('creation-defer-length', () => {
   const deferred = async () => located(await tus.post({ 'Upload-Defer-Length': 1 }))
 
-  it.each(['0', '2', 'true', ''])('any other value than 1 is 400: %j', async (value) => {
+  it.each(['0', '2', 'true', ''])('any value other than 1 is 400: %j', async (value) => {
     expect((await tus.post({ 'Upload-Defer-Length': value })).status).toBe(400)
   })
 
-  it('is told by HEAD until the length is known', async () => {
+  it('is returned by HEAD until the length is known', async () => {
     const address = await deferred()
     const before = (await tus.head(address)).headers
     expect([before['upload-defer-length'], before['upload-length']]).toEqual(['1', undefined])
@@ -143,7 +143,7 @@ describe('creation-defer-length', () => {
     expect(after['upload-offset']).toBe('5')
   })
 
-  it('the length can be set once, and not changed', async () => {
+  it('the length can be set once, but not changed', async () => {
     const address = await deferred()
     await tus.patch(address, 0, 'h', { 'Upload-Length': 5 })
     const answer = await tus.patch(address, 1, 'e', { 'Upload-Length': 6 })

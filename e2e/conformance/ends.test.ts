@@ -14,7 +14,7 @@ describe('termination', () => {
     expect(await announced()).toContain('termination')
   })
 
-  it('of an unfinished upload is 204, and its address is 410 from then on', async () => {
+  it('of an unfinished upload is 204, and its address is 410 afterwards', async () => {
     const address = await tus.create(10)
     await tus.patch(address, 0, 'hello')
     expect((await tus.delete(address)).status).toBe(204)
@@ -25,7 +25,7 @@ describe('termination', () => {
     expect((await tus.delete(address)).status).toBe(410)
   })
 
-  it('gives back what an unfinished upload reserved, and keeps what came', async () => {
+  it('returns the reservation of an unfinished upload, and keeps the usage of received bytes', async () => {
     const own = await newTus(targetOf(inject('demo')))
     const reserved = async () => {
       const usage = await targetOf(inject('demo')).api<{ reservedBytes: number; usedBytes: number }>(
@@ -44,7 +44,7 @@ describe('termination', () => {
     expect(after.usedBytes).toBeGreaterThanOrEqual(before.usedBytes)
   })
 
-  it('of a finished upload is 204, and its address is 410 from then on', async () => {
+  it('of a finished upload is 204, and its address is 410 afterwards', async () => {
     const address = await tus.create(5)
     await tus.patch(address, 0, 'hello')
     expect((await tus.delete(address)).status).toBe(204)
@@ -59,7 +59,7 @@ describe('expiration', () => {
     expect(await announced()).toContain('expiration')
   })
 
-  it('is told as an HTTP date by POST, PATCH and HEAD of an unfinished upload', async () => {
+  it('is returned as an HTTP date by POST, PATCH and HEAD of an unfinished upload', async () => {
     const created = await tus.post({ 'Upload-Length': 10 })
     const address = created.headers.location!
     for (const { headers } of [created, await tus.patch(address, 0, 'hello'), await tus.head(address)]) {
@@ -68,7 +68,7 @@ describe('expiration', () => {
     }
   })
 
-  it('is told by a creation with upload and by refused PATCHes, too', async () => {
+  it('is also returned by a creation with upload and by refused PATCHes', async () => {
     const created = await tus.post({ 'Upload-Length': 10 }, 'hello')
     const refused = await tus.patch(created.headers.location!, 2, 'x')
     for (const { headers } of [created, refused]) expect(headers['upload-expires']).toMatch(HTTP_DATE)

@@ -50,7 +50,7 @@ async function next104(connection: Connection) {
 }
 
 it.each([6, 8, 10])(
-  'interop version %i: killed with its node, an upload goes on at another one from the byte that was told',
+  'interop version %i: killed with its node, an upload continues on another one from the reported byte',
   async (interop) => {
     const [doomed, other] = [await start(), await start()]
     const bytes = randomBytes(20 * MiB)

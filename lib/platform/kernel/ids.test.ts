@@ -69,7 +69,7 @@ describe('ids and secrets', () => {
     )
   })
 
-  it('makes a webhook secret of base64 over 32 bytes', () => {
+  it('generates a webhook secret as base64 of 32 bytes', () => {
     expect(Buffer.from(newWebhookSecret().slice('whsec_'.length), 'base64')).toHaveLength(32)
   })
 

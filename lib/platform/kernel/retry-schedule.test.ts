@@ -5,7 +5,7 @@ import { RETRY_DELAYS_MS, retryAfterMs, retryDelayMs } from './retry-schedule.ts
 const SECOND = 1000
 const HOUR = 3600 * SECOND
 
-it('is the schedule of the contract', () => {
+it('follows the schedule in the contract', () => {
   expect(RETRY_DELAYS_MS.map((ms) => ms / SECOND)).toEqual([
     5, 30, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400,
   ])
@@ -13,7 +13,7 @@ it('is the schedule of the contract', () => {
   expect(retryDelayMs(11, 0.5)).toBeUndefined()
 })
 
-it('stays within ten percent, both ways', () => {
+it('stays within ten percent in both directions', () => {
   expect(retryDelayMs(1, 0)).toBe(4500)
   fc.assert(
     fc.property(

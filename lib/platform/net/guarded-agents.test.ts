@@ -96,7 +96,7 @@ describe('with nothing allowed', () => {
     await expect(get(mixed, `https://hooks.example.com:${port}/`)).rejects.toMatchObject(refused)
   })
 
-  it('judges each connection again, so a name that turns private is refused', async () => {
+  it('checks each connection again, so a name that becomes private is refused', async () => {
     const answered: string[] = []
     const rebinding = createGuardedAgents([], {
       resolve: async () => {

@@ -33,7 +33,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
 
   describe('creation', () => {
     it.each([3, 6, 8, 9, 10])(
-      'is told by 104 to clients of interop version %i: the address, the limits, the version',
+      'sends clients of interop version %i a 104 with the address, the limits and the version',
       async (interop) => {
         const complete: Record<string, string> =
           interop === 3 ? { 'Upload-Incomplete': '?0' } : { 'Upload-Complete': '?1' }
@@ -113,7 +113,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(await objectOf(headers.location!)).toEqual(Buffer.from('hello world'))
     })
 
-    it.each(['POST', 'PUT'])('of a whole file by %s is 201 with its description', async (method) => {
+    it.each(['POST', 'PUT'])('of an entire file by %s is 201 with its description', async (method) => {
       const bytes = randomBytes(9 * MiB)
       const url = method === 'PUT' ? `${at.collection}film.bin` : at.collection
       const headers = { 'Upload-Complete': '?1', 'Content-Disposition': 'inline; filename="film.bin"' }
@@ -165,7 +165,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(await newest()).toMatchObject({ status: 'failed', failureReason: 'interrupted' })
     })
 
-    it('with a malformed field is as if it were not there', async () => {
+    it('with a malformed field is treated as if it were absent', async () => {
       const headers = { 'Upload-Complete': 'yes', 'Upload-Length': '-5' }
       const reply = await call({
         method: 'PUT',
@@ -184,7 +184,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(reply.headers['tus-max-size']).toBeUndefined()
     })
 
-    it('tells the offset by further 104s, without an address', async () => {
+    it('returns the offset in further 104s, without an address', async () => {
       const upload = opened({ 'Upload-Complete': '?1', 'Content-Length': String(20 * MiB) })
       await upload.write(randomBytes(17 * MiB))
       await expect
@@ -206,7 +206,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       return { upload, url, tail: async () => (await rows<{ bytes: number }>(database().db, look))[0]!.bytes }
     }
 
-    it('after its 104 keeps what came, is not complete, and goes on from the exact byte', async () => {
+    it('after its 104 keeps the bytes received, is not complete, and continues from the exact byte', async () => {
       const bytes = randomBytes(11 * MiB)
       const { upload, url } = await begun(bytes.subarray(0, 9 * MiB), bytes.length)
       upload.cut()

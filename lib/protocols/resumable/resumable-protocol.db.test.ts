@@ -33,7 +33,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
 
   describe('offset retrieval', () => {
     it.each(['HEAD', 'GET'])(
-      'by %s tells offset, completeness, length and limits, and is never cached',
+      'by %s returns offset, completeness, length and limits, and is never cached',
       async (method) => {
         const { headers } = await begin('?0', Buffer.from('hello'), { 'Upload-Length': '11' })
         const url = headers.location!
@@ -53,7 +53,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       },
     )
 
-    it('is 204 without a length until the client has told it', async () => {
+    it('is 204 without a length until the client has declared it', async () => {
       const { headers } = await begin('?0', Buffer.from('hello'))
       expect((await head(headers.location!)).headers['upload-length']).toBeUndefined()
     })
@@ -68,7 +68,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect(reply.status).toBe(status)
     })
 
-    it('stops the request that is still sending, and tells an offset that is taken', async () => {
+    it('stops the request that is still sending, and returns an offset that is accepted', async () => {
       const bytes = randomBytes(12 * MiB)
       const upload = opened({ 'Upload-Complete': '?1', 'Content-Length': String(bytes.length) })
       await expect.poll(() => upload.interim).toHaveLength(1)
@@ -99,7 +99,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       (await begin('?0', Buffer.from('hello'), headers)).headers.location!
 
     it.each([6, 8, 9, 10])(
-      'of interop version %i goes on until it is told to be complete',
+      'of interop version %i continues until it is declared complete',
       async (interop) => {
         const url = await started()
         expect(await append(url, 5, '?0', Buffer.from(' wide'), version(interop))).toMatchObject({
@@ -206,7 +206,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       ['with another Upload-Length', '?0', 'x', { 'Upload-Length': '12' }],
       ['that ends the upload short of its length', '?1', 'x', {}],
       ['that would end past it', '?0', 'more than that', {}],
-    ])('%s is 400, and the upload goes on', async (_, complete, text, headers) => {
+    ])('%s is 400, and the upload continues', async (_, complete, text, headers) => {
       const url = await started({ 'Upload-Length': '11' })
       const reply = await append(url, 5, complete, Buffer.from(text), headers)
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
@@ -228,7 +228,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 9, '?1', Buffer.from('ld'))).status).toBe(201)
     })
 
-    it('to what is complete already is told the same again if it is empty, and 400 otherwise', async () => {
+    it('to a complete upload gets the same response again if it is empty, and 400 otherwise', async () => {
       const url = await started()
       const done = await append(url, 5, '?1', Buffer.from(' world'))
       const again = await append(url, 11, '?1', Buffer.alloc(0))
@@ -259,7 +259,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await head(url)).headers['upload-offset']).toBe(String(half.length))
     })
 
-    it('that is cut keeps what came, and is not complete', async () => {
+    it('that is interrupted keeps the bytes received, and is not complete', async () => {
       const url = await started({ 'Upload-Length': String(20 * MiB) })
       const headers = { ...version(8), ...PARTIAL, 'Upload-Offset': '5', 'Upload-Complete': '?1' }
       const length = { 'Content-Length': String(20 * MiB - 5) }
@@ -276,7 +276,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
   describe('digests', () => {
     const wrong = sha256(Buffer.from('other'))
 
-    it('Content-Digest of a body that does not agree: 400, and nothing of it is appended', async () => {
+    it('Content-Digest of a body that does not match: 400, and nothing of it is appended', async () => {
       const url = (await begin('?0', Buffer.from('hello'))).headers.location!
       const reply = await append(url, 5, '?1', Buffer.from(' world'), { 'Content-Digest': wrong })
       expect(codeOf(reply)).toEqual([400, 'checksum_mismatch'])
@@ -285,7 +285,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'), right)).status).toBe(201)
     })
 
-    it('Repr-Digest of a file that came by one request and does not agree: 400, and nothing is in the bucket', async () => {
+    it('Repr-Digest of a file from one request that does not match: 400, and nothing is in the bucket', async () => {
       const before = await inBucket()
       const bytes = randomBytes(9 * MiB)
       expect(codeOf(await begin('?1', bytes, { 'Repr-Digest': wrong }))).toEqual([400, 'checksum_mismatch'])

@@ -133,7 +133,7 @@ describe('the end of an upload', () => {
     expect(await site.bucket.object(`${fileIdOf(url)}/file`)).toEqual(bytes)
   })
 
-  it('410 once it has expired, and 404 for one that never was', async () => {
+  it('410 once it has expired, and 404 for one that never existed', async () => {
     const url = await begin()
     site.clock.advance(days(8))
     const fresh = await site.client(node)

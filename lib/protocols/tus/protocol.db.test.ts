@@ -198,7 +198,7 @@ describe('tokens', () => {
     await renew()
   })
 
-  it('a fresh token of the same subject continues, and then stays good; another subject sees nothing', async () => {
+  it('a new token with the same subject continues, and then stays valid; another subject sees nothing', async () => {
     const of = (input: object) => site.client(node, input as never)
     const url = (await (await of({ subject: 'ann' })).create(1000)).headers.location!
     const stranger = await of({ subject: 'bob' })

@@ -230,7 +230,7 @@ describe('concatenation', () => {
     expect((await client.head(urls[0]!)).status).toBe(410)
   })
 
-  it('pieces that nobody joins go six hours after the last byte of all of them', async () => {
+  it('pieces that nobody joins are deleted six hours after the last byte of all of them', async () => {
     const url = await partial(randomBytes(100))
     const slow = await client.begin(200, { 'Upload-Concat': 'partial' })
     site.clock.advance(hours(5))
@@ -347,7 +347,7 @@ describe('concatenation', () => {
   })
 
   it.each([0, 1])(
-    'carries parallelUploads of tus-js-client, where %i last answers are lost',
+    'supports parallelUploads in tus-js-client when %i last responses are lost',
     async (lost) => {
       const source = randomBytes(23 * MiB)
       const before = await usedBytes()

@@ -122,7 +122,7 @@ describe('concatenation at two required destinations and one of best effort', ()
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('is advertised where the credentials of each may read and delete', async () => {
+  it('is advertised if the credentials of each allow reading and deleting', async () => {
     const extensions = async () =>
       (await tusCall({ method: 'OPTIONS', url: client.collection })).headers['tus-extension']
     expect(await extensions()).toContain('concatenation')

@@ -9,15 +9,15 @@ const after = (outcome: Parameters<typeof decide>[0], situation: Parameters<type
   decide(outcome, situation, NOW, 0.5)
 
 describe('decide', () => {
-  it.each([200, 201, 202, 204, 299])('takes %d for delivered', (status) => {
+  it.each([200, 201, 202, 204, 299])('treats %d as delivered', (status) => {
     expect(after(answer(status))).toEqual({ state: 'delivered' })
   })
 
-  it.each([301, 302, 307, 308, 400, 401, 404, 500, 502, 199])('tries again after %d', (status) => {
+  it.each([301, 302, 307, 308, 400, 401, 404, 500, 502, 199])('retries after %d', (status) => {
     expect(after(answer(status))).toEqual({ state: 'pending', error: 'status', retryInMs: 5000 })
   })
 
-  it.each(['dns', 'connect', 'tls', 'timeout', 'blocked'] as const)('tries again after %s', (error) => {
+  it.each(['dns', 'connect', 'tls', 'timeout', 'blocked'] as const)('retries after %s', (error) => {
     expect(after({ error, detail: '' })).toEqual({ state: 'pending', error, retryInMs: 5000 })
   })
 
@@ -40,7 +40,7 @@ describe('decide', () => {
     expect(after(answer(200), since(9 * DAY))).toEqual({ state: 'delivered' })
   })
 
-  it.each([429, 503])('waits as long as a %d asks, and never less than the schedule', (status) => {
+  it.each([429, 503])('waits as long as a %d asks, but never less than the schedule', (status) => {
     expect(after(answer(status, { 'retry-after': '60' })).retryInMs).toBe(60_000)
     expect(after(answer(status, { 'retry-after': '1' })).retryInMs).toBe(5000)
     expect(after(answer(status, { 'retry-after': '999999' })).retryInMs).toBe(3_600_000)

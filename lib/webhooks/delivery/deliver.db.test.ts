@@ -51,7 +51,7 @@ describeWithDatabase('delivery', (database) => {
     return { claimed: { ...claimed, output }, atMs, durationMs: 1, requestHeaders: {}, outcome, decision }
   }
 
-  it('delivers, and keeps what was said on both sides', async () => {
+  it('delivers, and stores what both sides sent', async () => {
     const { event, work } = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
     receiver.answerWith((_, res) => res.writeHead(200, { 'X-Request': 'r-1' }).end('thank you'))
@@ -96,7 +96,7 @@ describeWithDatabase('delivery', (database) => {
     expect(delivery.attempts[0]!.requestHeaders).toMatchObject({ 'webhook-id': delivery.eventId })
   })
 
-  it('tries again on the schedule, with the same id and bytes, and then gives up', async () => {
+  it('retries on the schedule, with the same id and bytes, and then gives up', async () => {
     const { event, work, later } = dispatching(runtime)
     receiver.answerWith(500)
     const output = await addOutput(runtime.db, receiver.url)
@@ -280,7 +280,7 @@ describeWithDatabase('delivery', (database) => {
     expect(delivery.attempts.map(({ url }) => url)).toEqual([receiver.url, `${receiver.url}/new`])
   })
 
-  it('signs with both secrets during a rotation, and with the new one after', async () => {
+  it('signs with both secrets during a rotation, and with the new one afterwards', async () => {
     const { event, work } = dispatching(runtime)
     const before = await addOutput(runtime.db, receiver.url)
     const after = await addOutput(runtime.db, receiver.url)

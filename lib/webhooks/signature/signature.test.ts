@@ -8,7 +8,7 @@ const OLD = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}', atMs: 1_614_265_330_000 }
 
 describe('signWebhook', () => {
-  it('agrees with the test vector of Standard Webhooks', () => {
+  it('matches the test vector of Standard Webhooks', () => {
     expect(signWebhook([OLD], message)).toEqual({
       'webhook-id': message.id,
       'webhook-timestamp': '1614265330',
@@ -65,7 +65,7 @@ describe.each(Object.entries(phases))('%s', (_, { signing, accepts, refuses }) =
   const { body, id } = message
   const headers: Record<string, string> = signWebhook(signing, { id, body, atMs: now })
 
-  it('is accepted with every secret that signs, by us and by the standardwebhooks package', () => {
+  it('is accepted with every signing secret, by us and by the standardwebhooks package', () => {
     for (const secret of accepts) expect(verdicts(secret, headers, body)).toEqual(valid)
   })
 

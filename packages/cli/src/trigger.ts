@@ -6,12 +6,12 @@ import { listenSecret } from './listen.ts'
 import { result, say } from './tell.ts'
 
 const STATUSES = ['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'] as const
-const usage = `Send a simulated event to an address on this machine`
+const usage = `trigger <${STATUSES.join('|')}> --forward-to <url> [--json]`
 
 /** An event about a file that never existed, signed like those from `listen`, sent only to this machine. */
 export const trigger: Command = {
   usage,
-  about: 'Send an invented event to an address of this machine',
+  about: 'Send a simulated event to an address on this machine',
   async run(args) {
     const { values, positionals } = readArguments(args, usage, { 'forward-to': { type: 'string' } })
     const status = STATUSES.find((one) => one === (positionals[0] ?? 'transferred'))
