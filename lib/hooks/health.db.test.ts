@@ -60,7 +60,7 @@ describeWithDatabase('a decision hook', (database) => {
     expect(await alerts()).toEqual([])
     decider.answer = (_, res) => void res.end('no JSON')
     await ask()
-    expect(await health()).toMatchObject({ failingSince, fault: 'Its answer is not JSON.' })
+    expect(await health()).toMatchObject({ failingSince, fault: 'The response is not JSON.' })
     runtime.clock.advance(1)
     expect(await alerts()).toMatchObject([
       { subjectId: mine.pipe.id, subject: 'Photos', detail: 'before_create: The response is not JSON.' },

@@ -118,7 +118,7 @@ describeWithDatabase('an operator', (database) => {
   it('is told when nobody has that address', async () => {
     const runtime = testRuntime(database())
     await expect(disableUser(runtime, 'nobody@example.com')).rejects.toThrow(
-      /no account of nobody@example.com/,
+      /no account for nobody@example.com/,
     )
   })
 })

@@ -64,7 +64,7 @@ it.each([
   await migrate(handle.db, made)
   const before = await tables()
   await expect(migrate(handle.db, wanted)).rejects.toThrow(
-    /^The database was made by a version of Sluice that this one cannot upgrade.* empty database.*DATABASE_URL.*DATA_DIR/,
+    /^The database was created by a version of Sluice that this one cannot upgrade.* empty database.*DATABASE_URL.*DATA_DIR/,
   )
   await expect(migrate(handle.db, wanted)).rejects.toBeInstanceOf(StartError)
   expect(await tables()).toEqual(before)

@@ -86,7 +86,7 @@ describeWithDatabase('alerts', (database) => {
     await setOutput({ failingSince: ago(minutes(59)) })
     expect(await told()).toEqual([])
     await setOutput({ failingSince: ago(hours(1) + 1) })
-    expect(await told()).toEqual(['The webhook of “Photos” has failed for an hour'])
+    expect(await told()).toEqual(['The webhook for “Photos” has been failing for an hour'])
     await setOutput({ enabled: false, turnedOffAt: ago(0), turnedOffReason: 'It responded with 410.' })
     expect(await told()).toEqual(['The webhook for “Photos” is off'])
     await saveOutput(runtime, mine.actor, mine.pipe.id, output)
