@@ -14,7 +14,7 @@ import { resealSecrets } from './reseal-secrets.ts'
 
 const key = (byte: number) => Buffer.alloc(32, byte)
 const [OLD, NEW, WRONG] = [key(7), key(8), key(9)]
-const REFUSAL = /ENCRYPTION_KEY is not the one .* No key of ENCRYPTION_KEY opens this secret/
+const REFUSAL = /ENCRYPTION_KEY is not the one .* No key in ENCRYPTION_KEY opens this secret/
 const OUTPUT = { enabled: true, url: 'http://127.0.0.1:1/', statuses: ['transferred' as const] }
 
 describeWithDatabase('a start with an ENCRYPTION_KEY', (database) => {

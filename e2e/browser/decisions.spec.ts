@@ -30,7 +30,7 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
   await expect(panel.getByText('{"allow":true}')).toBeVisible()
   decider.answer = () => ({ allow: 'perhaps' })
   await panel.getByRole('button', { name: 'Send a test' }).click()
-  await expect(panel.getByText(/No answer, after \d+ ms/)).toBeVisible()
+  await expect(panel.getByText(/No response after \d+ ms/)).toBeVisible()
   await expectAccessible(page, 'decision hooks')
   await page.setViewportSize({ width: 360, height: 800 })
   await expectAccessible(page, 'decision hooks on a phone')

@@ -129,7 +129,7 @@ it('says in one line why it does not start, or what is wrong with a command', as
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
-  expect(run(['server.ts'], { ...env, PORT: String(port) })).toMatch(/^Port \d+ is taken by another process/)
+  expect(run(['server.ts'], { ...env, PORT: String(port) })).toMatch(/^Port \d+ is in use by another process/)
   expect(run(['server.ts'], { ...env, PORT: String(port), PROCESSES: '2' })).toMatch(/^Port \d+ is taken/)
   taken.close()
   writeFileSync(join(folder.path, 'file'), '')
@@ -154,7 +154,7 @@ it('says in one line why it does not start, or what is wrong with a command', as
   await putSecretInto(database.url)
   const wrong = { ...shared, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') }
   expect(run(['scripts/rotate-keys.ts'], wrong)).toMatch(
-    /^ENCRYPTION_KEY is not the one .* No key of ENCRYPTION_KEY opens this secret/,
+    /^ENCRYPTION_KEY is not the one .* No key in ENCRYPTION_KEY opens this secret/,
   )
   await database.drop()
 })

@@ -50,7 +50,9 @@ it('waits no longer than it may, and says for what it has waited', async () => {
       waitedMs += ms
     },
   })
-  await expect(started).rejects.toThrow(/is not responding .*ECONNREFUSED.* waited 3 s.*DATABASE_WAIT_SECONDS/)
+  await expect(started).rejects.toThrow(
+    /is not responding .*ECONNREFUSED.* waited 3 s.*DATABASE_WAIT_SECONDS/,
+  )
   expect(waitedMs).toBe(3000)
   await database.close()
 })
