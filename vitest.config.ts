@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/** As in every script of package.json. Vitest's type wants a list that may change, which `as const` would forbid. */
+const execArgv = ['-r', join(import.meta.dirname, 'scripts/resolve-drizzle.cjs')]
+
 const common = {
   environment: 'node',
   restoreMocks: true,
   // Loading the same modules again for each file takes more time than its tests.
   isolate: false,
   maxWorkers: 2,
-  // As in every script of package.json.
-  execArgv: ['-r', join(import.meta.dirname, 'scripts/resolve-drizzle.cjs')],
+  execArgv,
   // Durations are not test results.
   expect: { poll: { timeout: 30_000 } },
 } as const

@@ -1,4 +1,4 @@
-import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
+import type { FileObject, ObjectStorage } from '../workspace/pipes/object-settings.ts'
 
 /** What the bucket's provider allows. */
 type BucketLimits = {

@@ -21,7 +21,7 @@ import {
  * client sets none.
  */
 
-export { type FileObject, OBJECT_SETTINGS } from '#drizzle/schema/index.ts'
+export { type FileObject, OBJECT_SETTINGS, type ObjectStorage } from '#drizzle/schema/index.ts'
 
 /** S3 allows 2 KB of metadata and ten tags. If tokens may also set them, each of the two gets half. */
 const MAX_METADATA_BYTES = 2048
