@@ -7,7 +7,7 @@ import { useMay } from '../ui/rights.tsx'
 
 type Selected = {
   ids: string[]
-  /** The selected ones of `ids`. */
+  /** Those of `ids` that are selected. */
   chosen: string[]
   choose: (ids: string[], on: boolean) => void
 }

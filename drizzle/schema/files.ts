@@ -101,7 +101,7 @@ export const files = pgTable(
     verifyContent: boolean(),
     /** The detected media type of the first bytes. */
     foundType: text(),
-    /** Of the entire file, as the client declared it. */
+    /** For the entire file, as the client declared it. */
     declaredCrc32: bytes(),
     status: text({ enum: FILE_STATUSES }).notNull().default('uploading'),
     failureReason: text(),

@@ -5,7 +5,7 @@ import { api, expect, test } from '../../test/support/browser.ts'
 import { openDecider } from '../../test/support/decider.ts'
 import { file, holdBodies, MIB } from '../../test/support/kit-site.ts'
 
-/** Upload links: made in the dashboard, and used by somebody without an account. */
+/** Upload links: created in the dashboard, and used without an account. */
 type Pipe = { id: string; uploadUrl: string }
 type Link = { id: string; url: string; state: string; filesCreated: number }
 
@@ -69,7 +69,7 @@ test('a link is made in the dashboard, takes one file over a reload, and is then
   await page.getByLabel('Choose files').setInputFiles(file('scene.txt', MIB))
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'uploading' })
   await page.reload()
-  // It has no place left for others, and goes on with what it began.
+  // It has no room for others, and continues its uploads.
   await expect(page.getByText('This link takes no more files')).toBeVisible()
   await expect(row(page, 'scene.txt')).toBeVisible()
   await expect(page.getByLabel('Choose files')).toHaveCount(0)

@@ -14,7 +14,7 @@ export type FileRow = {
   id: string
   filename: string
   status: string
-  /** Of this destination. */
+  /** For this destination. */
   destinationStatus: string
   isRequired: boolean
   /** Whether an object has been copied to one of its destinations. */

@@ -21,7 +21,7 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { type Client, type Command, clientsOf, type Place, type Tools } from './clients.ts'
 
 /**
- * `npm run drill -- sftp-clients`: what people have, with the commands of the guide. Each uploads 200 MB, by password and by key, is
+ * `npm run drill -- sftp-clients`: real SFTP clients, with the commands in the guide. Each uploads 200 MB, by password and by key, is
  * killed in the middle, and resumes; the object has to have the SHA-256 of the file. A client that is not installed is named.
  */
 const run = promisify(execFile)

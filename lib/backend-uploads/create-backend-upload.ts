@@ -25,7 +25,7 @@ export const backendUploadInput = z.strictObject({
   size: lengthField.optional(),
   /** The file's path in a folder, including its name, for keys with {path}. */
   path: line(1024).optional(),
-  /** Of the entire file. If other bytes arrive, it fails. */
+  /** For the entire file. If other bytes arrive, it fails. */
   checksum: z
     .string()
     .toLowerCase()

@@ -24,7 +24,7 @@ export type FileEvent = EventFrame & {
     subject: string | null
     metadata: Record<string, string>
     uploadMetadata: Record<string, string>
-    /** Of the entire object, if it exists. */
+    /** For the entire object, if it exists. */
     crc32: number | null
     /** From the hook that decided on it; null if there is none. */
     decision?: { state: string; reason: string | null; result: unknown } | null

@@ -43,8 +43,8 @@ export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'sta
 export type Addressed = { to: EventOutput[]; isMissed: boolean }
 
 /**
- * Who gets an event, and whether an output misses it: one that is off, or that wants the ends of files but not this
- * one. If nobody gets a file's end, a future output misses it.
+ * Decides which outputs get an event, and whether an output misses it: one that is off, or that wants the ends of
+ * files but not this one. If nobody gets a file's end, a future output misses it.
  */
 export function address(outputs: EventOutput[], kind: EventKind, topic: EventTopic): Addressed {
   const asking = outputs.filter(({ events }) => events.includes(kind))

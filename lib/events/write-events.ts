@@ -15,7 +15,7 @@ export type NewEvent = {
   test?: true
   /** Null if it goes to nobody and can be built later. */
   body: string | null
-  /** Of the request that caused it, for its deliveries. */
+  /** From the request that caused it, for its deliveries. */
   requestId?: string | null
   traceparent?: string | null
   to: readonly { id: string; url: string }[]

@@ -19,7 +19,7 @@ type Wanted = {
   url: string
   headers: Record<string, string>
   fromBytes: number
-  /** Of the version that the bytes so far are from. */
+  /** Validates the version that the bytes so far are from. */
   validator: string | null
   /** A Retry-After may be a date. */
   nowMs: number

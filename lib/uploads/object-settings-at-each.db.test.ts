@@ -61,7 +61,7 @@ describe('the object settings of a file with several destinations', () => {
     return showFile(site.runtime, site.actor, fileIdOf(url))
   }
   const told = async (url: string) => (await shown(url)).destinations.map(({ object }) => object)
-  /** What each bucket has, in the words of the API. */
+  /** Each bucket's objects, in API terms. */
   const seen = async (url: string) => {
     const { destinations } = await shown(url)
     return Promise.all(

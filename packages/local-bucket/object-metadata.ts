@@ -11,7 +11,7 @@ export interface ObjectMetadata {
   mtimeNs: string
   lastModifiedMs: number
   etag: string
-  /** Of the entire object. */
+  /** For the entire object. */
   crc32: number
   /** As reported: of the entire object, or of the parts' checksums. */
   checksum: { value: string; type: ChecksumType }

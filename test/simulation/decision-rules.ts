@@ -6,7 +6,7 @@ import { isStored } from './ledger-rules.ts'
 
 const isDecided = (decision: LedgerFile['decision']) => decision === 'allowed' || decision === 'rejected'
 
-/** `hasSaid`: whether somebody has ever made this decision. */
+/** `hasSaid`: whether this decision was ever made. */
 export function checkDecision(file: LedgerFile, hasSaid: (by: string, state: string) => boolean): void {
   const { filename, status, decision, decisions } = file
   const stored = decisions.map(({ state }) => state).join()

@@ -128,7 +128,7 @@ export function fatesOf({ destinations, swarm }: Habits, at: number, operation: 
   return special === 0 ? fates : fates.map((weight, fate) => (fate === special ? 400 : weight))
 }
 
-/** Of a hundred statements of this name. */
+/** For a hundred statements of this name. */
 export function statementHabits({ swarm, lostPercent, slowPercent }: Habits, label: string) {
   return {
     lost: Math.max(lostPercent, swarm.pick([0, 0, 0, 25], 'lost', label)),

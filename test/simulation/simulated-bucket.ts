@@ -35,7 +35,7 @@ const MAX_COPIED_WHOLE_BYTES = 5000
 
 /** Only these are in `s3:PutObject`. */
 export const PUTTING = ['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload']
-/** Somebody may permit it later, or nobody ever can. */
+/** It may be permitted later, or never. */
 export const REFUSALS: readonly S3ErrorCode[] = ['AccessDenied', 'NotImplemented']
 
 /** A bucket in memory, with AWS rules. Its requests are atomic: the network decides what happens between them. */

@@ -33,7 +33,7 @@ export type UploadPlan = {
   cuts: number[]
 }
 
-/** Of those that report an offset. */
+/** For those that report an offset. */
 export function furthest<Told extends Pick<CoreReply, 'headers'>>(replies: readonly Told[]): Told {
   const offsetOf = ({ headers }: Told) => Number(headers['Upload-Offset'] ?? 0)
   return replies.reduce((best, reply) => (offsetOf(reply) > offsetOf(best) ? reply : best))

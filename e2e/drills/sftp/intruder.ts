@@ -6,7 +6,7 @@ import type { Target } from './attacker.ts'
 
 export type Tried = { what: string; well: boolean; how: string }
 
-/** Somebody with a token of his own, who tries what it is not for. Each attempt says what came of it. */
+/** A client with its own token that tries things the token does not permit. Each attempt reports its outcome. */
 export async function intrude(site: Site, target: Target): Promise<Tried[]> {
   const connect = async (input: Record<string, unknown>) => connectSftp(target, await site.token(input))
   const tried: Tried[] = []

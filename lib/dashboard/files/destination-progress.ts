@@ -8,7 +8,7 @@ export type DestinationProgress = {
   name: string
   /** Bytes in recorded parts. */
   sentBytes: number
-  /** Of the copy that is being made, or was interrupted; null if none was started. */
+  /** For the copy that is being made, or was interrupted; null if none was started. */
   repairedBytes: number | null
   /** When the next copy attempt is due. */
   repairAtMs: number | null

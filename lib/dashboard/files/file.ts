@@ -72,7 +72,7 @@ export const fileAnswer = z.strictObject({
   subject: z.string().nullable(),
   /** The protocol that created it; only that one can continue it. */
   protocol: z.enum(FILE_PROTOCOLS),
-  /** Of the entire object, once it is in the bucket. */
+  /** For the entire object, once it is in the bucket. */
   checksum: z.string().nullable(),
   /** The checksum declared by the client. A file with a different one fails. */
   declaredChecksum: z.string().nullable(),

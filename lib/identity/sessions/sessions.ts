@@ -17,7 +17,7 @@ export type Visitor = { userAgent: string | null; address: string | null }
 export type SessionOpening = {
   /** Its open workspace, if that is not the user's first one. */
   workspaceId?: string | null
-  /** Of the password that was just proven: the session is refused if it has changed since. */
+  /** The hash of the password that was just proven: the session is refused if it has changed since. */
   passwordHash?: string
 }
 

@@ -88,7 +88,7 @@ export async function changeRole(
   })
 }
 
-/** Of another member, or of oneself: leaving needs no right. */
+/** Removes another member, or oneself: leaving needs no right. */
 export async function removeMember(runtime: MailingRuntime, actor: Actor, userId: string): Promise<void> {
   await changeMember(runtime, actor, userId, async (inTx, now, member) => {
     const leaves = actor.kind === 'user' && actor.id === userId

@@ -19,7 +19,7 @@ export type Chunk = Body & {
   offsetBytes: number
   lengthBytes: number | undefined
   bytes: number | undefined
-  /** Of the entire file. */
+  /** For the entire file. */
   crc32: number | undefined
 }
 

@@ -21,7 +21,7 @@ export class ContentGuard {
   readonly #context: UploadContext
   readonly #upload: Upload
   readonly #parts: Pick<Parts, 'isAtomic' | 'noteFoundType'>
-  /** Of the entire file, declared with this request. */
+  /** For the entire file, declared with this request. */
   readonly #crc32: number | undefined
   readonly #fromBytes: number
   #received = Buffer.alloc(0)

@@ -19,7 +19,7 @@ import { insertNote, type TimelineNote } from './timeline.ts'
 export type Advance = {
   fromBytes: number
   toBytes: number
-  /** Of all confirmed bytes, including the new ones. */
+  /** For all confirmed bytes, including the new ones. */
   crc32: number
   /** A part that the bucket has accepted. The tails it contains are deleted. */
   part?: RecordedPart
@@ -34,7 +34,7 @@ export type Advance = {
   /** Also releases the lease. */
   release?: { interrupted: boolean }
   note?: TimelineNote
-  /** What the first bytes of the file were found to be. */
+  /** The detected type of the file's first bytes. */
   foundType?: string | undefined
 }
 

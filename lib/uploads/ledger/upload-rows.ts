@@ -66,7 +66,7 @@ export type UploadRow = {
   object: FileObject | null
   /** True or null. */
   verifyContent: boolean | null
-  /** Of the entire file, as the client declared it. */
+  /** For the entire file, as the client declared it. */
   declaredCrc32: number | null
   uploadMetadataHeader: string | null
   expiresAtMs: number

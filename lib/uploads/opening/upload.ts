@@ -16,7 +16,7 @@ export type Upload = {
   /** The memory account for its bytes: that of its first bucket. */
   readonly memory: MemoryAccount
   readonly declaredType: string | null
-  /** Of the entire file. Null if the client has not declared it. */
+  /** For the entire file. Null if the client has not declared it. */
   readonly declaredCrc32: number | null
   /** Its first bytes must match the declared type. */
   readonly verifiesContent: boolean
@@ -34,7 +34,7 @@ export type Upload = {
 /** A position up to which an upload's bytes are confirmed. */
 export type Confirmed = {
   readonly offsetBytes: number
-  /** Of all bytes before the offset. */
+  /** For all bytes before the offset. */
   readonly crc32: number
   /** How many of the last of these bytes are only in the database. */
   readonly tailBytes: number

@@ -63,7 +63,7 @@ export class Parts {
     return this.#endOffset
   }
 
-  /** Of all bytes before that offset. */
+  /** For all bytes before that offset. */
   get endCrc32(): number {
     return this.#endCrc32
   }

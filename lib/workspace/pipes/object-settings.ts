@@ -83,7 +83,7 @@ const fields = {
 
 const settings = z.strictObject(fields).partial()
 
-/** Validates what both may set, each with its share. */
+/** Validates the metadata and tags, which the Pipe and tokens may share. */
 function assertFits(
   { metadata = {}, tags = {} }: ObjectSettings,
   share: Share,
