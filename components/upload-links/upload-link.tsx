@@ -16,7 +16,7 @@ import type { OpenedLink } from './open-link.ts'
 import { PasswordForm } from './password-form.tsx'
 
 const CLOSED = {
-  closed: ['This link is closed', 'Ask whoever sent it to open it again, or for another.'],
+  closed: ['This link is closed', 'Ask its sender to reopen it, or for a new link.'],
   expired: ['This link has expired', 'Ask whoever sent it for a new one.'],
   exhausted: [
     'This link takes no more files',

@@ -121,7 +121,7 @@ const TELLING = new Set([
   ...['XAmzContentChecksumMismatch', 'InvalidPart', 'BadDigest', 'BadRequest', 'HTTP 400', 'HTTP 501'],
 ])
 
-/** Others have codes of their own, and name the header that they miss. */
+/** Others use their own codes, and name the missing header. */
 const isAboutHeaders = ({ code, told }: BucketError) =>
   TELLING.has(code) || /content-md5|checksum/i.test(told?.words ?? '')
 

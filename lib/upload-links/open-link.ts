@@ -88,7 +88,7 @@ function show(row: UploadLinkRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUplo
   }
 }
 
-/** Every code that is no link's counts as a guess. */
+/** A code that belongs to no link counts as a guess. */
 async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<UploadLinkRow> {
   const row = await findByCode(runtime, code)
   if (row) return row

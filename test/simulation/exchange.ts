@@ -9,7 +9,7 @@ export type Reply = CoreReply | 'nothing'
 export type Interim = (headers: Record<string, string>) => void
 
 type Manner = {
-  /** Its words in a story. */
+  /** How a story describes it. */
   what: string
   /** The number of chunks of its body. */
   chunks: number

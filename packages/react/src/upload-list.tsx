@@ -15,7 +15,7 @@ export function UploadList({ control, words }: { control: UseUpload; words: Word
   return (
     <>
       {uploads.length > 0 && (
-        // biome-ignore lint/a11y/useSemanticElements: the rows of a list stand in groups, which <ul> does not allow
+        // biome-ignore lint/a11y/useSemanticElements: list rows are in groups, which <ul> does not allow
         <div role="list" className="sluice-list" aria-label={words.list}>
           {starts.map((start) => (
             <UploadRows

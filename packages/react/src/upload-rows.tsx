@@ -94,7 +94,7 @@ export const UploadRow = memo(function UploadRow({ upload, at, count, control, w
   const step = stepOf(upload, control, words)
   const row = useFocusKept(step === undefined)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: the rows of a list stand in groups, which <ul> does not allow
+    // biome-ignore lint/a11y/useSemanticElements: list rows are in groups, which <ul> does not allow
     <div
       ref={row}
       role="listitem"
