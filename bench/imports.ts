@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,15 +22,17 @@ export async function benchImports(postgresUrl: string, sinkUrl: string): Promis
   const site = await startSluiceNode(postgresUrl, sinkUrl, { ROLES: 'upload,worker' })
   const source = await openEndlessSource()
   try {
-    const begin = await importing(site.database, source.url)
+    const begin = await importing(site.database, source)
     const byPatch = () => upload(site.target, GiB)
     const byImport = async () => arrived(site.database, await begin())
+    const withDigest = async () => arrived(site.database, await begin({ digest: source.digest }))
     const of = (work: () => Promise<void>) => cpuPerGiB(site.node, GiB, work)
-    const [patched, imported] = (await inTurns(of, [byPatch, byImport])) as [number, number]
+    const ways = [byPatch, byImport, withDigest]
+    const [patched, imported, digested] = (await inTurns(of, ways)) as [number, number, number]
     return [
       {
         what: 'CPU per GiB of an import to a PATCH',
-        measured: `${(imported / patched).toFixed(2)} times (import ${imported.toFixed(2)}, PATCH ${patched.toFixed(2)} s/GiB)`,
+        measured: `${(imported / patched).toFixed(2)} times (import ${imported.toFixed(2)}, PATCH ${patched.toFixed(2)} s/GiB); ${(digested / patched).toFixed(2)} times with a digest (${digested.toFixed(2)} s/GiB)`,
         wanted: '≤ 1.2 times',
         holds: imported / patched <= 1.2,
       },
@@ -58,11 +61,14 @@ async function openEndlessSource() {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const close = () => void server.close().closeAllConnections()
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/film.mp4`, close }
+  const hash = createHash('sha256')
+  for (let n = 0; n < GiB / MiB; n++) hash.update(chunk)
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/film.mp4`
+  return { url, digest: `sha-256:${hash.digest('hex')}`, close }
 }
 
 /** Returns a function that starts an import on the site's only Pipe. */
-async function importing(database: DatabaseHandle, url: string): Promise<() => Promise<string>> {
+async function importing(database: DatabaseHandle, { url }: { url: string }) {
   const runtime = { ...testRuntime(database), clock: { ...systemClock, advance() {} } }
   const senderToken = newSecret('sk_')
   const [pipe] = await rows<{ id: string }>(
@@ -70,8 +76,10 @@ async function importing(database: DatabaseHandle, url: string): Promise<() => P
     sql`with known as (update senders set token_hash = ${hashSecret(senderToken)})
       update pipes set source_url = true returning id`,
   )
-  const input = parseInput(importsInput, { pipeId: pipe!.id, files: [{ url }] })
-  return async () => (await createImports(runtime, senderToken, input))[0]!
+  return async (asked: { digest?: string } = {}) => {
+    const input = parseInput(importsInput, { pipeId: pipe!.id, files: [{ url, ...asked }] })
+    return (await createImports(runtime, senderToken, input))[0]!
+  }
 }
 
 async function arrived(database: DatabaseHandle, fileId: string): Promise<void> {

@@ -44,7 +44,12 @@ async function flood({
   networks,
   holdMs,
 }: Attack & { kind: 'flood' }): Promise<Outcome> {
-  const outcome = { opened: 0, 'closed at once': 0, 'closed after some words': 0, 'left open': 0 }
+  const outcome = {
+    opened: 0,
+    'closed at once': 0,
+    'closed after some words': 0,
+    'not closed while they waited': 0,
+  }
   await inParallel(connections, atOnce, async (n) => {
     const socket: Socket = connect({
       port: target.port,
@@ -61,7 +66,7 @@ async function flood({
     if ((await Promise.race([opened, closed])) === 'opened') outcome.opened += 1
     if (!socket.destroyed) socket.write(SAID[n % SAID.length]!())
     const held = await Promise.race([closed, sleep(holdMs, 'held')])
-    if (held === 'held') outcome['left open'] += 1
+    if (held === 'held') outcome['not closed while they waited'] += 1
     else outcome[heardBytes > 0 ? 'closed after some words' : 'closed at once'] += 1
     socket.destroy()
   })

@@ -11,11 +11,11 @@ const HEAD_EVERY_MS = 100
 const PARTNER_EVERY_MS = 1000
 
 /** What those who do no harm notice: times in milliseconds, and how many sign-ins of a partner worked. */
-export type Noticed = { heads: number[]; pieces: number[]; partner: { well: number; failed: number } }
+export type Noticed = { heads: number[]; pieces: number[]; partner: { well: number; failed: string[] } }
 
 type Place = { tus: TusClient; sftp: { port: number; pipe: { id: string } }; token: string; pieces: number }
 
-const nothing = (): Noticed => ({ heads: [], pieces: [], partner: { well: 0, failed: 0 } })
+const nothing = (): Noticed => ({ heads: [], pieces: [], partner: { well: 0, failed: [] } })
 
 /**
  * A browser that uploads one file by TUS, somebody who asks for the offset of another, and a partner who signs in by SFTP again
@@ -57,8 +57,8 @@ export async function startHonest({ tus, sftp, token, pieces }: Place) {
       await client.put(`partner-${randomBytes(4).toString('hex')}.bin`, randomBytes(10_000))
       await client.end()
       noticed.partner.well += 1
-    } catch {
-      noticed.partner.failed += 1
+    } catch (error) {
+      noticed.partner.failed.push((error as Error).message)
     }
   }
   const head = () =>

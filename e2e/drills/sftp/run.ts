@@ -42,7 +42,7 @@ const quantile = (times: number[], q: number) =>
 function tellNoticed({ heads, pieces, partner }: Noticed): string {
   const ms = (times: number[]) =>
     `${quantile(times, 0.5).toFixed(0)} / ${quantile(times, 0.99).toFixed(0)} / ${Math.max(0, ...times).toFixed(0)} ms`
-  return `HEAD ${ms(heads)} of ${heads.length}, PATCH of 1 MiB ${ms(pieces)} of ${pieces.length} (median / 99 % / most); the partner got in ${partner.well} of ${partner.well + partner.failed} times`
+  return `HEAD ${ms(heads)} of ${heads.length}, PATCH of 1 MiB ${ms(pieces)} of ${pieces.length} (median / 99 % / most); the partner got in ${partner.well} of ${partner.well + partner.failed.length} times ${[...new Set(partner.failed)].join('; ')}`
 }
 
 const rssMiB = (pid: number) =>
@@ -120,7 +120,7 @@ function phasesOf(stage: Stage, token: string, { connections, slow, seconds }: O
 function judge(phase: Phase, outcome: Outcome, noticed: Noticed, { slow }: Options): boolean {
   if (outcome['let in']) return false
   if ('open' in outcome) return outcome.open === slow && outcome['writes refused'] === 0
-  return phase.mayKeepOut || noticed.partner.failed === 0
+  return phase.mayKeepOut || noticed.partner.failed.length === 0
 }
 
 async function drill({ site, node, target }: Stage, options: Options): Promise<boolean> {
