@@ -48,6 +48,8 @@ test('a key is pasted, refused where it is none, listed by its fingerprint, and 
 
   await row.getByRole('button', { name: 'Remove' }).click()
   await dialog.getByRole('button', { name: 'Remove' }).click()
+  // While it is open, what is behind it has no roles.
+  await expect(dialog).toHaveCount(0)
   await expect(row).toHaveCount(0)
   await page.goto('/dashboard/settings/audit?action=sender')
   for (const done of ['sender.key_added', 'sender.key_removed'])
@@ -75,7 +77,9 @@ test('keys are added and removed without a script, also those of a revoked Sende
   await asked.getByLabel('Name').fill('Plain')
   await asked.getByLabel('Public key').fill('ssh-ed25519 AAAA')
   await asked.getByRole('button', { name: 'Add' }).click()
-  await expect(page.getByText('Is damaged; paste the whole line again.')).toBeVisible()
+  const told = page.locator('details [id$="-error"]')
+  await expect(told).toHaveText('Is damaged; paste the entire line again.')
+  await expect(told).toBeVisible()
   asked = page.locator('details', { hasText: 'Add an SSH key' })
   await asked.getByLabel('Name').fill('Plain')
   await asked.getByLabel('Public key').fill(makeKey().public)
@@ -84,7 +88,7 @@ test('keys are added and removed without a script, also those of a revoked Sende
 
   await api(demo, 'DELETE', `/senders/${id}`)
   await page.goto(`/dashboard/senders/${id}`)
-  await expect(page.getByText('Add an SSH key')).toHaveCount(0)
+  await expect(page.locator('summary', { hasText: 'Add an SSH key' })).toHaveCount(0)
   asked = await unfold('Remove Plain')
   await asked.getByRole('button', { name: 'Remove' }).click()
   await expect(rowOf(page, 'Plain')).toHaveCount(0)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Reply } from '../../../test/support/http-call.ts'
 import { connectSftp } from '../../../test/support/sftp-site.ts'
 import type { TusClient } from '../../../test/support/tus-client.ts'
 
@@ -30,21 +31,23 @@ export async function startHonest({ tus, sftp, token, pieces }: Place) {
   let isOver = false
   const failures: string[] = []
 
-  const timed = async (times: (now: Noticed) => number[], work: () => Promise<{ status: number }>) => {
+  const timed = async (times: (now: Noticed) => number[], work: () => Promise<Reply>) => {
     const sinceMs = performance.now()
-    const { status } = await work()
+    const reply = await work()
     times(noticed).push(performance.now() - sinceMs)
-    if (status >= 300) failures.push(`was answered with ${status}`)
+    if (reply.status >= 300) failures.push(`was answered with ${reply.status}`)
+    return reply
   }
   const sendPiece = async () => {
     const piece = whole.subarray(sentBytes, sentBytes + PIECE_BYTES)
-    await timed(
+    const { status } = await timed(
       (now) => now.pieces,
       () => tus.patch(url!, sentBytes, piece),
     )
-    sentBytes += piece.length
+    if (status === 204) sentBytes += piece.length
+    else sentBytes = Number((await tus.head(url!)).headers['upload-offset'] ?? sentBytes)
   }
-  const every = async (ms: number, work: () => Promise<void>, goesOn = () => true) => {
+  const every = async (ms: number, work: () => Promise<unknown>, goesOn = () => true) => {
     while (!isOver && goesOn()) {
       const nextMs = performance.now() + ms
       await work().catch((error: unknown) => void failures.push(String(error)))
