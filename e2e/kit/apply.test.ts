@@ -47,7 +47,7 @@ it('shows drift with exit code 2, changes nothing without --yes, and has nothing
   const done = await run('apply', '-f', file, '--yes')
   expect(done).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/sender ".+": sk_\w+\nThe workspace is as the file says/),
+    stdout: expect.stringMatching(/sender ".+": sk_\w+\nThe workspace matches the file/),
   })
   expect(await run('apply', '-f', file, '--check')).toMatchObject({
     code: 0,

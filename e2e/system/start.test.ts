@@ -130,7 +130,9 @@ it('says in one line why it does not start, or what is wrong with a command', as
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
   expect(run(['server.ts'], { ...env, PORT: String(port) })).toMatch(/^Port \d+ is in use by another process/)
-  expect(run(['server.ts'], { ...env, PORT: String(port), PROCESSES: '2' })).toMatch(/^Port \d+ is taken/)
+  expect(run(['server.ts'], { ...env, PORT: String(port), PROCESSES: '2' })).toMatch(
+    /^Port \d+ is in use by another process/,
+  )
   taken.close()
   writeFileSync(join(folder.path, 'file'), '')
   expect(run(['server.ts'], { ...env, DATA_DIR: join(folder.path, 'file') })).toMatch(
@@ -139,17 +141,17 @@ it('says in one line why it does not start, or what is wrong with a command', as
 
   expect(run(['scripts/account.ts'], env)).toMatch(/^--email is missing\. Usage: npm run account --/)
   expect(run(['scripts/reconcile.ts', '--since', 'now'], env)).toMatch(
-    /^--since is now, which is no time\. Usage/,
+    /^--since is now, which is not a valid time\. Usage/,
   )
   expect(run(['scripts/account.ts', 'ban'], env)).toMatch(/^There is no command "ban"\. Usage: npm run/)
   expect(run(['scripts/account.ts', 'limit', '--email', 'a@example.com', '--bytes', '1e9'], env)).toMatch(
-    /^--bytes is 1e9, which is no number of bytes\. Usage/,
+    /^--bytes is 1e9, which is not a number of bytes\. Usage/,
   )
   expect(run(['scripts/account.ts', '--nme', 'x'], env)).toMatch(/^Unknown option '--nme'\. Usage: npm run/)
   expect(run(['scripts/start.ts', '--port', '80'], env)).toMatch(
     /^Unknown option '--port'\. Usage: npm start/,
   )
-  expect(run(['scripts/check.ts', '--only', 'x'], env)).toMatch(/^There is no step "x", but types/)
+  expect(run(['scripts/check.ts', '--only', 'x'], env)).toMatch(/^There is no step "x", only types/)
 
   await putSecretInto(database.url)
   const wrong = { ...shared, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') }

@@ -268,7 +268,7 @@ describeWithDatabase('the quota', (database) => {
         detail: expect.stringContaining('-01 at'),
       })
       expect(JSON.parse(refused[0]!.body).detail).toMatch(
-        /^The upload needs 990 bytes, and 100 are left of this month's transfer quota of 10000\. It resets on/,
+        /^The upload needs 990 bytes, but only 100 are left of this month's transfer quota of 10000\. It resets on/,
       )
       // The reserved bytes may be sent.
       const made = replies.find(({ status }) => status === 201)!
@@ -278,8 +278,8 @@ describeWithDatabase('the quota', (database) => {
     it('says that waiting does not help a file that is larger than the quota of a month', async () => {
       const client = await site.client(node)
       const { detail } = JSON.parse((await client.create(10_001)).body)
-      expect(detail).toMatch(/^The upload needs 10001 bytes, and \d+ are left/)
-      expect(detail).toMatch(/The quota of a whole month is smaller than the 10001 bytes of this upload\.$/)
+      expect(detail).toMatch(/^The upload needs 10001 bytes, but only \d+ are left/)
+      expect(detail).toMatch(/The entire monthly quota is smaller than the 10001 bytes of this upload\.$/)
       expect(detail).not.toContain('resets')
     })
 
@@ -287,7 +287,7 @@ describeWithDatabase('the quota', (database) => {
       const client = await site.client(node)
       const { headers } = await client.create(100)
       expect(JSON.parse((await client.create(1)).body).detail).toMatch(
-        /^The transfer quota of this month, 10000 bytes, is used up\. It resets on/,
+        /^This month's transfer quota, 10000 bytes, is used up\. It resets on/,
       )
       expect((await client.terminate(headers.location!)).status).toBe(204)
     })

@@ -51,11 +51,11 @@ describeWithDatabase('webhook outputs', (database) => {
   })
 
   it.each([
-    ['http://hooks.example.com/', 'url is not allowed: hooks.example.com must be reached by https'],
+    ['http://hooks.example.com/', 'url is not allowed: hooks.example.com must use https'],
     ['https://127.0.0.1/', 'url is not allowed: 127.0.0.1 is not on the public internet'],
     ['https://2130706433/', 'url is not allowed: 127.0.0.1 is not on the public internet'],
     ['https://169.254.169.254/latest', 'url is not allowed: 169.254.169.254 is reserved'],
-    ['hooks.example.com', 'url is not allowed: That is not an address'],
+    ['hooks.example.com', 'url is not allowed: This is not a valid address'],
     ['https://user:pass@hooks.example.com/', 'url is not allowed: Leave the user name and password out'],
     [`https://hooks.example.com/${'x'.repeat(2048)}`, 'url must have at most 2048 characters'],
   ])('refuses %s by name', async (url, words) => {
