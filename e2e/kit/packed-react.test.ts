@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 
 /** The packed file's contents, and how much of it a page loads. */
-const MAX_GZIP_BYTES = 25_000
+const MAX_GZIP_BYTES = 26_000
 
 let kit: PackedKit
 beforeAll(() => {
@@ -44,7 +44,7 @@ it('imports React and nothing else, and names the licenses of what is inside', (
     expect(textOf('dist/licenses.txt')).toContain(`${name}\n`)
 })
 
-it('is under 25 kB in a page, with tus-js-client', async () => {
+it('is under 26 kB in a page, with tus-js-client', async () => {
   const { outputFiles } = await build({
     stdin: { contents: "export * from '@sluice/react'", resolveDir: kit.folder },
     bundle: true,

@@ -113,7 +113,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect(token_unused).toEqual({ mail: false, notice: false })
     const odd = (alerts: string) => apply(sluice, `version: 1\nalerts: ${alerts}`)
     await expect(odd('{ quota_90: { mail: true } }')).rejects.toThrow(
-      'There is no alert "quota_90", but quota_80',
+      'There is no alert "quota_90", only quota_80',
     )
     await expect(odd('{ quota_80: { sms: true } }')).rejects.toThrow('sms')
   })
@@ -145,7 +145,7 @@ describeWithDatabase('a configuration file', (database) => {
 })
 
 it.each([
-  ['version: 2', 'must begin with "version: 1"'],
+  ['version: 2', 'must start with "version: 1"'],
   ['version: 1\npipe: []', 'there is no "pipe"'],
   ['version: 1\npipes: {}', 'pipes must be a list'],
   ['version: 1\nalerts: []', 'alerts must be a map'],
