@@ -160,14 +160,17 @@ async function stateOf({ db }: TestRuntime, { workspaceId }: Furnished): Promise
     { eq }: { eq: (a: never, b: never) => unknown },
   ) => eq(table.workspaceId as never, workspaceId as never) as never
   return {
-    pipes: await db.query.pipes.findMany({ where: mine }),
-    senders: await db.query.senders.findMany({ where: mine }),
+    pipes: await db.query.pipes.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
+    senders: await db.query.senders.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
     dataStores: await db.query.dataStores.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
     files: await db.query.files.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
-    tokens: await db.query.tokens.findMany({ where: mine }),
-    accountKeys: await db.query.accountKeys.findMany({ where: mine }),
-    webhookOutputs: await db.query.webhookOutputs.findMany({ where: mine }),
-    deliveries: await db.query.deliveries.findMany({ where: mine }),
-    audit: await db.query.auditLog.findMany({ where: mine }),
+    tokens: await db.query.tokens.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
+    accountKeys: await db.query.accountKeys.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
+    webhookOutputs: await db.query.webhookOutputs.findMany({
+      where: mine,
+      orderBy: (t, { asc }) => asc(t.id),
+    }),
+    deliveries: await db.query.deliveries.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
+    audit: await db.query.auditLog.findMany({ where: mine, orderBy: (t, { asc }) => asc(t.id) }),
   }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ALL_ACTIONS } from '../../../packages/local-bucket/key-ring.ts'
 import type { RuleName } from '../../../packages/local-bucket/rules.ts'
@@ -48,7 +49,10 @@ describe('the bucket doctor', () => {
     silent = createServer(() => {}).listen(0, '127.0.0.1')
     await new Promise((resolve) => silent.once('listening', resolve))
   })
-  afterEach(() => bucket.rules.clear())
+  afterEach(async () => {
+    bucket.rules.clear()
+    await database.db.execute(sql`delete from rate_limits`)
+  })
   afterAll(async () => {
     await bucket.close()
     silent.close()
