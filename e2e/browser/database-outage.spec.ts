@@ -39,7 +39,7 @@ test('without its database, pages that need no data are there, and the others co
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText('The database is not responding.')).toBeVisible()
   line.setAway(false)
-  await expect(page.getByRole('heading', { name: 'Files' })).toBeVisible({ timeout: 60_000 })
+  await expect(page.getByRole('heading', { name: 'Files', exact: true })).toBeVisible({ timeout: 60_000 })
 
   await page.close()
   await sluice.stop()
