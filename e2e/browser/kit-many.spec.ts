@@ -58,7 +58,7 @@ test('a drop of too many files says so', async ({ demo, page }) => {
     const dataTransfer = { items: [], files }
     document.querySelector('.sluice-dropzone')!.dispatchEvent(Object.assign(drop, { dataTransfer }))
   })
-  await expect(page.getByRole('alert')).toHaveText(/^Only the first 10,000 files/)
+  await expect(page.getByRole('alert')).toHaveText(/^Only the first 10,000 dropped files/)
 })
 
 const MANY = 10_000

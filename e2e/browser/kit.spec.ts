@@ -180,6 +180,24 @@ test('in forced colours the button has a border, and the progress is to be seen'
   expect(sent).not.toBe(left)
 })
 
+/** In the page: the addresses of uploads that a reload continues. */
+async function keptUrls(): Promise<string[]> {
+  const database = await new Promise<IDBDatabase>((resolve, reject) => {
+    const opening = indexedDB.open('sluice-uploads', 1)
+    opening.onsuccess = () => resolve(opening.result)
+    opening.onerror = () => reject(opening.error)
+  })
+  const asking: IDBRequest<{ url?: string }[]> = database
+    .transaction('uploads')
+    .objectStore('uploads')
+    .getAll()
+  await new Promise((resolve) => {
+    asking.onsuccess = resolve
+  })
+  database.close()
+  return asking.result.flatMap(({ url }) => url ?? [])
+}
+
 test('a drop is a batch of its own, sealed once all of its files were created, over a reload', async ({
   demo,
   page,
@@ -197,6 +215,8 @@ test('a drop is a batch of its own, sealed once all of its files were created, o
   const flow = await holdBodies(page, customer.uploadUrl)
   await page.getByLabel('Choose files').setInputFiles([file('one.txt', MIB), file('two.txt', MIB)])
   await expect.poll(customer.statuses).toEqual({ 'one.txt': 'uploading' })
+  // Reloaded before this, the page would create the first one again.
+  await expect.poll(() => page.evaluate(keptUrls)).toHaveLength(1)
   await page.reload()
   await expect(page.getByRole('listitem')).toHaveCount(2)
   expect(await batchOf('one.txt')).toMatchObject({ name: 'drop of 2', files: 1, sealedAt: null })
