@@ -26,7 +26,7 @@ test('what dialogs ask is asked, answered and done without a script', async ({ b
   await page.goto('/dashboard/senders')
   await expect(page.getByText(/sk_\w{43}/)).toHaveCount(0)
 
-  await page.getByRole('link', { name: 'Without a script' }).click()
+  await page.getByRole('link', { name: 'Without a script', exact: true }).click()
   const rotate = await unfold(page, 'Rotate the token')
   await rotate.getByRole('button', { name: 'Rotate' }).click()
   await expect(page.getByText(/^sk_\w{43}/)).toBeVisible()
