@@ -1,6 +1,6 @@
 import { expectAccessible } from '../../test/support/axe.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
-import { file, holdBodies, MIB, openCustomer } from '../../test/support/kit-site.ts'
+import { file, holdBodies, keptUrls, MIB, openCustomer } from '../../test/support/kit-site.ts'
 
 /** The @sluice/react components. Try it covers interruptions, tokens and reloads. */
 
@@ -180,24 +180,6 @@ test('in forced colours the button has a border, and the progress is to be seen'
   expect(sent).not.toBe(left)
 })
 
-/** In the page: the addresses of uploads that a reload continues. */
-async function keptUrls(): Promise<string[]> {
-  const database = await new Promise<IDBDatabase>((resolve, reject) => {
-    const opening = indexedDB.open('sluice-uploads', 1)
-    opening.onsuccess = () => resolve(opening.result)
-    opening.onerror = () => reject(opening.error)
-  })
-  const asking: IDBRequest<{ url?: string }[]> = database
-    .transaction('uploads')
-    .objectStore('uploads')
-    .getAll()
-  await new Promise((resolve) => {
-    asking.onsuccess = resolve
-  })
-  database.close()
-  return asking.result.flatMap(({ url }) => url ?? [])
-}
-
 test('a drop is a batch of its own, sealed once all of its files were created, over a reload', async ({
   demo,
   page,
@@ -216,7 +198,7 @@ test('a drop is a batch of its own, sealed once all of its files were created, o
   await page.getByLabel('Choose files').setInputFiles([file('one.txt', MIB), file('two.txt', MIB)])
   await expect.poll(customer.statuses).toEqual({ 'one.txt': 'uploading' })
   // Reloaded before this, the page would create the first one again.
-  await expect.poll(() => page.evaluate(keptUrls)).toHaveLength(1)
+  await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
   await expect(page.getByRole('listitem')).toHaveCount(2)
   expect(await batchOf('one.txt')).toMatchObject({ name: 'drop of 2', files: 1, sealedAt: null })

@@ -3,7 +3,7 @@ import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { openDecider } from '../../test/support/decider.ts'
-import { file, holdBodies, MIB } from '../../test/support/kit-site.ts'
+import { file, holdBodies, keptUrls, MIB } from '../../test/support/kit-site.ts'
 
 /** Upload links: created in the dashboard, and used without an account. */
 type Pipe = { id: string; uploadUrl: string }
@@ -68,6 +68,7 @@ test('a link is made in the dashboard, takes one file over a reload, and is then
   const flow = await holdBodies(page, pipe.uploadUrl)
   await page.getByLabel('Choose files').setInputFiles(file('scene.txt', MIB))
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'uploading' })
+  await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
   // It has no room for others, and continues its uploads.
   await expect(page.getByText('This link takes no more files')).toBeVisible()

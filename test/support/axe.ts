@@ -39,6 +39,8 @@ async function expectNothingSerious(
   for (const { mode, width = size.width, rules } of looks) {
     if (width !== size.width) await page.setViewportSize({ ...size, width })
     await page.emulateMedia({ colorScheme: mode })
+    // A page that refreshes itself is without a title until the new one arrives.
+    await expect(page).toHaveTitle(/./)
     expect(await graveOf(page, piece, rules), `${what}, ${mode}, ${width} pixels`).toEqual([])
   }
   await page.setViewportSize(size)

@@ -47,3 +47,22 @@ export async function holdBodies(page: Page, uploadUrl: string): Promise<() => v
   // The route stays: if a browser stops intercepting while it is told to continue a request, it may do neither.
   return gate.resolve
 }
+
+/** The addresses of the uploads that the page continues after a reload. */
+export const keptUrls = (page: Page): Promise<string[]> =>
+  page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve, reject) => {
+      const opening = indexedDB.open('sluice-uploads', 1)
+      opening.onsuccess = () => resolve(opening.result)
+      opening.onerror = () => reject(opening.error)
+    })
+    const asking: IDBRequest<{ url?: string }[]> = database
+      .transaction('uploads')
+      .objectStore('uploads')
+      .getAll()
+    await new Promise((resolve) => {
+      asking.onsuccess = resolve
+    })
+    database.close()
+    return asking.result.flatMap(({ url }) => url ?? [])
+  })
