@@ -1,12 +1,11 @@
 import type { Page } from 'playwright/test'
-import ssh2 from 'ssh2'
+import { makeKeyPair } from '#lib/sftp/make-key-pair.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 
 type Made = { id: string }
 type Key = { name: string; fingerprint: string; subject: string | null }
 
-const makeKey = () => ssh2.utils.generateKeyPairSync('ed25519')
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
 test('a key is pasted, refused where it is none, listed by its fingerprint, and removed', async ({
@@ -14,7 +13,7 @@ test('a key is pasted, refused where it is none, listed by its fingerprint, and 
   demo,
 }) => {
   const { id } = await api<Made>(demo, 'POST', '/senders', { name: 'with keys' })
-  const { public: publicKey, private: privateKey } = makeKey()
+  const { public: publicKey, private: privateKey } = makeKeyPair()
   await page.goto(`/dashboard/senders/${id}`)
   const dialog = page.getByRole('dialog')
   const add = async (fields: { Name: string; 'Public key': string; Subject?: string }) => {
@@ -82,7 +81,7 @@ test('keys are added and removed without a script, also those of a revoked Sende
   await expect(told).toBeVisible()
   asked = page.locator('details', { hasText: 'Add an SSH key' })
   await asked.getByLabel('Name').fill('Plain')
-  await asked.getByLabel('Public key').fill(makeKey().public)
+  await asked.getByLabel('Public key').fill(makeKeyPair().public)
   await asked.getByRole('button', { name: 'Add' }).click()
   await expect(rowOf(page, 'Plain')).toContainText('SHA256:')
 

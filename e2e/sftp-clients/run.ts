@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { sql } from 'drizzle-orm'
-import ssh2 from 'ssh2'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { makeKeyPair } from '#lib/sftp/make-key-pair.ts'
 import { addSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { createDatabase, freePort, startPostgres } from '../../test/support/postgres.ts'
@@ -121,7 +121,7 @@ async function toolsIn(folder: string): Promise<Tools> {
 
 /** Of the Sender; the file is as ssh-keygen writes it. */
 async function makeKey({ site, folder }: Stage): Promise<string> {
-  const pair = ssh2.utils.generateKeyPairSync('ed25519')
+  const pair = makeKeyPair()
   const path = join(folder, 'key')
   await writeFile(path, pair.private, { mode: 0o600 })
   await writeFile(`${path}.pub`, pair.public)

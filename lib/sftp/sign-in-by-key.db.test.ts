@@ -8,11 +8,12 @@ import { seconds } from '../platform/kernel/clock.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { revokeSender } from '../workspace/senders/change-sender.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
+import { makeKeyPair } from './make-key-pair.ts'
 import { addSenderKey, listSenderKeys, removeSenderKey, senderKeyInput } from './sender-keys.ts'
 import { signInByKey } from './sign-in-by-key.ts'
 
 const KEYS = [
-  ['ed25519', ssh2.utils.generateKeyPairSync('ed25519')],
+  ['ed25519', makeKeyPair()],
   ['ecdsa', ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 })],
   ['rsa', ssh2.utils.generateKeyPairSync('rsa', { bits: 2048 })],
 ] as const

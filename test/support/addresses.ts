@@ -1,6 +1,6 @@
 import { expect } from 'playwright/test'
-import ssh2 from 'ssh2'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
+import { makeKeyPair } from '#lib/sftp/make-key-pair.ts'
 import { api } from './api.ts'
 import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
 
@@ -18,7 +18,7 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
   senderId: async (demo) => {
     const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', { name: 'Looked at' })
     await tokenFor(demo.baseUrl, sender.token, demo.pipeId)
-    const publicKey = ssh2.utils.generateKeyPairSync('ed25519').public
+    const publicKey = makeKeyPair().public
     await api(demo, 'POST', `/senders/${sender.id}/keys`, { name: 'Looked at', publicKey })
     return sender.id
   },

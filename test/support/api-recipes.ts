@@ -1,5 +1,4 @@
 import { eq } from 'drizzle-orm'
-import ssh2 from 'ssh2'
 import { dataStores, fileDestinations, fileTimeline, members, turnedOff } from '#drizzle/schema/index.ts'
 import type { Operation } from '#lib/api/operation.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
@@ -12,6 +11,7 @@ import { createImports } from '#lib/imports/create-imports.ts'
 import { importsInput } from '#lib/imports/import.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { makeKeyPair } from '#lib/sftp/make-key-pair.ts'
 import { addSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
 import { createUploadLink } from '#lib/upload-links/manage-links.ts'
 import { uploadLinkInput } from '#lib/upload-links/upload-link.ts'
@@ -50,7 +50,7 @@ export async function furnish(runtime: TestRuntime) {
   const given = parseInput(outputInput, { url: 'http://127.0.0.1:1/hook' })
   const output = await saveOutput(runtime, actor, pipe.id, given)
   const ofAll = await createOutput(runtime, actor, {}, given)
-  const publicKey = ssh2.utils.generateKeyPairSync('ed25519').public
+  const publicKey = makeKeyPair().public
   const ofPartner = parseInput(senderKeyInput, { name: 'Partner', publicKey })
   const senderKey = await addSenderKey(runtime, actor, sender.id, ofPartner)
   const delivery = await sendTestEvent(runtime, actor, { outputId: output.id })
@@ -197,7 +197,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   renameSender: (mine) => ({ params: { id: mine.sender.id }, body: { name: 'Renamed' } }),
   addSenderKey: (mine) => ({
     params: { id: mine.sender.id },
-    body: { name: 'Partner', publicKey: ssh2.utils.generateKeyPairSync('ed25519').public },
+    body: { name: 'Partner', publicKey: makeKeyPair().public },
   }),
   listSenderKeys: (mine) => ({ params: { id: mine.sender.id } }),
   rotateSender: (mine) => ({ params: { id: mine.sender.id }, body: { overlapDays: 7 } }),
