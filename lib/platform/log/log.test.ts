@@ -10,7 +10,7 @@ it('shows what would steer the terminal of whoever reads it', () => {
   const evil = '\u001b]0;PWNED\u0007 \u009b2J \u202egpj.exe\u007f'
   const written: string[] = []
   createLogger('info', { write: (line) => void written.push(line) }).info({ filename: evil }, evil)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain these.
   expect(written[0]).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   expect(JSON.parse(written[0]!)).toMatchObject({ filename: evil, msg: evil })
 })

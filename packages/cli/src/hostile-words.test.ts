@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
  * its cursor, a second line, and text that reads backwards.
  */
 const EVIL = 'a\u001b]0;PWNED\u0007\u009b2J\rb\nforged line\u007f\u202egpj.exe'
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain these.
 const STEERING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
 const ID = '01a202dc-306e-7099-ac63-20f7668f6c6d'
 const home = join(tmpdir(), `sluice-hostile-${process.pid}`)

@@ -3,7 +3,7 @@
  * strangers: characters that control the terminal or change its text direction are escaped.
  */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are escaped.
 const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 const escapeOf = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
