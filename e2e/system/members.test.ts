@@ -65,7 +65,7 @@ async function ended(response: Response): Promise<true> {
 
 it('a removed member loses pages, streams and keys on another node, with the next request', async () => {
   const { userId, page, live, api } = await developer()
-  expect((await page('/dashboard/files')).status).toBe(200)
+  expect((await page('/dashboard/files')).status, nodes[1].output()).toBe(200)
   expect((await api('/pipes')).status).toBe(200)
   const [ofPage, ofKey] = [await live(), await api('/events/stream')]
   expect([ofPage.status, ofKey.status]).toEqual([200, 200])

@@ -21,7 +21,6 @@ export type PostgresOptions = {
   outages?: { watch: Outages; log: Logger } | undefined
 }
 
-const CONNECT_SECONDS = 2
 /**
  * The pause between connection attempts. By default it grows to 20 s: statements would take that long to fail while
  * the database is down, and to succeed once it is back.
@@ -42,7 +41,6 @@ export function openPostgres({
     outages && { onChange: (server) => makeAgain(server, recent, outages) },
   )
   const options = {
-    connect_timeout: CONNECT_SECONDS,
     backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MAX_BACKOFF_SECONDS),
     onnotice: (notice: { message?: string }) => onNotice?.(String(notice.message)),
     // Nothing awaits the query that fetches array types: a session that ends during it would end the process.

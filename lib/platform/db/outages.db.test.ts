@@ -9,6 +9,11 @@ import { isOutage } from './faults.ts'
 import { openPostgres } from './open-postgres.ts'
 import { createOutages } from './outages.ts'
 
+const LONGER_THAN_A_CONNECTION_MAY_TAKE_MS = 2100
+
+/** As a process does that loads a large page, or gets no CPU. */
+const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
 describe('a PostgreSQL that is frozen', () => {
   let postgres: Awaited<ReturnType<typeof freezablePostgres>>
   let handle: DatabaseHandle
@@ -76,6 +81,19 @@ describe('a PostgreSQL that is frozen', () => {
     expect(await inRequest(() => rows(other.db, slow))).toEqual([{ n: '' }])
     expect(lines.length).toBe(before)
     await other.close()
+  })
+
+  it('is no outage that this process is too busy to open a connection', async () => {
+    const busy = openPostgres({ address: postgres.url, outages: { watch: createOutages(), log } })
+    const before = lines.length
+    const told = faultOf(inRequest(() => rows(busy.db, sql`select 1 as n`)))
+    for (let turn = 0; turn < 4; turn++) {
+      await new Promise(setImmediate)
+      block(LONGER_THAN_A_CONNECTION_MAY_TAKE_MS)
+    }
+    expect(await told).toBe('none')
+    expect(lines.length).toBe(before)
+    await busy.close()
   })
 
   it('tells what failed where the database answers by the time', async () => {

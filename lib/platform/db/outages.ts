@@ -1,4 +1,5 @@
 import { currentRequest } from '../kernel/request-context.ts'
+import { patience } from '../kernel/waits.ts'
 import { isDiskFull, isOfDatabase, isOutage, isReadOnly } from './faults.ts'
 
 /**
@@ -149,16 +150,6 @@ async function answerOf(watcher: Watcher, withinMs: number): Promise<Trouble | u
   )
   const outcome = await Promise.race([asked, patience(withinMs)])
   return outcome === 'late' ? { cause: new Error(`no response after ${withinMs} ms`) } : outcome
-}
-
-const LOOKS = 20
-
-/**
- * In short steps: while this process is busy it hears no responses, which does not mean that the database is silent.
- */
-async function patience(ms: number): Promise<'late'> {
-  for (let look = 0; look < LOOKS; look++) await pause(ms / LOOKS)
-  return 'late'
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { within } from '../kernel/waits.ts'
+import { patience, within } from '../kernel/waits.ts'
 import type { Address } from './database.ts'
 import { isReadOnly } from './faults.ts'
 
@@ -16,7 +16,8 @@ export type PrimaryOptions = {
 }
 
 const DEFAULT_PORT = 5432
-const ASK_SECONDS = 1
+const ANSWER_MS = 2000
+const ASK_MS = 1000
 const FIND_MS = 2000
 const CHANGE_MS = 3000
 const LOOK_EVERY_MS = 250
@@ -118,7 +119,7 @@ export class Primary {
 
   async #locate(): Promise<Host> {
     this.#lookAround()
-    const at = this.#known ?? (await within(FIND_MS + CHANGE_MS, this.#find()))
+    const at = this.#known ?? (await Promise.race([this.#find(), patience(FIND_MS + CHANGE_MS)]))
     if (at === 'late') throw reset()
     return at
   }
@@ -144,13 +145,22 @@ export class Primary {
   }
 }
 
-/** postgres.js takes the certificate's expected name from the socket. */
-function dial(made: Socket, at: Host, connect = made.connect.bind(made) as Dial): Socket & Host {
+/**
+ * postgres.js takes the certificate's expected name from the socket. Its own time limit would also count the time in
+ * which this process is too busy to read the response.
+ */
+function dial(
+  made: Socket,
+  at: Host,
+  connect = made.connect.bind(made) as Dial,
+  answerWithinMs = ANSWER_MS,
+): Socket & Host {
   const socket = endingLater(Object.assign(made, at))
   // A balancer without a server behind it accepts connections and closes them; postgres.js would reconnect
   // immediately, forever.
   socket.once('end', () => socket.bytesRead < SHORTEST_GREETING && socket.destroy(reset()))
   connect(at.host.includes('/') ? { path: `${at.host}/.s.PGSQL.${at.port}` } : at)
+  void patience(answerWithinMs).then(() => socket.bytesRead === 0 && socket.destroy(silent()))
   return socket
 }
 
@@ -184,9 +194,12 @@ function endingLater<Made extends Socket>(socket: Made): Made {
 const reset = () =>
   Object.assign(new Error('The connection to the database has ended.'), { code: 'ECONNRESET' })
 
+const silent = () =>
+  Object.assign(new Error('The database server does not respond.'), { code: 'CONNECT_TIMEOUT' })
+
 /** The known server takes precedence over others that accept writes: nobody knows which of them is right. */
 async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Found> {
-  const asked = candidates.map((one) => askServer(one.address).then((server): Found => ({ ...one, server })))
+  const asked = candidates.map((one) => askServer(one).then((server): Found => ({ ...one, server })))
   const any = Promise.any(asked)
   any.catch(() => {})
   const before = candidates.findIndex(({ at }) => at === known)
@@ -205,10 +218,10 @@ async function firstWritable(candidates: Candidate[], known: Host | undefined): 
 }
 
 /** Returns the server's identity, if it accepts writes. */
-async function askServer(address: Address): Promise<string> {
+async function askServer({ address, at }: Candidate): Promise<string> {
   const one = openClient(address, {
     max: 1,
-    connect_timeout: ASK_SECONDS,
+    socket: () => dial(new Socket(), at, undefined, ASK_MS),
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: 'sluice-ask' },
@@ -240,9 +253,13 @@ export function connect<Given extends Options>(
   return openClient(primary.address, { ...options, socket: () => primary.open() })
 }
 
-function openClient<Given extends Options>(address: Address, options: Given) {
+function openClient<Given extends Options>(address: Address, given: Given) {
+  const options = { ...given, connect_timeout: GREETING_SECONDS }
   return typeof address === 'string' ? postgres(address, options) : postgres({ ...address, ...options })
 }
+
+/** From a server's first response until the connection can be used. */
+const GREETING_SECONDS = 20
 
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s
 

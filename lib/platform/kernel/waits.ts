@@ -6,6 +6,18 @@ export async function within<Result>(ms: number, work: Promise<Result>): Promise
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
+const STEPS = 20
+
+/**
+ * Waits this long for others, in short steps: while this process is too busy to receive their responses, their time
+ * hardly passes.
+ */
+export async function patience(ms: number): Promise<'late'> {
+  for (let step = 0; step < STEPS; step++)
+    await new Promise((resolve) => setTimeout(resolve, ms / STEPS).unref())
+  return 'late'
+}
+
 /**
  * Runs a limited number of tasks at once; the others wait in order of arrival. A task that takes longer than
  * `patienceMs` continues but frees its slot: it may never end.
