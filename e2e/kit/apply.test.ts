@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createSluice } from '../../packages/node/src/client.ts'
 import { buildKitIfNeeded } from '../../scripts/kit.ts'
+import { runCli } from '../../test/support/cli-program.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 
 /** `sluice apply` as a program, against a complete Sluice. Its changes are tested in lib/api/apply.db.test.ts. */
@@ -19,24 +19,8 @@ beforeAll(() => {
 })
 afterAll(() => home[Symbol.dispose]())
 
-type Ran = { code: number; stdout: string; stderr: string }
-function run(...args: string[]): Promise<Ran> {
-  const env = {
-    PATH: process.env.PATH,
-    SLUICE_CONFIG_DIR: home.path,
-    SLUICE_URL: baseUrl,
-    SLUICE_ACCOUNT_KEY: accountKey,
-  } as never
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['packages/cli/dist/sluice.js', ...args],
-      { env },
-      (error, stdout, stderr) => resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
-    )
-    child.stdin!.end()
-  })
-}
+const env = { SLUICE_CONFIG_DIR: home.path, SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey }
+const run = (...args: string[]) => runCli('packages/cli/dist/sluice.js', args, { env })
 
 it('shows drift with exit code 2, changes nothing without --yes, and has nothing to do the second time', async () => {
   expect(await run('apply', '-f', file, '--check')).toMatchObject({

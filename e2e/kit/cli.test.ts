@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createSluice } from '../../packages/node/src/client.ts'
 import { unwrap } from '../../packages/node/src/webhooks.ts'
+import { runCli } from '../../test/support/cli-program.ts'
 import { openFlippingProxy } from '../../test/support/flipping-proxy.ts'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
@@ -39,18 +40,8 @@ const program = () => join(kit.folder, 'node_modules/@sluice/cli/dist/sluice.js'
 const env = (more: Record<string, string> = {}) =>
   ({ PATH: process.env.PATH, HOME: home.path, SLUICE_CONFIG_DIR: join(home.path, 'kept'), ...more }) as never
 
-type Ran = { code: number; stdout: string; stderr: string }
-function run(args: string[], { input = '', more = {} } = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [program(), ...args],
-      { env: env(more) },
-      (error, stdout, stderr) => resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
-    )
-    child.stdin!.end(input)
-  })
-}
+const run = (args: string[], { input = '', more = {} } = {}) =>
+  runCli(program(), args, { input, env: env(more) })
 
 function start(
   args: string[],

@@ -18,6 +18,13 @@ export function readArguments<Named extends Options>(args: string[], usage: stri
   }
 }
 
+/** Undefined if the option was not given. Never NaN, which JSON writes as null: no limit. */
+export function wholeNumber(option: string, given: string | undefined, usage: string): number | undefined {
+  if (given === undefined) return undefined
+  if (!/^\d+$/.test(given)) throw misused(`--${option} is a whole number.`, usage)
+  return Number(given)
+}
+
 export function misused(message: string, usage: string): Failure {
   return new Failure(message, EXIT.misused, [`Usage: sluice ${usage}`])
 }

@@ -30,8 +30,9 @@ export const importCommand: Command = {
     })
     const urls = await readUrls(positionals)
     if (urls.length === 0) throw misused('Which URLs?', usage)
-    const sluice = await sender()
     const { subject, batch } = values
+    if (batch === '') throw misused('The batch needs a name.', usage)
+    const sluice = await sender()
     const common = {
       pipeId: await choosePipe(values.pipe),
       ...(subject && { subject }),

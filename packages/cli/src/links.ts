@@ -1,5 +1,5 @@
 import type { Sluice } from '../../node/src/client.ts'
-import { type Command, misused, readArguments } from './command.ts'
+import { type Command, misused, readArguments, wholeNumber } from './command.ts'
 import { readSecret } from './read-secret.ts'
 import { choosePipe, connect } from './settings.ts'
 import { result } from './tell.ts'
@@ -54,14 +54,17 @@ type Given = {
 async function create(given: Given): Promise<void> {
   const { title, message, expires, 'max-files': maxFiles, 'max-bytes': maxBytes, type, json } = given
   if (!title) throw misused('What is its title?', usage)
+  const limits = {
+    maxFiles: wholeNumber('max-files', maxFiles, usage),
+    maxBytes: wholeNumber('max-bytes', maxBytes, usage),
+  }
   const pipeId = await choosePipe(given.pipe)
   const made = await connect().createUploadLink({
     pipeId,
     title,
     ...(message && { message }),
     ...(expires && { expiresAt: expires }),
-    ...(maxFiles && { maxFiles: Number(maxFiles) }),
-    ...(maxBytes && { maxBytes: Number(maxBytes) }),
+    ...limits,
     ...(type && { allowedTypes: type }),
     ...(given.password && { password: await readSecret('Password of the link: ') }),
   })

@@ -17,7 +17,7 @@ export const login: Command = {
     const baseUrl = values.url.replace(/\/+$/, '')
     if (isInTheClear(baseUrl))
       say(`${baseUrl} is not https: the key and everything you upload can be read in transit.`)
-    const accountKey = await readSecret('Account key (ak_…): ')
+    const accountKey = (await readSecret('Account key (ak_…): ')).trim()
     const { data } = await createSluice({ baseUrl, accountKey }).listPipes({ limit: 2 })
     const only = data.length === 1 ? data[0]!.id : undefined
     keepSettings({ baseUrl, accountKey, senderToken: undefined, pipeId: only } as object)

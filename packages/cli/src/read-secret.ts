@@ -1,12 +1,15 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 
-/** From the input, or asked for without showing what is typed. Arguments can be read by everybody on the machine. */
+/**
+ * From the input without its last line break, or asked for without showing what is typed. Arguments can be read by
+ * everybody on the machine.
+ */
 export async function readSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY) {
     let text = ''
     for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
-    return text.trim()
+    return text.replace(/\r?\n$/, '')
   }
   process.stderr.write(question)
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
@@ -14,5 +17,5 @@ export async function readSecret(question: string): Promise<string> {
   const answer = await lines.question('')
   lines.close()
   process.stderr.write('\n')
-  return answer.trim()
+  return answer
 }

@@ -1,4 +1,4 @@
-import { type Command, misused, readArguments } from './command.ts'
+import { type Command, misused, readArguments, wholeNumber } from './command.ts'
 import { choosePipe } from './settings.ts'
 import { result } from './tell.ts'
 import { sender } from './upload-token.ts'
@@ -18,11 +18,14 @@ export const tokens: Command = {
     })
     if (positionals.join(' ') !== 'create') throw misused('There is only `tokens create`.', usage)
     const { subject, 'expires-in': expiresIn, 'max-bytes': maxBytes } = values
+    const limits = {
+      expiresIn: wholeNumber('expires-in', expiresIn, usage),
+      maxBytes: wholeNumber('max-bytes', maxBytes, usage),
+    }
     const made = await (await sender()).issueToken({
       pipeId: await choosePipe(values.pipe),
       ...(subject && { subject }),
-      ...(expiresIn && { expiresIn: Number(expiresIn) }),
-      ...(maxBytes && { maxBytes: Number(maxBytes) }),
+      ...limits,
     })
     result(values.json, made, made.token)
   },

@@ -34,10 +34,11 @@ export const upload: Command = {
     const { batch, to } = values
     if (batch !== undefined && to !== undefined)
       throw misused('The backend that created the upload has named its batch.', usage)
+    if (batch === '') throw misused('The batch needs a name.', usage)
     const files = positionals.flatMap(findFiles)
     const way = to === undefined ? await again(values.pipe, batch) : preparedWay(to, files)
     const failed = await sendAll(files, way, parallel, values.json)
-    const open = failed > 0 && batch !== undefined ? [`The batch ${batch} is not sealed yet.`] : []
+    const open = failed > 0 && batch !== undefined ? [`This run has not sealed the batch ${batch}.`] : []
     if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed, open)
     await way.seal?.()
     way.journal.forget(files.map(way.keyOf))
