@@ -57,11 +57,23 @@ export async function takeForAddress(
   address: string,
   limit: RateLimit,
 ): Promise<void> {
-  await takeFromLimit(runtime, `${what}:address:${networkOf(address)}`, limit)
+  for (const [key, ofKey] of limitsOfAddress(what, address, limit)) await takeFromLimit(runtime, key, ofKey)
+}
+
+/** Whether none are left of what `takeForAddress` takes: of its network, or of its entire site. */
+export function isSpentForAddress(what: string, address: string, limit: RateLimit, nowMs: number): SQL {
+  const spent = limitsOfAddress(what, address, limit).map(([key, ofKey]) =>
+    isSpent(sql`${key}`, ofKey, nowMs),
+  )
+  return sql.join(spent, sql` or `)
+}
+
+function limitsOfAddress(what: string, address: string, limit: RateLimit): [key: string, RateLimit][] {
+  const ofNetwork: [string, RateLimit] = [`${what}:address:${networkOf(address)}`, limit]
   const site = siteOf(address)
-  if (site === undefined) return
+  if (site === undefined) return [ofNetwork]
   const ofSite = { burst: limit.burst * NETWORKS_OF_SITE, refillMs: limit.refillMs / NETWORKS_OF_SITE }
-  await takeFromLimit(runtime, `${what}:site:${site}`, ofSite)
+  return [ofNetwork, [`${what}:site:${site}`, ofSite]]
 }
 
 const GROUPS = 8

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { connectSftp, openSftpSite, type SftpSite } from '../../test/support/sftp-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { seconds } from '../platform/kernel/clock.ts'
+import { type Clock, seconds } from '../platform/kernel/clock.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { revokeSender } from '../workspace/senders/change-sender.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
@@ -130,10 +130,10 @@ describe('a key of a Sender', () => {
   })
 
   type Asked = Parameters<typeof signInByKey>[1]
-  const offered = (offer: Asked['offer'], other: Partial<Asked> & { demo?: boolean } = {}) => {
-    const { demo = true, ...asked } = other
+  const offered = (offer: Asked['offer'], other: Partial<Asked> & { demo?: boolean; clock?: Clock } = {}) => {
+    const { demo = true, clock = site.clock, ...asked } = other
     return signInByKey(
-      { ...site.node.context, config: { demo } },
+      { ...site.node.context, clock, config: { demo } },
       {
         user: site.pipe.id,
         address: undefined,
@@ -179,6 +179,24 @@ describe('a key of a Sender', () => {
     }
     await expect(offered(good, { address })).rejects.toThrow('Too many attempts')
     expect(await offered(good, { address: '203.0.113.7' })).toMatchObject({ key: { id } })
+    await database.db.execute('delete from rate_limits')
+    await remove(id)
+  })
+
+  it('is refused to an entire IPv6 site after four networks of it have failed', async () => {
+    const [[, one], [, two]] = KEYS
+    const { id } = await add(one.public)
+    const good = signedBy(parsed(one.private))
+    const bad = { ...good, signature: parsed(two.private).sign(blob) }
+    const nowMs = site.clock.now()
+    const clock = { now: () => nowMs }
+    for (const network of [1, 2, 3, 4])
+      for (let n = 0; n < 30; n++) {
+        const address = `2001:db8:7:${network}::${n + 1}`
+        await expect(offered(bad, { address, clock })).rejects.toThrow('does not match this key')
+      }
+    await expect(offered(good, { address: '2001:db8:7:5::1', clock })).rejects.toThrow('Too many attempts')
+    expect(await offered(good, { address: '2001:db8:8:5::1', clock })).toMatchObject({ key: { id } })
     await database.db.execute('delete from rate_limits')
     await remove(id)
   })

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../platform/db/database.ts'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { isPipeId } from '../platform/kernel/ids.ts'
-import { isSpent, networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
+import { isSpent, isSpentForAddress, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 
 /** Who a session belongs to. Like any client, it does everything with an upload token. */
@@ -58,8 +58,7 @@ export async function assertFewFailures(
 ): Promise<void> {
   const nowMs = clock.now()
   const limits = [isSpent(sql`${keyOfPipe(pipeId!)}`, PER_PIPE, nowMs)]
-  if (address)
-    limits.push(isSpent(sql`${`${FOR_ADDRESS}:address:${networkOf(address)}`}`, PER_ADDRESS, nowMs))
+  if (address) limits.push(isSpentForAddress(FOR_ADDRESS, address, PER_ADDRESS, nowMs))
   const [found] = await rows<{ spent: boolean }>(db, sql`select ${sql.join(limits, sql` or `)} as spent`)
   if (found!.spent) throw new SluiceError('rate_limited', 'Too many attempts have failed.')
 }
