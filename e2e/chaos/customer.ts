@@ -1,24 +1,34 @@
-import { eq } from 'drizzle-orm'
-import { dataStores, type ProviderName } from '#drizzle/schema/index.ts'
+import { eq, sql } from 'drizzle-orm'
+import { dataStores, type ProviderName, webhookOutputs } from '#drizzle/schema/index.ts'
 import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
-import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { systemClock } from '#lib/platform/kernel/clock.ts'
+import { newWebhookSecret } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import type { Runtime } from '#lib/platform/runtime.ts'
+import { secretPlace } from '#lib/webhooks/outputs/signing-secrets.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
+import { insertLanded, PIPE, TOKEN } from '../../test/support/landed.ts'
 import { makeReady } from '../../test/support/make-ready.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
-import { addOutput } from '../../test/support/webhook-rows.ts'
+import { addOutput, testVault } from '../../test/support/webhook-rows.ts'
 
 /**
  * A workspace with one Pipe for each kind of provider, and perhaps one with several destinations, all with a webhook
  * output.
  */
-export type Customer = { runtime: Runtime; actor: Actor; senderToken: string; pipes: CustomerPipe[] }
+export type Customer = {
+  runtime: Runtime
+  actor: Actor
+  senderToken: string
+  /** A token that outlives the run, where no node issues new ones. */
+  token?: string
+  pipes: CustomerPipe[]
+}
 type CustomerPipe = { id: string; webhookSecret: string }
 
 /** One that guarantees nothing, one that verifies all checksums, one that requires equal parts. */
@@ -32,7 +42,10 @@ const COPIES = [
   { bucket: 'second-copies', provider: 'r2', required: true },
   { bucket: SPARE_BUCKET, provider: 'other', required: false },
 ] as const
+const LANDED_BUCKET = bucketOf('other')
 export const BUCKETS = [...PROVIDERS.map(bucketOf), ...COPIES.map(({ bucket }) => bucket)]
+
+const STATUSES = ['transferred', 'failed', 'expired', 'canceled']
 
 type Place = {
   endpoint: string
@@ -65,6 +78,28 @@ export async function addCustomer(database: DatabaseHandle, place: Place): Promi
   return { ...by, senderToken: sender.token, pipes }
 }
 
+/** The customer of the oldest version, in its schema, with one Pipe and no files yet. */
+export async function addLandedCustomer(
+  database: DatabaseHandle,
+  { endpoint, receiverUrl }: Place,
+): Promise<Customer> {
+  const { db } = database
+  await insertLanded(db, { endpoint })
+  await db.execute(sql`truncate files, file_timeline, events, deliveries, usage_days, usage_months cascade`)
+  await db.execute(sql`update data_stores set bucket = ${LANDED_BUCKET}, region = 'auto'`)
+  const webhookSecret = newWebhookSecret()
+  const [output] = await rows<{ id: string; workspaceId: string }>(
+    db,
+    sql`select id, workspace_id as "workspaceId" from webhook_outputs`,
+  )
+  const secretEncrypted = testVault.seal(webhookSecret, secretPlace(output!.id))
+  await db.update(webhookOutputs).set({ url: receiverUrl, secretEncrypted, statuses: STATUSES })
+  const runtime = { ...testRuntime(database), clock: systemClock }
+  const { workspaceId } = output!
+  const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'test', role: 'owner' }
+  return { runtime, actor, senderToken: '', token: TOKEN, pipes: [{ id: PIPE, webhookSecret }] }
+}
+
 type By = Pick<Customer, 'runtime' | 'actor'>
 
 async function addDataStore(
@@ -86,8 +121,7 @@ async function addPipe(
 ): Promise<CustomerPipe> {
   const input = parseInput(pipeInput, { ...fields, source: { http: true } })
   const { id } = await createPipe(runtime, actor, input)
-  const statuses = ['transferred', 'failed', 'expired', 'canceled']
-  const to = { workspaceId: actor.workspaceId, pipeId: id, statuses }
+  const to = { workspaceId: actor.workspaceId, pipeId: id, statuses: STATUSES }
   return { id, webhookSecret: (await addOutput(runtime.db, receiverUrl, to)).secret }
 }
 

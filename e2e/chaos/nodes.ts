@@ -5,6 +5,13 @@ import type { Log } from './log.ts'
 
 export type Role = 'upload' | 'web' | 'worker'
 
+export type Parts = {
+  balancer: Balancer
+  log: Log
+  /** The version that it runs from its next start on. */
+  sourceOf?: () => string
+}
+
 /** A server process that can be killed, frozen and restarted on its own port. */
 export type Node = Awaited<ReturnType<typeof startNode>>
 
@@ -12,11 +19,12 @@ export async function startNode(
   roles: Role[],
   name: string,
   env: Record<string, string>,
-  { balancer, log }: { balancer: Balancer; log: Log },
+  { balancer, log, sourceOf }: Parts,
 ) {
   const port = await freePort()
   const start = async () => {
-    const launch = () => startSluice({ ...env, ROLES: roles.join(), PORT: String(port) })
+    const source = sourceOf?.()
+    const launch = () => startSluice({ ...env, ROLES: roles.join(), PORT: String(port) }, source)
     // A process whose database goes down during startup ends, and is restarted by its supervisor.
     const sluice = await launch().catch((error) => {
       log.note(`${name} did not start: ${error.message}`)

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { minutes, seconds } from '#lib/platform/kernel/clock.ts'
 import { buildIfNeeded } from '../../scripts/build.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { startPgbouncer } from '../../test/support/pgbouncer.ts'
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
 import { type Random, randomOf } from '../../test/support/random.ts'
+import { sourceBefore } from '../../test/support/source-before.ts'
 import { type Outcome, type Site, uploadByHand } from './client.ts'
 import { disturb, killAgainAndAgain, killProcesses } from './disturb.ts'
 import { createLog, type Log } from './log.ts'
@@ -22,6 +24,8 @@ import { openWorld, type Shape, type World } from './world.ts'
  */
 const CLIENTS = 5
 const END_MS = seconds(300)
+/** Of the time. */
+const UPGRADE_AFTER = 0.25
 /** Uploads completed by a Sluice that lives for five seconds at a time, and by several nodes. Fewer prove nothing. */
 const MIN_PER_MINUTE = { embedded: 10, shared: 2 }
 
@@ -45,13 +49,18 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
   const random = randomOf(seed)
   const log = createLog(say)
   const trouble = postgresUrl === undefined ? killAgainAndAgain : processes ? killProcesses : disturb
-  const world = await openWorld({ ...shape, severalDestinations: true }, random.fork('world'), log)
+  const world = await openWorld(
+    { ...shape, severalDestinations: shape.older === undefined },
+    random.fork('world'),
+    log,
+  )
   log.note(`the nodes are up; the seed is ${seed}`)
   try {
     const period = periodOf(forMs)
     const [done] = await Promise.all([
       uploadMany(world, random, log, period),
       trouble(world, random.fork('disturb'), log, period),
+      shape.older !== undefined && upgradeMidway(world, log, forMs),
     ])
     await judge(world, log, done, say)
     if (processes) checkShares(world, log, processes)
@@ -62,6 +71,13 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
   } finally {
     await world.close()
   }
+}
+
+/** While uploads of the older version are in progress. */
+async function upgradeMidway(world: World, log: Log, forMs: number): Promise<void> {
+  await sleep(forMs * UPGRADE_AFTER)
+  log.note('the database is upgraded')
+  await world.upgrade()
 }
 
 /** Once nothing is in progress any more, everything must be where it belongs. */
@@ -81,9 +97,9 @@ export async function judge(
 export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
-  const { senderToken, pipes } = world.customer
+  const { senderToken, token, pipes } = world.customer
   const impatient = () => period.overForMs() > END_MS
-  const site: Site = { url: world.balancer.url, senderToken, log, impatient }
+  const site: Site = { url: world.balancer.url, senderToken, token, log, impatient }
   const client = async (at: number) => {
     for (let n = 1; period.overForMs() < 0; n++) {
       const own = random.fork(`client ${at}, upload ${n}`)
@@ -118,7 +134,7 @@ async function openPooled(serverUrl: string) {
 
 async function main(): Promise<boolean> {
   const { values } = readOptions(
-    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4] [--pooler]',
+    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4] [--pooler] [--upgrade]',
     {
       options: {
         minutes: { type: 'string', default: '1' },
@@ -126,6 +142,7 @@ async function main(): Promise<boolean> {
         embedded: { type: 'boolean', default: false },
         processes: { type: 'string' },
         pooler: { type: 'boolean', default: false },
+        upgrade: { type: 'boolean', default: false },
       },
     },
   )
@@ -137,16 +154,19 @@ async function main(): Promise<boolean> {
   const say = (line: string) => console.log(line)
   const forMs = minutes(Number(values.minutes))
   const processes = values.processes === undefined ? undefined : Number(values.processes)
+  const before = values.upgrade ? sourceBefore() : undefined
+  if (values.upgrade && !before) throw new Error('The upgrade needs the whole history of the repository.')
   const run = async () => {
     const log = await runChaos({
       seed,
       forMs,
       postgresUrl: server?.url,
       processes,
+      older: before?.folder,
       say,
       ...(values.pooler && { openDatabase: () => openPooled(server!.url) }),
     })
-    if (server && !processes) await starveOthers(server.url, log)
+    if (server && !processes && !before) await starveOthers(server.url, log)
     return log
   }
   const { counts, violations } = await run().finally(server?.stop)
@@ -154,7 +174,7 @@ async function main(): Promise<boolean> {
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`
   console.log(
-    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}`,
+    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}${before ? ' --upgrade' : ''}`,
   )
   return violations.length === 0
 }

@@ -3,19 +3,20 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
-import { migrate } from '#lib/platform/db/migrate.ts'
+import { MIGRATIONS, migrate } from '#lib/platform/db/migrate.ts'
 import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { ALL_ACTIONS } from '#packages/local-bucket/key-ring.ts'
+import { KEYS as LANDED_KEYS } from '../../test/support/landed.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
 import type { Random } from '../../test/support/random.ts'
-import { temporaryFolder } from '../../test/support/sluice.ts'
+import { sourceFolder, temporaryFolder } from '../../test/support/sluice.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import type { BucketNews, BucketOptions, BucketOrder, BucketReport } from './bucket.ts'
-import { addCustomer, BUCKETS, type Customer } from './customer.ts'
+import { addCustomer, addLandedCustomer, BUCKETS, type Customer } from './customer.ts'
 import type { Log } from './log.ts'
-import { type Node, type Role, startNode } from './nodes.ts'
+import { type Node, type Parts, type Role, startNode } from './nodes.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
 /** A complete Sluice deployment on one machine, with handles to everything that can fail. */
@@ -35,15 +36,17 @@ export type World = {
     /** The next message of a kind. */
     news<Kind extends string>(kind: Kind): Promise<Extract<BucketNews, Record<Kind, unknown>>>
   }
+  /** Adds the first worker of this version, which migrates the database. */
+  upgrade(): Promise<void>
   close(): Promise<void>
 }
 
-const NODES: [Role[], string][] = [
+const UPLOAD_NODES: [Role[], string][] = [
   [['upload'], 'upload-1'],
   [['upload'], 'upload-2'],
-  [['web'], 'web'],
-  [['worker'], 'worker'],
 ]
+const WORKER: [Role[], string] = [['worker'], 'worker']
+const NODES: [Role[], string][] = [...UPLOAD_NODES, [['web'], 'web'], WORKER]
 const ONE_NODE: [Role[], string][] = [[['upload', 'web', 'worker'], 'sluice']]
 
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
@@ -57,6 +60,8 @@ export type Shape = {
   severalDestinations?: boolean
   /** Replaces `postgresUrl` for one node. */
   openDatabase?: (() => Promise<OpenedDatabase>) | undefined
+  /** The source of an older version, which upload nodes run at first, and every other time after the upgrade. */
+  older?: string | undefined
 }
 
 export async function openWorld(shape: Shape, random: Random, log: Log): Promise<World> {
@@ -67,16 +72,16 @@ export async function openWorld(shape: Shape, random: Random, log: Log): Promise
   const receiver = await startReceiver(random.fork('receiver'))
   const balancer = await startBalancer()
   const directory = join(folder.path, 'bucket')
-  const putOnly = random.chance(0.5)
+  const putOnly = shape.older !== undefined || random.chance(0.5)
   const bucket = await startBucket(directory, putOnly)
   const endpoint = `http://127.0.0.1:${bucket.port}`
   const env = { ...settings(balancer.url, dataDir), ...(processes && settingsOf(processes)) }
   const nodesOf = processes ? ONE_NODE : NODES
-  const start = openDatabase ? startShared(env, openDatabase, nodesOf) : startEmbedded(env)
-  const { database, nodes, close } = await start({ balancer, log })
+  const start = openDatabase ? startShared(env, openDatabase, nodesOf, shape.older) : startEmbedded(env)
+  const { database, nodes, upgrade, close } = await start({ balancer, log })
   const keys = { ...KEYS, putOnly }
   const place = { ...keys, endpoint, receiverUrl: receiver.url, severalDestinations }
-  const customer = await addCustomer(database, place)
+  const customer = await (shape.older === undefined ? addCustomer : addLandedCustomer)(database, place)
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
   return {
     database,
@@ -96,6 +101,7 @@ export async function openWorld(shape: Shape, random: Random, log: Log): Promise
       },
       news: (kind) => nextNews(bucket.child, kind),
     },
+    upgrade,
     async close() {
       await close()
       bucket.child.disconnect()
@@ -105,24 +111,49 @@ export async function openWorld(shape: Shape, random: Random, log: Log): Promise
   }
 }
 
-type Started = Pick<World, 'database' | 'nodes' | 'close'>
+type Started = Pick<World, 'database' | 'nodes' | 'upgrade' | 'close'>
 type Start = (parts: { balancer: Balancer; log: Log }) => Promise<Started>
 type Environment = Record<'DATA_DIR', string> & Record<string, string>
 
-function startShared(env: Environment, open: () => Promise<OpenedDatabase>, nodesOf: typeof NODES): Start {
+function startShared(
+  env: Environment,
+  open: () => Promise<OpenedDatabase>,
+  nodesOf: typeof NODES,
+  older?: string,
+): Start {
   return async (parts) => {
     const { url, drop, env: place } = await open()
     const database = openPostgres({ address: url, maxConnections: 4 })
-    await migrate(database.db)
-    const start = ([roles, name]: [Role[], string]) =>
-      startNode(roles, name, { ...env, DATABASE_URL: url, ...place }, parts)
-    const nodes = await Promise.all(nodesOf.map(start))
+    await migrate(database.db, older === undefined ? MIGRATIONS : MIGRATIONS.slice(0, 1))
+    let isUpgraded = false
+    const start = ([roles, name]: [Role[], string], { sourceOf }: Pick<Parts, 'sourceOf'> = {}) =>
+      startNode(roles, name, { ...env, DATABASE_URL: url, ...place }, { ...parts, sourceOf })
+    /** The older one until the upgrade, and then each in turn. */
+    const eitherVersion = (older: string) => {
+      let ranOlder = false
+      return {
+        sourceOf() {
+          ranOlder = !isUpgraded || !ranOlder
+          parts.log.count(ranOlder ? 'starts of the older version' : 'starts of this version')
+          return ranOlder ? older : sourceFolder()
+        },
+      }
+    }
+    const nodes = await Promise.all(
+      older !== undefined
+        ? UPLOAD_NODES.map((node) => start(node, eitherVersion(older)))
+        : nodesOf.map((node) => start(node)),
+    )
+    const upgrade = async () => {
+      nodes.push(await start(WORKER))
+      isUpgraded = true
+    }
     const close = async () => {
       await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))
       await database.close()
       await drop()
     }
-    return { database, nodes, close }
+    return { database, nodes, upgrade, close }
   }
 }
 
@@ -135,7 +166,8 @@ function startEmbedded(env: Environment): Start {
       await database.close()
       await node.stop()
     }
-    return { database, nodes: [node], close }
+    const upgrade = () => Promise.reject(new Error('An embedded database is upgraded by its own node.'))
+    return { database, nodes: [node], upgrade, close }
   }
 }
 
@@ -178,7 +210,14 @@ async function startBucket(
 ): Promise<{ child: ChildProcess; port: number }> {
   mkdirSync(directory, { recursive: true })
   const actions = putOnly ? ALL_ACTIONS.filter((action) => action === 's3:PutObject') : ALL_ACTIONS
-  const options: BucketOptions = { directory, buckets: [...BUCKETS], keys: [{ ...KEYS, actions }] }
+  const options: BucketOptions = {
+    directory,
+    buckets: [...BUCKETS],
+    keys: [
+      { ...KEYS, actions },
+      { ...LANDED_KEYS, actions },
+    ],
+  }
   const child = fork(join(import.meta.dirname, 'bucket.ts'), [JSON.stringify(options)], { execArgv: [] })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('The bucket did not start.')))
   const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number }]
