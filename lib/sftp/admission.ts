@@ -12,20 +12,27 @@ export type Admitted = {
 type Bucket = { tokens: number; atMs: number }
 type Rate = { burst: number; refillMs: number }
 type Counts = { all: number; signingIn: number }
+/** What networks share for signing in. */
+type Share = { signingIn: number; exchanges: Bucket }
 
 const MAX_NETWORKS = 10_000
 
 /**
  * Decides whether to admit a connection, before anything is computed for it. Everything is in memory, since a flood
- * must not reach the database. Trusted proxy networks have no limit of their own: everyone connects through them.
+ * must not reach the database. Networks from which someone has signed in share as many places for signing in as all
+ * others together, so that a flood of strangers does not keep them out. Trusted proxy networks have no limit of their
+ * own, and are nobody's: everyone connects through them.
  */
 export class Admission {
   readonly #clock: Clock
   readonly #terms: SftpTerms
-  readonly #all: Counts = { all: 0, signingIn: 0 }
+  readonly #strangers: Share = { signingIn: 0, exchanges: { tokens: Infinity, atMs: 0 } }
+  readonly #known: Share = { signingIn: 0, exchanges: { tokens: Infinity, atMs: 0 } }
+  /** In order of their last sign-in. */
+  readonly #knownNetworks = new Set<string>()
   readonly #byNetwork = new Map<string, Counts>()
-  readonly #exchanges: Bucket = { tokens: Infinity, atMs: 0 }
   readonly #exchangesByNetwork = new Map<string, Bucket>()
+  #all = 0
 
   constructor(clock: Clock, terms: SftpTerms) {
     this.#clock = clock
@@ -37,39 +44,49 @@ export class Admission {
     const terms = this.#terms
     const network = isProxy ? undefined : networkOf(address)
     const own = (network && this.#byNetwork.get(network)) || { all: 0, signingIn: 0 }
-    if (this.#all.all >= terms.connections) return 'connections'
-    if (this.#all.signingIn >= terms.signingIn) return 'signing_in'
+    const share = network && this.#knownNetworks.has(network) ? this.#known : this.#strangers
+    if (this.#all >= terms.connections) return 'connections'
+    if (share.signingIn >= terms.signingIn) return 'signing_in'
     if (own.all >= terms.connectionsPerNetwork) return 'connections_of_network'
     if (own.signingIn >= terms.signingInPerNetwork) return 'signing_in_of_network'
     if (network && !this.#takeOfNetwork(network)) return 'key_exchanges_of_network'
-    if (!this.#take(this.#exchanges, terms.exchanges)) return 'key_exchanges'
+    if (!this.#take(share.exchanges, terms.exchanges)) return 'key_exchanges'
     if (network) this.#byNetwork.set(network, own)
-    return this.#count([this.#all, own], () => {
-      if (network && own.all === 0) this.#byNetwork.delete(network)
-    })
+    return this.#count(network, own, share)
   }
 
-  #count(counts: Counts[], left: () => void): Admitted {
-    const add = (what: keyof Counts, by: 1 | -1) => {
-      for (const one of counts) one[what] += by
-    }
+  #count(network: string | undefined, own: Counts, share: Share): Admitted {
     let state: 'signing in' | 'signed in' | 'gone' = 'signing in'
-    add('all', 1)
-    add('signingIn', 1)
+    this.#all += 1
+    own.all += 1
+    const countSigningIn = (by: 1 | -1) => {
+      own.signingIn += by
+      share.signingIn += by
+    }
+    countSigningIn(1)
     return {
-      signedIn() {
+      signedIn: () => {
         if (state !== 'signing in') return
         state = 'signed in'
-        add('signingIn', -1)
+        countSigningIn(-1)
+        if (network) this.#know(network)
       },
-      left() {
+      left: () => {
         if (state === 'gone') return
-        if (state === 'signing in') add('signingIn', -1)
+        if (state === 'signing in') countSigningIn(-1)
         state = 'gone'
-        add('all', -1)
-        left()
+        this.#all -= 1
+        own.all -= 1
+        if (network && own.all === 0) this.#byNetwork.delete(network)
       },
     }
+  }
+
+  #know(network: string): void {
+    this.#knownNetworks.delete(network)
+    this.#knownNetworks.add(network)
+    if (this.#knownNetworks.size > MAX_NETWORKS)
+      this.#knownNetworks.delete(this.#knownNetworks.values().next().value!)
   }
 
   #takeOfNetwork(network: string): boolean {
