@@ -174,7 +174,7 @@ describeWithDatabase('rights for what Next serves', (database) => {
   })
 
   describe.each(ROUTES)('%s', (file) => {
-    it.each(ROLES)('answers %s according to the table, and never an anonymous visitor', async (role) => {
+    it.each(ROLES)('answers %s according to the table, and never for an anonymous visitor', async (role) => {
       const { GET } = await load(file)
       const kinds = file.includes('[kind]') ? ['file', 'delivery'] : ['']
       for (const kind of kinds) {
@@ -199,7 +199,7 @@ describeWithDatabase('rights for what Next serves', (database) => {
       .split(/^(?=export async function )/m)
       .slice(1)
     it.each(functions.map((source) => [/function (\w+)/.exec(source)![1]!, source]))(
-      '%s refuses exactly the roles that the table refuses',
+      '%s refuses exactly the roles that the table does',
       async (name, source) => {
         const [forOperators, right] = [isOperators(source), rightOf(source)]
         expect(forOperators || right, 'names no right').toBeTruthy()

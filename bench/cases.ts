@@ -95,7 +95,7 @@ const sixteen: Case = {
       1024 / (await seconds(() => inParallel(16, 16, async () => void (await one(contender)))))
     const [most, ours, theirs] = (await inTurns(of, [bare, sluice, peer])) as [number, number, number]
     const found = rate('throughput to the peer, 16 × 64 MiB at once', ours, theirs, 'MiB/s', 4)
-    // On few cores, the client and the sink take most of them, and a bare pipe is not ahead.
+    // With few cores, the client and the sink use most of them, and a bare pipe is not ahead.
     return [{ ...found, measured: `${found.measured}; a bare pipe ${(most / theirs).toFixed(1)} times` }]
   },
 }

@@ -5,8 +5,8 @@ import { withMillion } from './pages.ts'
 /** An entire list as a file, while watching the memory of the server that generates it. */
 const ROWS = 1_000_000
 /**
- * The second half of an export may need no more than the first, in which code is compiled and the heap finds its
- * size.
+ * The second half of an export may need no more memory than the first, during which code is compiled and the
+ * heap grows to its usual size.
  */
 const WARM_UP_ROWS = ROWS / 2
 const MAX_GROWTH_MB = 50

@@ -58,7 +58,7 @@ globalThis.FileChecksum = FileChecksum`,
   return outputFiles[0]!.text
 }
 
-/** Of all the browser's processes: the disk process contributes. */
+/** Of all browser processes, including the disk process. */
 async function cpuOf(processes: CDPSession): Promise<number> {
   const { processInfo } = await processes.send('SystemInfo.getProcessInfo')
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0)

@@ -7,7 +7,10 @@ import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import { readDemo } from '../test/support/target.ts'
 import type { Finding } from './cases.ts'
 
-/** When a page's largest element appears, in a browser with an empty cache and a processor a quarter as fast. */
+/**
+ * When a page's largest element appears, in a browser with an empty cache and a processor slowed down four
+ * times.
+ */
 const SLOWER = 4
 const ROUNDS = 5
 const MAX_MS = 1000

@@ -65,7 +65,7 @@ export async function startReceiver(): Promise<Receiver> {
   const url = `http://127.0.0.1:${port}`
   return {
     url,
-    /** Those of the next events, once all have arrived. */
+    /** Returns the figures of the next events, once all have arrived. */
     async delays(count) {
       const all: number[] = []
       while (all.length < count) {

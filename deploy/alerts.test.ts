@@ -16,7 +16,7 @@ const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 
 const isMissing = promtool('--version').error !== undefined
 if (isMissing) console.warn('skipped, not installed: promtool')
 
-it('each alert has a case in which it fires, and one in which it does not yet', () => {
+it('each alert has a case in which it fires, and one in which it does not fire yet', () => {
   const alerts = (parse(RULES) as Rules).groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
   const cases = (parse(CASES) as Cases).tests.flatMap((one) => one.alert_rule_test)
   for (const alert of alerts) {
@@ -31,7 +31,7 @@ describe.skipIf(isMissing)('promtool', () => {
     expect(status, stdout + stderr).toBe(0)
   })
 
-  it('notices an alert that does not fire any more', () => {
+  it('detects an alert that no longer fires', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-alerts-'))
     writeFileSync(
       join(folder, 'alerts.yaml'),

@@ -10,7 +10,9 @@ import { type Manifest, manifestsOf, one } from './manifests.ts'
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const withHelm = hasHelm()
 if (!withHelm)
-  console.warn('Helm is not installed: its rendered files are checked, and that they are of this chart')
+  console.warn(
+    'Helm is not installed: only the rendered files are checked, and that they belong to this chart',
+  )
 
 const schemas = readJson(SCHEMAS)
 const api = new Ajv({ strict: false }).addSchema({ $id: 'kubernetes', components: { schemas } })
@@ -30,17 +32,17 @@ function faultsOf({ apiVersion, kind, ...rest }: Manifest): string[] {
 describe.each(VARIANTS)('the chart with its %s', (variant) => {
   const manifests = manifestsOf(variant)
 
-  it('was rendered as it is now; `npm run generate -- chart` does it again', () => {
+  it('was rendered in its current state; `npm run generate -- chart` renders it again', () => {
     const kept = readFileSync(renderedFile(variant), 'utf8')
     expect(kept.startsWith(headOf(variant))).toBe(true)
     if (withHelm) expect(manifestsOf(variant, render(variant))).toEqual(manifests)
   })
 
-  it('makes what the API of Kubernetes takes', () => {
+  it('generates what the Kubernetes API accepts', () => {
     expect(manifests.flatMap(faultsOf)).toEqual([])
   })
 
-  it('lets one pod of each role go at a time, and none before another is ready', () => {
+  it('releases one pod of each role at a time, and none before another is ready', () => {
     for (const role of ['upload', 'web', 'worker']) {
       expect(one(manifests, 'PodDisruptionBudget', `sluice-${role}`)).toMatchObject({
         spec: { maxUnavailable: 1, selector: { matchLabels: { 'app.kubernetes.io/component': role } } },
@@ -54,7 +56,7 @@ describe.each(VARIANTS)('the chart with its %s', (variant) => {
     }
   })
 
-  it('finds the pods of one role by their labels, and those of no other', () => {
+  it('selects the pods of one role by their labels, and no others', () => {
     const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind) as never[]
     type Selecting = { metadata: { name: string }; spec: { selector: Record<string, string> } }
     type Templated = { spec: { template: { metadata: { labels: Record<string, string> } } } }
@@ -83,12 +85,12 @@ describe('the check of the rendered files', () => {
 })
 
 describe('monitoring', () => {
-  it('is left out unless it is asked for', () => {
+  it('is left out unless requested', () => {
     expect(manifestsOf('defaults').map(({ kind }) => kind)).not.toContain('ServiceMonitor')
     expect(JSON.stringify(manifestsOf('defaults'))).not.toContain('sluice_upload_memory_bytes')
   })
 
-  it('reads the metrics of all roles, and scales uploads by what they hold', () => {
+  it('reads the metrics of all roles, and scales uploads by the bytes they hold', () => {
     const manifests = manifestsOf('everything')
     const { labels } = one(manifests, 'Service', 'sluice-metrics').metadata
     expect(one(manifests, 'ServiceMonitor', 'sluice')).toMatchObject({
@@ -101,7 +103,7 @@ describe('monitoring', () => {
   })
 })
 
-it('has the version of what it installs', () => {
+it('has the version that it installs', () => {
   const { version } = readJson('package.json')
   expect(parse(readFileSync(`${CHART}/Chart.yaml`, 'utf8'))).toMatchObject({ version, appVersion: version })
 })
@@ -133,7 +135,7 @@ const IN_THE_SECRET = [
   'OIDC_CLIENT_SECRET',
 ]
 
-it('takes every setting by its values that is not secret', () => {
+it('accepts every setting that is not secret in its values', () => {
   const { properties } = readJson(`${CHART}/values.schema.json`)
   const other = [...NOT_IN_VALUES, ...IN_THE_SECRET]
   expect(properties.settings.propertyNames.enum).toEqual(
@@ -146,7 +148,7 @@ describe('values.schema.json', () => {
   const check = new Ajv({ strict: false }).compile(schema)
   const values = () => parse(readFileSync(`${CHART}/values.yaml`, 'utf8'))
 
-  it('takes the values of the chart', () => {
+  it("accepts the chart's values", () => {
     expect(check(values()), JSON.stringify(check.errors)).toBe(true)
   })
 
@@ -161,7 +163,7 @@ describe('values.schema.json', () => {
   })
 })
 
-it.skipIf(!withHelm)('Helm finds nothing wrong, and refuses what the values may not be', () => {
+it.skipIf(!withHelm)('Helm finds nothing wrong, and refuses invalid values', () => {
   expect(helm('lint', '--strict', CHART, '--values', `${RENDERED}/everything.values.yaml`)).toContain(
     '0 chart(s) failed',
   )

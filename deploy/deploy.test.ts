@@ -40,14 +40,14 @@ function metricsIn(text: string): string[] {
 }
 
 describe('the dashboard and the alerts', () => {
-  it('speak of metrics that there are', async () => {
+  it('use metrics that exist', async () => {
     const known = await metricNames()
     for (const file of ['grafana.json', 'alerts.yaml']) {
       expect(metricsIn(read(file)).filter((name) => !known.includes(name))).toEqual([])
     }
   })
 
-  it('leave out none of ours', async () => {
+  it('use all of our metrics', async () => {
     const ours = (await metricNames()).filter((name) => name.startsWith('sluice_'))
     const shown = metricsIn(read('grafana.json'))
     expect(ours.filter((name) => !shown.includes(name))).toEqual([])
@@ -58,7 +58,7 @@ describe('compose.yaml and the chart', () => {
   const own = Object.values(services).filter((service) => service.image === 'sluice')
   const containers = deployments.map(({ spec }) => spec.template.spec.containers[0]!)
 
-  it('use settings that there are', () => {
+  it('use settings that exist', () => {
     const used = [
       ...own.flatMap(({ environment }) => Object.keys(environment!)),
       ...containers.flatMap(({ env }) => env.map(({ name }) => name)),
@@ -67,7 +67,7 @@ describe('compose.yaml and the chart', () => {
     expect(used.filter((name) => !Object.hasOwn(settings, name))).toEqual([])
   })
 
-  it('run every role, and two of those that balancers lead to', () => {
+  it('run every role, and two nodes of those behind balancers', () => {
     expect(own.map(({ environment }) => environment!.ROLES).sort()).toEqual([
       'upload',
       'upload',
@@ -78,7 +78,7 @@ describe('compose.yaml and the chart', () => {
     expect(containers.map(({ env }) => env[0]!.value).sort()).toEqual([...ROLES].sort())
   })
 
-  it('pass on what an operator decides, and keep what a container must not lose', () => {
+  it("pass on the operator's settings, and keep data that a container must not lose", () => {
     const ofAContainer = ['DATA_DIR', 'PORT', 'HOST', 'UPLOAD_URL', 'UPLOAD_MEMORY_BYTES', 'DEMO']
     const ofTheBalancer = ['TLS_CERT_FILE', 'TLS_KEY_FILE']
     const decided = Object.keys(settings).filter(
@@ -90,7 +90,7 @@ describe('compose.yaml and the chart', () => {
     }
   })
 
-  it('probe the addresses that the server serves', () => {
+  it('probe addresses that the server serves', () => {
     const ready = { web: '/readyz', worker: '/readyz', upload: '/readyz?for=upload' }
     for (const { env, ...probes } of containers) {
       const role = env[0]!.value as keyof typeof ready
@@ -102,7 +102,7 @@ describe('compose.yaml and the chart', () => {
     }
   })
 
-  it('leave a node the time that it drains', () => {
+  it('give a node enough time to drain', () => {
     for (const { spec } of deployments) {
       const { terminationGracePeriodSeconds, containers } = spec.template.spec
       const { seconds } = containers[0]!.lifecycle.preStop.sleep
@@ -119,7 +119,7 @@ describe('compose.yaml and the chart', () => {
   })
 })
 
-it('no balancer keeps the bytes of an upload back, or limits their number', () => {
+it("no balancer holds back an upload's bytes, or limits their number", () => {
   const uploads = read('nginx.conf').match(/location \/pipes\/ \{[^}]*\}/)![0]
   expect(uploads).toContain('proxy_request_buffering off;')
   expect(uploads).toContain('client_max_body_size 0;')
@@ -128,7 +128,7 @@ it('no balancer keeps the bytes of an upload back, or limits their number', () =
   expect(nginx('sluice-upload', 'nginx.org/client-max-body-size')).toBe('0')
 })
 
-it('no balancer gives an idle client up before Sluice does', () => {
+it('no balancer disconnects an idle client before Sluice does', () => {
   const waits = [...read('nginx.conf').matchAll(/client_body_timeout (\d+)s/g)]
   waits.push(...read('haproxy.cfg').matchAll(/timeout (?:client|server) (\d+)s/g))
   waits.push(...nginx('sluice-upload', 'nginx.org/location-snippets').matchAll(/client_body_timeout (\d+)s/g))
@@ -137,7 +137,7 @@ it('no balancer gives an idle client up before Sluice does', () => {
   for (const [, wait] of waits) expect(Number(wait) * 1000).toBeGreaterThan(IDLE_MS)
 })
 
-describe('upload nodes stay in rotation while the database is away', () => {
+describe('upload nodes stay in rotation while the database is down', () => {
   it('in Kubernetes and behind HAProxy', () => {
     const { spec } = one(manifests, 'Deployment', 'sluice-upload') as Deployment
     expect(spec.template.spec.containers[0]!.readinessProbe).toMatchObject({
@@ -151,19 +151,19 @@ describe('upload nodes stay in rotation while the database is away', () => {
  * e2e/system/balancers.test.ts covers the real programs, and its results apply to the ingress, which has the same
  * rules.
  */
-describe('the ingress answers for upload nodes that are away', () => {
+describe('the ingress answers for upload nodes that are down', () => {
   const lines = (text: string) =>
     text
       .split('\n')
       .map((line) => line.trim())
       .filter(Boolean)
 
-  it('as haproxy.cfg does', () => {
+  it('like haproxy.cfg', () => {
     const shipped = read('haproxy.cfg').match(/http-error status 502[\s\S]*?(?=\n\nbackend web)/)![0]
     expect(lines(haproxy('haproxy.org/backend-config-snippet'))).toEqual(lines(shipped))
   })
 
-  it('as nginx.conf does', () => {
+  it('like nginx.conf', () => {
     const shipped = read('nginx.conf').match(/location @no_node \{[\s\S]*?\n {4}\}/)![0]
     expect(lines(nginx('sluice', 'nginx.org/server-snippets'))).toEqual(lines(shipped))
     for (const text of [read('nginx.conf'), nginx('sluice-upload', 'nginx.org/location-snippets')])
@@ -171,7 +171,7 @@ describe('the ingress answers for upload nodes that are away', () => {
   })
 })
 
-it('the image carries what the server needs, and no secret', () => {
+it('the image contains what the server needs, and no secret', () => {
   const carried = readFileSync('.dockerignore', 'utf8')
     .match(/^!.+$/gm)!
     .map((line) => line.slice(1))
@@ -185,13 +185,13 @@ it('the image carries what the server needs, and no secret', () => {
   expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^USER 1000:1000$/m)
 })
 
-it('the image has the manifest of each workspace before it installs, which npm ci wants', () => {
+it("the image has each workspace's manifest before it installs, which npm ci requires", () => {
   const [before] = readFileSync('Dockerfile', 'utf8').split('RUN npm ci')
   for (const folder of JSON.parse(readFileSync('package.json', 'utf8')).workspaces)
     expect(before).toContain(`COPY ${folder}/package.json ${folder}/\n`)
 })
 
-it('the image of a release is made of the package that is released, and of no other', () => {
+it('a release image is built from the released package, and from no other', () => {
   const image = readFileSync('Dockerfile', 'utf8')
   expect(image).toMatch(/^FROM scratch AS release$/m)
   expect(image.split(/^FROM /m).at(-1)).not.toContain('--from=build /app/')
@@ -201,7 +201,7 @@ it('the image of a release is made of the package that is released, and of no ot
   expect(workflow).toContain(`build-args: ${digest}=\${{ steps.server.outputs.sha256 }}\n`)
 })
 
-it('Node has the same flags in the image, by npm start, and in what is tested and measured', () => {
+it('Node has the same flags in the image, with npm start, and in tests and benchmarks', () => {
   const image = readFileSync('Dockerfile', 'utf8').match(/^CMD (.+)$/m)![1]!
   expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.js'])
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -11,13 +11,13 @@ if (isMissing) console.warn(`skipped, not installed: ${ANALYZE}`)
 
 const unit = readFileSync('deploy/systemd/sluice@.service', 'utf8')
 
-it('the systemd unit starts Node as the image does', () => {
+it('the systemd unit starts Node like the image', () => {
   const started = unit.match(/^ExecStart=(.+)$/m)![1]
   expect(started).toBe(['/opt/sluice/node_modules/.bin/node', ...NODE_FLAGS, 'server.ts'].join(' '))
 })
 
 it.each(['deploy/systemd/sluice@.service', 'Dockerfile', 'packages/server/launch.cjs'])(
-  '%s has malloc give memory back',
+  '%s makes malloc return memory',
   (file) => {
     const text = readFileSync(file, 'utf8')
     const set = [...text.matchAll(/\b(MALLOC_\w+)(?:=|: ')(\d+)/g)].map(([, name, value]) => [name, value])
@@ -25,7 +25,7 @@ it.each(['deploy/systemd/sluice@.service', 'Dockerfile', 'packages/server/launch
   },
 )
 
-it.skipIf(isMissing)('systemd takes the unit', () => {
+it.skipIf(isMissing)('systemd accepts the unit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-systemd-'))
   const file = join(folder, 'sluice@.service')
   const here = (text: string) => text.replaceAll('/opt/sluice/node_modules/.bin/node', process.execPath)

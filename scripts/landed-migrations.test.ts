@@ -20,7 +20,7 @@ const append = (name: string, text: string) => appendFileSync(join(folder, MIGRA
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...args], { cwd: folder })
 
-/** The list if every file were as it should be. */
+/** The list that matches the given files. */
 function listAll(): void {
   const files = sqlFiles(folder).map((name) => ({ hash: hashOf(folder, name), name }))
   const lines = [...replaced, ...files].map(({ hash, name }) => `${hash}  ${name}\n`)
@@ -31,12 +31,12 @@ it('accepts the migrations as they are', () => {
   expect(migrationFaults(folder)).toEqual([])
 })
 
-it('rejects an edit to a landed migration, also one that takes away nothing but a space', () => {
+it('rejects an edit to a landed migration, even one that only removes a space', () => {
   append(first!.name, ' ')
   expect(migrationFaults(folder)).toEqual([expect.stringContaining(`${first!.name} differs from ${LIST}`)])
 })
 
-it('rejects a landed migration that is gone, and one that is not listed', () => {
+it('rejects a missing landed migration, and one that is not listed', () => {
   rmSync(join(folder, MIGRATIONS, first!.name))
   write('9999_planted.sql', 'create table planted (n int)')
   const faults = migrationFaults(folder).join('\n')
@@ -44,13 +44,13 @@ it('rejects a landed migration that is gone, and one that is not listed', () => 
   expect(faults).toContain(`9999_planted.sql is not in ${LIST}`)
 })
 
-it('rejects a list that names other migrations than the journal', () => {
+it('rejects a list that differs from the journal', () => {
   write('9999_planted.sql', 'create table planted (n int)')
   listAll()
   expect(migrationFaults(folder)).toEqual([expect.stringContaining('do not name the same migrations')])
 })
 
-it('rejects a list without those that the baseline replaces, where there is history', () => {
+it('rejects a list without the migrations that the baseline replaces, if there is history', () => {
   git('init', '--quiet', '--initial-branch=main')
   git('add', '.')
   git('commit', '--quiet', '--message=Land')
@@ -62,7 +62,7 @@ it('rejects a list without those that the baseline replaces, where there is hist
   )
 })
 
-it('rejects an edit that changed the list as well, where there is history', () => {
+it('rejects an edit that also changed the list, if there is history', () => {
   git('init', '--quiet', '--initial-branch=main')
   git('add', '.')
   git('commit', '--quiet', '--message=Land')
@@ -81,7 +81,7 @@ it.each([
   ['ALTER TABLE "files" ALTER COLUMN "crc32" SET DATA TYPE text;', 'changes a type'],
   ['ALTER TABLE "files" ALTER COLUMN "length_bytes" SET NOT NULL;', 'forbids null'],
   ['ALTER TABLE "files" ADD COLUMN "owner" text NOT NULL;', 'adds a required column'],
-])('rejects what the release before does not survive: %s', (statement, what) => {
+])('rejects changes that break the previous release: %s', (statement, what) => {
   write('9999_planted.sql', statement)
   listAll()
   const faults = () => migrationFaults(folder).join('\n')
@@ -95,7 +95,7 @@ it.each([
   'ALTER TABLE "files" ADD COLUMN "owner" text;',
   `ALTER TABLE "files" ADD COLUMN "owner" text DEFAULT '' NOT NULL;`,
   'CREATE TABLE "owners" ("id" uuid PRIMARY KEY NOT NULL);',
-])('accepts what only adds: %s', (statement) => {
+])('accepts changes that only add: %s', (statement) => {
   write('9999_planted.sql', statement)
   listAll()
   expect(migrationFaults(folder).join('\n')).not.toContain('9999_planted.sql')
@@ -115,7 +115,7 @@ it.each([
     'CREATE INDEX CONCURRENTLY "a" ON "files" ("a"); CREATE TABLE "owners" ("id" uuid);',
     'does other things beside an index',
   ],
-])('rejects what would make uploads wait: %s', (statements, what) => {
+])('rejects changes that would make uploads wait: %s', (statements, what) => {
   write('9999_planted.sql', statements)
   listAll()
   expect(migrationFaults(folder).join('\n')).toContain(`9999_planted.sql ${what}`)
@@ -124,7 +124,7 @@ it.each([
 it.each([
   'CREATE INDEX CONCURRENTLY IF NOT EXISTS "a" ON "files" ("a");',
   'CREATE TABLE "owners" ("id" uuid); CREATE INDEX "a" ON "owners" ("id"); ALTER TABLE "owners" ADD COLUMN "b" text;',
-])('lets uploads go on: %s', (statements) => {
+])('lets uploads continue: %s', (statements) => {
   write('9999_planted.sql', statements)
   listAll()
   expect(migrationFaults(folder).join('\n')).not.toContain('9999_planted.sql')

@@ -3,7 +3,7 @@ import { digestFaults } from './lock-digests.ts'
 
 const integrity = `sha512-${'a'.repeat(86)}==`
 
-it('wants a digest for each entry, save what is bundled in another and our own packages', () => {
+it('requires a digest for each entry except bundled ones and our own packages', () => {
   const packages = {
     '': {},
     'node_modules/a': { integrity },

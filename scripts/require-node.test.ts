@@ -25,7 +25,7 @@ function start(packages: string[], flags: string[] = []) {
 /** As a Node without type stripping. */
 const OLD = ['--no-experimental-strip-types']
 
-it('lets a Node that can run TypeScript go on', () => {
+it('accepts a Node that can run TypeScript', () => {
   expect(start(['pino'])).toEqual({ status: 0, stdout: 'started\n', stderr: '' })
 })
 

@@ -6,9 +6,9 @@ import { buildIfNeeded } from './build.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
- * `npm test`: check, then the four rings: unit; then database and browser, with whole system beside them. A ring that fails
- * does not stop the others, so that one run shows everything. The last lines name each failed test with its message, say how
- * long each step took, and count the tests.
+ * `npm test`: check, then the four rings: unit; then database and browser, alongside system. A ring that
+ * fails does not stop the others, so that one run shows everything. The last lines name each failed test with
+ * its message, say how long each step took, and count the tests.
  */
 type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
 type Outcome = { passed: number; failed: number; failures: Failure[] }
@@ -35,7 +35,7 @@ type PlaywrightReport = {
   suites: Suite[]
 }
 
-/** What is shown of one failure at the end; the whole of it stands above. */
+/** How much of a failure is shown at the end; its full output is above. */
 const MESSAGE_CHARACTERS = 1500
 
 const vitest = (name: string, projects = [name]): Ring => ({
@@ -86,8 +86,8 @@ const browser: Ring = {
 }
 
 /**
- * Stages run one after another, the lanes of a stage side by side, and the rings of a lane in turn. The system ring often
- * waits for processes, buckets and leases; the other lane uses the cores in the meantime.
+ * Stages run one after another, a stage's lanes side by side, and a lane's rings in turn. The system ring
+ * often waits for processes, buckets and leases; the other lane uses the cores in the meantime.
  */
 const STAGES: Ring[][][] = [
   [[vitest('unit', ['unit', 'unit-replacing'])]],

@@ -42,14 +42,14 @@ async function checkMigrations(db: Db): Promise<boolean> {
   const done = await migrationsOf(db)
   const todo = MIGRATIONS.length - done.length
   console.log(await describeDatabase(db, done.length))
-  if (todo === 0) console.log('Migrations: none is to be applied.')
+  if (todo === 0) console.log('Migrations: none to apply.')
   if (todo === 0 || done.length === 0) return true
   const rehearsed = await inScratch((scratch) => rehearse(scratch, done))
   const costs = new Map<string, Costs>()
   for (const { table } of rehearsed.flatMap(({ effects }) => effects))
     if (!costs.has(table)) costs.set(table, await measure(db, table))
   console.log(
-    'Migrations, each in a transaction of its own, which waits up to 0.9 s for its locks and tries again:',
+    'Migrations, each in its own transaction, which waits up to 0.9 s for its locks and tries again:',
   )
   const told = rehearsed.map((migration) => tellMigration(migration, costs))
   for (const { lines } of told) console.log(lines.join('\n'))
@@ -98,7 +98,7 @@ function checkSettings(): boolean {
 
 function checkBalancer(): boolean {
   if (!balancer) {
-    console.log(`Balancer: not looked at; ${USAGE}`)
+    console.log(`Balancer: not checked; ${USAGE}`)
     return true
   }
   const { shipped, missing } = compareBalancer(readFileSync(balancer, 'utf8'), ROOT)

@@ -8,7 +8,7 @@ const target = {} as Console
 captureConsole(createLogger('info', { write: (line) => void lines.push(line) }), target)
 const said = () => lines.splice(0).map((line) => JSON.parse(line))
 
-it('makes one line of the log of each message', () => {
+it('writes each message as one log line', () => {
   target.log(' ✓ Ready in', '28ms')
   target.warn('\u001b[33m⚠\u001b[39m several\nlines')
   target.info('')
@@ -25,7 +25,7 @@ it('leaves out how long Next took to read its settings', () => {
   expect(said()).toMatchObject([{ level: 40, msg: 'Running next.config failed' }])
 })
 
-it('makes one line of an error, with the digest that its page shows and without parameters', () => {
+it('writes an error as one line, with the digest that its page shows and without parameters', () => {
   const cause = new Error('connect ECONNREFUSED')
   const error = new DrizzleQueryError('select 1 where id = $1', ['the-session-id'], cause)
   target.error(' ⨯', Object.assign(error, { digest: '123' }))

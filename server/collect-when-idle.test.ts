@@ -45,7 +45,7 @@ it('collects once after half a minute without work, and not again while nothing 
   expect(collected).toBe(1)
 })
 
-it('does not collect in a process that has not worked', () => {
+it('does not collect in a process that has not done any work', () => {
   pass(3600, IDLE)
   expect(collected).toBe(0)
 })

@@ -91,7 +91,7 @@ export async function openUploads(
   }
 }
 
-/** Of the database connections. */
+/** How many database connections these statements may use. */
 const TAIL_SHARE = 0.4
 /** A statement that takes this long hangs, and must not delay the others. */
 const TAIL_PATIENCE_MS = 2000

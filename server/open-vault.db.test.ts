@@ -21,14 +21,14 @@ describeWithDatabase('a start with an ENCRYPTION_KEY', (database) => {
   const start = (...keys: Buffer[]) => openVault(database().db, keys)
   afterEach(() => database().db.execute(sql`delete from sealed_canary`))
 
-  it('that sealed nothing here is refused', async () => {
+  it('is refused if it sealed nothing here', async () => {
     await start(OLD)
     await start(OLD)
     await expect(start(WRONG)).rejects.toThrow(REFUSAL)
     expect(await start(WRONG).catch((error) => error.name)).toBe('StartError')
   })
 
-  it('goes through all steps of a rotation, and no shorter', async () => {
+  it('works in all steps of a rotation, and in no shortcut', async () => {
     await start(OLD)
     for (const keys of [
       [OLD, NEW],
@@ -41,7 +41,7 @@ describeWithDatabase('a start with an ENCRYPTION_KEY', (database) => {
     await expect(start(OLD)).rejects.toThrow(REFUSAL)
   })
 
-  it('is judged by a Data Store where none was sealed for it yet', async () => {
+  it('is checked against a Data Store if no canary was sealed yet', async () => {
     await createTestWorkspace(testRuntime(database()))
     await expect(start(WRONG)).rejects.toThrow(REFUSAL)
     await start(OLD)
@@ -77,7 +77,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     return { db, node, start, mine, secrets: [rotated.secret, secret], rowsNow }
   }
 
-  it('are bound from the first start on; swapped, none opens', async () => {
+  it('are bound from the first start on; none opens if swapped', async () => {
     const { db, node, mine, secrets, rowsNow } = await customer({ older: false })
     const { store, output } = await rowsNow()
     expect(openSecrets(node.vault, output, node.clock.now())).toEqual(secrets)
@@ -89,7 +89,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     await expect(revealSecret(node, mine.actor, { firstOf: mine.pipe.id })).rejects.toThrow()
   })
 
-  it('do not open in the row of another', async () => {
+  it('do not open in another row', async () => {
     const { db, node, rowsNow } = await customer({ older: false })
     const { store } = await rowsNow()
     const stranger = await createTestWorkspace(node)
@@ -98,7 +98,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     await expect(showDataStore(node, stranger.actor, stranger.dataStore.id)).rejects.toThrow()
   })
 
-  it('are written so that an older release opens them, until rotate-keys', async () => {
+  it('are written in a format that an older release opens, until rotate-keys', async () => {
     const { db, node, start, mine, secrets, rowsNow } = await customer({ older: true })
     const before = await rowsNow()
     for (const [sealed, context] of [
@@ -130,7 +130,7 @@ describeWithDatabase('secrets and their columns', (database) => {
       accessKeyId: 'AKIAEXAMPLE',
     })
 
-    // A previously sealed copy kept by someone opens in none of the columns any more.
+    // A copy that someone kept from before no longer opens in any column.
     await db.execute(sql`update data_stores set access_key_id_encrypted = ${before.store.secretAccessKeyEncrypted}
       where id = ${bound.store.id}`)
     await expect(showDataStore(restarted, mine.actor, bound.store.id)).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     })
   })
 
-  it('found bound to rows on a database without a canary are written that way', async () => {
+  it('bound only to rows in a database without a canary are written that way', async () => {
     const { db, node, mine, rowsNow } = await customer({ older: true })
     await db.execute(sql`delete from sealed_canary`)
     await openVault(db, [OLD])

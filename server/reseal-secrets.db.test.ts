@@ -17,7 +17,7 @@ import { resealSecrets } from './reseal-secrets.ts'
 const NEW_KEY = Buffer.alloc(32, 8)
 
 describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
-  it('takes over every secret, so that the old one can be dropped', async () => {
+  it('reseals every secret, so that the old key can be dropped', async () => {
     const runtime = testRuntime(database(), { DATA_DIR: `/tmp/sluice-reseal-${process.pid}` })
     const mine = await createTestWorkspace(runtime)
     const output = { enabled: true, url: 'http://127.0.0.1:1/', statuses: ['transferred' as const] }

@@ -18,7 +18,7 @@ import { createTestWorkspace } from '../test/support/workspace.ts'
 const forms = (secret: string) => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]
 
 describeWithDatabase('a dump of the database and of the logs', (database) => {
-  it('holds no secret that could be used', async () => {
+  it('contains no usable secret', async () => {
     const runtime = testRuntime(database(), { DATA_DIR: `/tmp/sluice-secrets-${process.pid}` })
     const secrets: Record<string, string> = {}
     const password = 'a-password-of-somebody'

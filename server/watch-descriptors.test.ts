@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { countDescriptors, type Descriptors, watchDescriptors } from './watch-descriptors.ts'
 
-it('says once that the limit is near, and once that it no longer is', () => {
+it('logs once that the limit is near, and once that it no longer is', () => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line).msg) })
   let found: Descriptors | undefined
@@ -21,7 +21,7 @@ it('says once that the limit is near, and once that it no longer is', () => {
   watch.stop()
 })
 
-it.skipIf(!existsSync('/proc/self/limits'))('counts those of this process', () => {
+it.skipIf(!existsSync('/proc/self/limits'))("counts this process's descriptors", () => {
   const { open, limit } = countDescriptors()!
   expect(open).toBeGreaterThan(2)
   expect(limit).toBeGreaterThan(open)

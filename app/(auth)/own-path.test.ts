@@ -19,6 +19,6 @@ it.each([
   'javascript:alert(1)',
   'http://[',
   '',
-])('redirects nowhere else for %j', (next) => {
+])('does not redirect elsewhere for %j', (next) => {
   expect(ownPath(next)).toBe('/dashboard')
 })

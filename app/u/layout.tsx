@@ -14,7 +14,7 @@ export default function LinkLayout({ children }: { children: ReactNode }) {
         {children}
       </main>
       <footer className="px-4 py-6 text-center text-ink-faint text-xs">
-        What you send goes straight to whoever made this link. Nobody can read it by this address.
+        Your files go straight to the person who created this link. Nobody can read them at this address.
       </footer>
     </div>
   )

@@ -8,7 +8,10 @@ export type Figures = ReturnType<typeof readFigures>
 
 export const DOCS = new URL('../../docs/', import.meta.url)
 
-/** What `npm run bench` measured of this, and when: the rest of its report stays with the person who ran it. */
+/**
+ * The relevant measurements from `npm run bench`, and when they were taken; the rest of its report is not
+ * committed.
+ */
 type Measured = {
   day: string
   commit: string
@@ -65,7 +68,7 @@ function pageOf(name: string): string {
   return readFileSync(new URL(name, DOCS), 'utf8')
 }
 
-/** The first of the numbers in the first line of a table or list that contains the words and numbers. */
+/** The first number in the first line of a table or list that contains these words and numbers. */
 function numberIn(page: string, words: string, pattern: RegExp): number {
   return numbersIn(page, words, pattern)[0]!
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#lib/platform/db/database.ts'
 import type { Fenced } from '#lib/uploads/ledger/lease-terms.ts'
 
-/** What an unfinished upload takes. */
+/** The resources that an unfinished upload uses. */
 const TABLES = ['files', 'file_destinations', 'file_parts', 'file_timeline']
 const BATCH = 250_000
 
@@ -13,7 +13,7 @@ export async function addOpenUploads(db: Db, owner: Owner, from: number, to: num
   for (let first = from + 1; first <= to; first += BATCH) {
     const series = sql`generate_series(${first}::int, ${Math.min(first + BATCH - 1, to)}::int) n`
     await db.transaction(async (tx) => {
-      // The triggers do not concern these.
+      // The triggers do not apply to these.
       await tx.execute(sql`set local session_replication_role = replica`)
       for (const insert of insertsOf(owner, series)) await tx.execute(insert)
     })

@@ -3,6 +3,6 @@ import { expect, it } from 'vitest'
 import { DOCS, readFigures } from './figures.ts'
 import { drawPage } from './page.ts'
 
-it('docs/capacity.md is what follows from the figures of today, else `npm run bench -- capacity` writes it', () => {
+it('docs/capacity.md matches the current figures; otherwise `npm run bench -- capacity` updates it', () => {
   expect(readFileSync(new URL('capacity.md', DOCS), 'utf8')).toBe(drawPage(readFigures()))
 })

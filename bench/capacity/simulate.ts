@@ -89,7 +89,7 @@ const sizeOf = async ({ db }: DatabaseHandle) => {
   return (await rows<{ bytes: number }>(db, sql`select (${tables})::float8 as bytes`))[0]!.bytes
 }
 
-/** Files that are nearly all finished, each with its token, event, delivery and attempt. */
+/** Files, nearly all of them finished, each with its token, event, delivery and attempt. */
 async function measureFiles(database: DatabaseHandle): Promise<number> {
   const { owner } = await openSite(database)
   await growTo(database.db, { ...owner, pipeIds: [owner.pipeId] }, 0, FILES)
@@ -182,7 +182,7 @@ async function measureConnections(database: DatabaseHandle): Promise<Connections
 
 const CONNECTIONS_OF_A_NODE = 20
 
-/** One after another, until each connection of each has a plan. All at once, they would be refused. */
+/** One after another, until each of their connections has a plan. All at once, they would be refused. */
 async function openNodes({ address }: DatabaseHandle, connections: number): Promise<DatabaseHandle[]> {
   const nodes: DatabaseHandle[] = []
   for (let open = 0; open < connections; open += CONNECTIONS_OF_A_NODE) {

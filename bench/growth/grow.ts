@@ -16,7 +16,7 @@ export const GROWING = [
 export type Tenant = { workspaceId: string; dataStoreId: string; pipeIds: string[]; senderId: string }
 
 const BATCH = 1_000_000
-/** How long files have been arriving: less than their events are kept. */
+/** The period over which files arrived, which is shorter than the retention of events. */
 const SPAN_MS = days(29)
 const END_MS = Date.now()
 
@@ -43,7 +43,7 @@ export async function growTo(db: Db, tenant: Tenant, from: number, to: number): 
   for (let first = from + 1; first <= to; first += BATCH) {
     const series = sql`generate_series(${first}::int, ${Math.min(first + BATCH - 1, to)}::int) n`
     await db.transaction(async (tx) => {
-      // The triggers do not concern these.
+      // The triggers do not apply to these.
       await tx.execute(sql`set local session_replication_role = replica`)
       for (const insert of insertsOf(tenant, series, rowsOf)) await tx.execute(insert)
     })
@@ -152,8 +152,8 @@ function insertsOf(
 }
 
 /**
- * The id of one of the tenant's rows from the middle of the period, for pages in the middle of a list; of a file, or
- * of one that was sent.
+ * The id of one of the tenant's rows from the middle of the period, for pages in the middle of a list: a
+ * file's, or a sent file's.
  */
 export async function middleOf(
   db: Db,

@@ -41,11 +41,11 @@ const scanning = (all: Measured[]) => all.filter(({ scans }) => scans.length > 0
 const sorting = (all: Measured[]) => all.filter(({ sorted }) => sorted > MAX_COMPARED)
 const told = (all: Measured[]) => all.map(({ path, text, plan }) => [path, text, ...plan].join('\n'))
 
-it('goes through no table that grows', () => {
+it('scans no growing table', () => {
   expect(told(scanning(measured.at(-1)!))).toEqual([])
 })
 
-it('puts no more rows in order than a list compares', () => {
+it('sorts no more rows than a list compares', () => {
   expect(told(sorting(measured.at(-1)!))).toEqual([])
 })
 
@@ -58,12 +58,12 @@ it('reads no more of a table that has grown', () => {
   expect(told(growing)).toEqual([])
 })
 
-it('looks into no more months than events are kept in, one ahead, and the default', () => {
+it('reads only the months of retained events, the next one, and the default', () => {
   const wide = measured.at(-1)!.filter(({ months }) => months > MAX_MONTHS)
   expect(told(wide)).toEqual([])
 })
 
-it('sees a statement that does', async () => {
+it('detects a statement that does', async () => {
   const { db } = database
   const planted = await measure(database, [
     { name: 'a scan', run: () => db.execute(sql`select id from files where subject = 'nobody'`) },

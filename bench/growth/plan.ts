@@ -44,7 +44,7 @@ export function scansWhole(plan: PlanNode): string[] {
     .map(tableOf)
 }
 
-/** The most months of a table that it reads. */
+/** The maximum number of months that it reads of any table. */
 export function monthsRead(plan: PlanNode): number {
   const parts = nodesOf(plan).filter((node) => isRun(node) && tableOf(node) !== node['Relation Name'])
   const byTable = Map.groupBy(parts, tableOf)
@@ -54,7 +54,7 @@ export function monthsRead(plan: PlanNode): number {
   )
 }
 
-/** The most rows sorted by one of its sorts. */
+/** The number of rows in its largest sort. */
 export function rowsSorted(plan: PlanNode): number {
   const sorts = nodesOf(plan).filter((node) => /Sort$/.test(node['Node Type']))
   const inputs = sorts.flatMap((node) => node.Plans ?? [])

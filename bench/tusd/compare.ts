@@ -96,7 +96,7 @@ export function judge(
   ]
 }
 
-/** Pipes do not know uploads, and a thousand at once take @tus minutes. */
+/** A bare pipe knows no uploads, and @tus needs minutes for a thousand at once. */
 export function canDo(name: Name, { mostOfBare, crowded }: Load): boolean {
   if (PIPES.includes(name)) return mostOfBare !== undefined
   return name !== '@tus' || !crowded

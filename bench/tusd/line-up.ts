@@ -19,7 +19,7 @@ export type Contender = {
 }
 export type Site = { program: string; postgresUrl: string }
 
-/** Each handles TLS with clients itself. */
+/** Each contender terminates TLS itself. */
 export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sink) {
   const trust = { NODE_EXTRA_CA_CERTS: CERTIFICATE.cert }
   const isTls = way === 'TLS from clients'

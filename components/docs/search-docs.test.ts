@@ -17,7 +17,7 @@ Compare \`X-Service-Signature\` with [the HMAC](/docs/x).
 `
 const sections = sectionsOf({ title: 'Webhooks', href: '/docs/webhooks' }, readMarkdown(TEXT))
 
-it('makes a section of each heading, in plain text', () => {
+it('turns each heading into a section, in plain text', () => {
   expect(sections).toEqual([
     {
       page: 'Webhooks',

@@ -20,7 +20,7 @@ const decision: NonNullable<File['decision']> = {
 it.each<[Role, string[]]>([
   ['viewer', []],
   ['developer', ['Allow', 'Reject…']],
-])('offers a %s to decide about a deferred file: %s', (role, offered) => {
+])('lets a %s decide about a deferred file: %s', (role, offered) => {
   const rights = ALL_RIGHTS.filter((right) => may({ role }, right))
   const html = renderToStaticMarkup(
     <RightsProvider rights={rights}>

@@ -14,7 +14,7 @@ export function FileObject({ object }: { object: Settings }) {
   )
 }
 
-/** The same as one destination got them, with what its Data Store adds. */
+/** The settings at one destination, including those that its Data Store adds. */
 export function SentSettings({ object, to }: { object: Settings; to: string }) {
   return (
     <section aria-label={`Object settings in ${to}`}>

@@ -26,14 +26,14 @@ it("includes the last request's bytes, which only the completion records", () =>
   expect(titles([completed], 0)).toHaveLength(1)
 })
 
-it('says why a destination was given up', () => {
+it('says why a destination was abandoned', () => {
   const entry = (detail: TimelineEntry['detail']) => ({
     at: completed.at,
     kind: 'destination_failed',
     detail,
   })
   expect(titles([entry({ reason: 'rejected', detail: 'It said 403.' })], 10)).toEqual([
-    ['A destination was given up', 'The bucket rejected it. It said 403.'],
+    ['A destination was abandoned', 'The bucket rejected it. It said 403.'],
   ])
   expect(titles([entry({ reason: 'fell_behind', detail: null })], 10)[0]![1]).toMatch(/^It was slower/)
 })

@@ -162,7 +162,7 @@ function tellDecision({ decision, reason, by }: TimelineEntry['detail']): Told {
 /** Best effort: the file continues without it. */
 function tellLack({ reason, detail }: TimelineEntry['detail']): Told {
   const words = [REASONS_IN_WORDS[reason as DestinationReason], detail].filter(Boolean)
-  return { title: 'A destination was given up', text: words.join(' '), tone: 'warn' }
+  return { title: 'A destination was abandoned', text: words.join(' '), tone: 'warn' }
 }
 
 function tellFailedRepair({ detail, last }: TimelineEntry['detail']): Told {

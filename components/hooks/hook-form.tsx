@@ -19,7 +19,7 @@ export function HookForm({ pipeId, kind, hook }: Props) {
     title: 'Your hook secret',
     what: 'hook secret',
     secretOf: (made: { secret: string } | undefined) => made?.secret,
-    note: 'Your backend uses it to verify each question.',
+    note: 'Your backend uses it to verify each request.',
   })
   const { refuse, allow } = HOOK_WORDS[kind]
   return (

@@ -39,7 +39,7 @@ export function HookPanel({ pipeId, kind, hook }: Props) {
       )}
       {hook?.enabled && hook.failingSince && (
         <Notice tone="bad" title="Your backend is not responding" className="mt-4">
-          No question has been answered since <Time at={hook.failingSince} />. {hook.fault}
+          No request has been answered since <Time at={hook.failingSince} />. {hook.fault}
         </Notice>
       )}
       {/* The same form before and after the first save, which shows the secret. */}

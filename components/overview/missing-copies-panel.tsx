@@ -5,16 +5,16 @@ import { hrefOf } from '../shell/pager.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 
-/** What each destination lacks, and why. */
+/** The files missing at each destination, and why. */
 export function MissingCopiesPanel({ missing }: { missing: MissingCopies[] }) {
   if (missing.length === 0) return null
   return (
     <Panel
       title="Missing copies"
-      description="These files are whole at their required destinations. What can be copied from there is tried again."
+      description="All required destinations have these files. Copies from there are retried if possible."
       flush
     >
-      <ul className="divide-y border-t" aria-label="Destinations that lack files">
+      <ul className="divide-y border-t" aria-label="Destinations with missing files">
         {missing.map(({ dataStoreId, name, files, isMore, reasons }) => (
           <li key={dataStoreId} className="px-4 py-2.5 text-sm">
             <p className="flex flex-wrap items-baseline justify-between gap-x-3">

@@ -11,7 +11,7 @@ export function AddKey({ senderId }: { senderId: string }) {
   return (
     <FormDialog
       title="Add an SSH key"
-      description="Whoever has its private half can upload for this Sender, to every Pipe whose SFTP source is on."
+      description="Anyone with its private key can upload for this Sender, to every Pipe whose SFTP source is on."
       trigger={
         <Button>
           <Plus aria-hidden />
@@ -35,7 +35,7 @@ export function AddKey({ senderId }: { senderId: string }) {
         name="subject"
         label="Subject"
         optional
-        hint="Your own id of the partner. Keys and tokens with the same one share a directory."
+        hint="Your own id for the partner. Keys and tokens with the same id share a directory."
       />
     </FormDialog>
   )

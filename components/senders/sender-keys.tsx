@@ -10,7 +10,7 @@ import { AddKey, RemoveKey } from './key-forms.tsx'
 type Props = {
   sender: Pick<Sender, 'id' | 'revokedAt'>
   keys: SenderKey[]
-  /** Whether this installation takes SFTP. */
+  /** Whether this server accepts SFTP. */
   takesSftp: boolean
 }
 

@@ -5,7 +5,8 @@ import { buttonLook } from '../ui/button.tsx'
 type Props = { code: string; title: string; children: ReactNode; action?: ReactNode }
 
 /**
- * Every page includes it, so it is light, and its links load the next page in full, which is right after an error.
+ * Every page includes it, so it is small. Its links load the next page in full, which is right after an
+ * error.
  */
 export function ErrorPage({ code, title, children, action }: Props) {
   return (

@@ -9,7 +9,7 @@ it('are round', () => {
   expect(niceTicks(2_300_000_000)).toEqual([0, 1e9, 2e9, 3e9])
 })
 
-it('reach the highest value in few steps, using whole numbers where fractions make no sense', () => {
+it('reach the highest value in few steps, using integers where fractions make no sense', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 50 }), fc.boolean(), (most, whole) => {
       const ticks = niceTicks(most, { whole })

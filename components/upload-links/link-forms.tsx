@@ -26,7 +26,7 @@ export function CreateLink({ pipeId, asked, button }: Props) {
     title: 'Your upload link',
     what: 'upload link',
     secretOf: (made: { url: string }) => made.url,
-    note: 'Send it to the people who are to upload. Whoever has it can use it, within its limits.',
+    note: 'Send it to the people who should upload. Anyone who has it can use it, within its limits.',
   })
   return (
     <>
@@ -87,7 +87,7 @@ function LinkFields({ link }: { link?: UploadLink }) {
         name="title"
         label="Title"
         placeholder="Films for May"
-        hint="Shown to everybody who has the link, before the password too."
+        hint="Shown to everyone who has the link, even before the password."
         defaultValue={link?.title}
         autoFocus
         maxLength={100}
@@ -107,11 +107,13 @@ function LinkFields({ link }: { link?: UploadLink }) {
         type="password"
         optional
         hint={
-          link?.hasPassword ? 'At least 8 characters. Empty keeps the present one.' : 'At least 8 characters.'
+          link?.hasPassword
+            ? 'At least 8 characters. Leave empty to keep the current one.'
+            : 'At least 8 characters.'
         }
         autoComplete="new-password"
       />
-      {link?.hasPassword && <CheckField name="withoutPassword" label="Ask for no password any more" />}
+      {link?.hasPassword && <CheckField name="withoutPassword" label="Remove the password" />}
       <SelectField
         name="expiresIn"
         label="Expires"
@@ -151,7 +153,7 @@ function LinkFields({ link }: { link?: UploadLink }) {
         rows={2}
         defaultValue={link?.allowedTypes.join('\n')}
         placeholder={'image/*\napplication/pdf'}
-        hint="One per line. Empty allows what the Pipe does."
+        hint="One per line. Leave empty to allow what the Pipe allows."
       />
     </>
   )
@@ -185,8 +187,8 @@ export function DeleteLink({ link: { id, title } }: { link: UploadLink }) {
       action={deleteLink.bind(null, id)}
     >
       <p>
-        Nobody can open it again, and uploads through it that have not ended stop. Files that have arrived
-        stay. To let what has begun finish, close the link instead.
+        Nobody can open it again, and its uploads in progress stop. Files that have arrived stay. To let
+        uploads finish, close the link instead.
       </p>
     </ConfirmDialog>
   )

@@ -12,10 +12,10 @@ const TYPES: Record<string, string> = {
 }
 const LIST = new Intl.ListFormat('en', { type: 'conjunction' })
 
-/** What the link still takes, for people who do not know what a media type is. */
+/** What the link still accepts, for people who do not know what a media type is. */
 export function LinkLimits({ link: { allowedTypes, filesLeft, bytesLeft, expiresAt } }: { link: ShownLink }) {
   const facts = [
-    allowedTypes.length > 0 && `Takes ${LIST.format(allowedTypes.map((type) => TYPES[type] ?? type))}`,
+    allowedTypes.length > 0 && `Accepts ${LIST.format(allowedTypes.map((type) => TYPES[type] ?? type))}`,
     filesLeft !== null && `${plural(filesLeft, 'file')} left`,
     bytesLeft !== null && `${formatBytes(bytesLeft)} left`,
   ].filter((fact) => fact !== false)

@@ -2,13 +2,13 @@ import { createUploads, UploadFailure } from '#packages/react/src/index.ts'
 import { knownVisitor, type OpenedLink, openLink, visitorOf } from './open-link.ts'
 
 /**
- * The uploads of a visitor. A browser that comes back to a link that is closed, or whose password is still to be given, goes on with
- * what it began; what it had not begun is paused until then.
+ * A visitor's uploads. A browser that returns to a closed link, or to one whose password it has not sent yet,
+ * continues the uploads it has started and pauses the others until then.
  */
 export function createLinkUploads({ code, place }: { code: string; place: string }) {
   let password: string | undefined
   let continuesOnly = false
-  /** That came with the last answer: each password that is sent counts, and so does each token. */
+  /** From the last response: each password attempt counts against a limit, and so does each token. */
   let unused: OpenedLink['upload'] = null
 
   const open = async (): Promise<OpenedLink> => {
@@ -22,11 +22,11 @@ export function createLinkUploads({ code, place }: { code: string; place: string
       const upload = unused ?? (await open()).upload
       unused = null
       if (upload) return upload
-      throw new UploadFailure('This upload link takes no more files.', 403)
+      throw new UploadFailure('This upload link accepts no more files.', 403)
     },
   })
 
-  /** Watched, so that an upload that waits for its turn does not get it. */
+  /** Called on every change, so that no queued upload starts. */
   function pauseUnbegun(): void {
     if (!continuesOnly) return
     for (const { id, fileId, state } of uploads.uploads())
@@ -43,7 +43,7 @@ export function createLinkUploads({ code, place }: { code: string; place: string
       unused = opened.upload
       return opened.upload ? opened : undefined
     },
-    /** Throws an UploadFailure if it is another password. */
+    /** Throws an UploadFailure if the password is wrong. */
     async enter(given: string): Promise<OpenedLink> {
       const opened = await openLink({ code, visitor: visitorOf(place), password: given })
       password = given

@@ -1,6 +1,6 @@
 import { UploadFailure } from '#packages/react/src/index.ts'
 
-/** What the page of a link asks of the API. */
+/** The API's response to an upload link's page. */
 export type OpenedLink = {
   message: string
   upload: { token: string; expiresAt: string; uploadUrl: string; mayCreate: boolean } | null
@@ -18,13 +18,13 @@ export async function openLink(input: {
   })
   const answer = await response.json().catch(() => ({}))
   if (response.ok) return answer
-  throw new UploadFailure(answer.detail ?? `The server answered ${response.status}`, response.status)
+  throw new UploadFailure(answer.detail ?? `The server responded with ${response.status}`, response.status)
 }
 
-/** Where the browser keeps nothing, as long as the page is open. */
+/** For browsers that store nothing: lasts as long as the page is open. */
 const here = new Map<string, string>()
 
-/** The secret by which this browser, and nobody else, continues its uploads through a link after a reload. */
+/** The secret that lets only this browser continue its uploads through a link after a reload. */
 export function visitorOf(place: string): string {
   const known = knownVisitor(place)
   if (known) return known
@@ -37,7 +37,7 @@ export function visitorOf(place: string): string {
   try {
     localStorage.setItem(keyOf(place), visitor)
   } catch {
-    // The upload itself works without.
+    // The upload itself works without storage.
   }
   return visitor
 }

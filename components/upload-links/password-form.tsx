@@ -6,7 +6,7 @@ import { FieldErrors, TextField } from '../ui/field.tsx'
 
 type Props = {
   enter(password: string): Promise<void>
-  /** Whether uploads from before go on without it. */
+  /** Whether earlier uploads continue without it. */
   continues: boolean
 }
 
@@ -16,7 +16,7 @@ export function PasswordForm({ enter, continues }: Props) {
   const form = useRef<HTMLFormElement>(null)
   const [refusal, send, busy] = useActionState<Refusal | undefined, FormData>(async (_, data) => {
     const password = String(data.get('password') ?? '')
-    if (password === '') return { text: 'Enter the password of this link.' }
+    if (password === '') return { text: "Enter this link's password." }
     try {
       await enter(password)
       return undefined
@@ -43,8 +43,8 @@ export function PasswordForm({ enter, continues }: Props) {
           label="Password"
           hint={
             continues
-              ? 'What you have begun goes on without it. To send more files, enter it again.'
-              : 'Whoever sent you this link has it.'
+              ? 'Uploads in progress continue without it. To send more files, enter it again.'
+              : 'Ask the person who sent you this link.'
           }
           autoComplete="off"
           required
@@ -59,7 +59,7 @@ export function PasswordForm({ enter, continues }: Props) {
 
 function textOf(error: unknown): string {
   const { status, message } = error as { status?: number; message: string }
-  if (status === 403) return 'This is not the password. Check it with whoever sent you the link.'
+  if (status === 403) return 'This password is wrong. Check it with the person who sent you the link.'
   if (status !== undefined && status < 500) return message
-  return 'The server did not answer. Check your connection and try again.'
+  return 'The server did not respond. Check your connection and try again.'
 }

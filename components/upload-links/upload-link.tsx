@@ -16,17 +16,17 @@ import type { OpenedLink } from './open-link.ts'
 import { PasswordForm } from './password-form.tsx'
 
 const CLOSED = {
-  closed: ['This link is closed', 'Ask its sender to reopen it, or for a new link.'],
-  expired: ['This link has expired', 'Ask whoever sent it for a new one.'],
+  closed: ['This link is closed', 'Ask the person who sent it to reopen it or send a new one.'],
+  expired: ['This link has expired', 'Ask the person who sent it for a new one.'],
   exhausted: [
-    'This link takes no more files',
-    'Its limit has been reached. Ask whoever sent it to raise the limit, or for another link.',
+    'This link accepts no more files',
+    'It has reached its limit. Ask the person who sent it to raise the limit or send another link.',
   ],
 } as const
 
 type Props = { code: string; place: string; link: ShownLink }
 
-/** The page of an upload link, for somebody without an account. */
+/** An upload link's page, for people without an account. */
 export function UploadLink({ code, place, link }: Props) {
   const [{ uploads, ...own }] = useState(() => createLinkUploads({ code, place }))
   const [knowsPassword, setKnowsPassword] = useState(!link.hasPassword)
@@ -35,7 +35,7 @@ export function UploadLink({ code, place, link }: Props) {
   const router = useRouter()
   const isOpen = link.state === 'open'
   const mayCreate = isOpen && knowsPassword
-  // Once begun, the list stays: also when the link has taken its last file.
+  // Once an upload has started, the list stays, even after the link has accepted its last file.
   const [hasBegun, setBegun] = useState(mayCreate)
   const message = opened?.message || link.message
 
@@ -50,12 +50,12 @@ export function UploadLink({ code, place, link }: Props) {
         setOpened(answer)
         setBegun(true)
       })
-      // Whoever may upload is told by what they do next, and nobody else waits for it.
+      // Visitors who may upload see the error on their next action, and nobody else is waiting for this.
       .catch(() => undefined)
   }, [own.comeBack, mayCreate, hasBegun])
   const isOver = control.uploads.length > 0 && !control.busy
   useEffect(() => {
-    // What is left may have changed.
+    // The link's remaining limits may have changed.
     if (isOver) router.refresh()
   }, [isOver, router])
 
@@ -75,7 +75,7 @@ export function UploadLink({ code, place, link }: Props) {
         {link.state !== 'open' && (
           <Notice tone="warn" title={CLOSED[link.state][0]}>
             {CLOSED[link.state][1]}
-            {hasBegun && control.busy && ' What you have begun is still sent.'}
+            {hasBegun && control.busy && ' Uploads in progress continue.'}
           </Notice>
         )}
         {isOpen && !knowsPassword && <PasswordForm enter={enter} continues={hasBegun} />}
@@ -98,7 +98,7 @@ export function UploadLink({ code, place, link }: Props) {
 
 type Control = ReturnType<typeof useUploadsOf>
 
-/** A file that the browser did not keep is picked again; nothing else can be added. */
+/** Only files that the browser did not keep can be picked again; no others can be added. */
 function Begun({ control }: { control: Control }) {
   if (control.uploads.some(({ state }) => state === 'missing'))
     return <UploadButton control={control}>Choose the same files again</UploadButton>

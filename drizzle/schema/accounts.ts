@@ -20,8 +20,8 @@ export const users = pgTable(
     email: text().notNull(),
     name: text(),
     /**
-     * An scrypt hash in the format of `lib/identity/accounts/password.ts`; null for users who only sign in with a
-     * provider.
+     * A scrypt hash in the format of `lib/identity/accounts/password.ts`; null for users who only sign in
+     * with a provider.
      */
     passwordHash: text(),
     emailVerifiedAt: instant(),
@@ -62,7 +62,7 @@ export const sessions = pgTable(
     address: inet(),
     createdAt: createdAt(),
     lastSeenAt: instant().notNull().defaultNow(),
-    /** Its open workspace; if null, or one that they left, the first that they belong to. */
+    /** The session's open workspace. If it is null, or one that the user left, the user's first workspace. */
     workspaceId: uuid(),
     /** When a second-factor code was entered in it. */
     secondFactorAt: instant(),

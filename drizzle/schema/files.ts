@@ -63,7 +63,7 @@ export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'fa
 /** The object settings of one file, with all placeholders filled in, and its complete Content-Disposition. */
 export type FileObject = Omit<ObjectSettings, 'contentDisposition'> & { contentDisposition?: string }
 
-/** How a bucket keeps an object. */
+/** How a bucket stores an object. */
 export type ObjectStorage = Pick<ObjectSettings, 'storageClass' | 'encryption'>
 
 /**
@@ -215,7 +215,7 @@ export const fileDestinations = pgTable(
     /** The bucket's id for the multipart upload, once there is one. */
     multipartId: text(),
     etag: text(),
-    /** As it was sent, where it comes from the Data Store and not from the settings of the file. Null if nothing does. */
+    /** The settings sent that come from the Data Store and not from the file. Null if there are none. */
     storage: jsonb().$type<ObjectStorage>(),
     /**
      * How certain it is that the object exists:

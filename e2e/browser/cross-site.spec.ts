@@ -41,7 +41,7 @@ function createSender(id: string, Origin: string, name: string): Promise<Respons
   return post('/dashboard/senders', { Origin, Cookie: signedIn(), 'Next-Action': id }, form)
 }
 
-test('no server action takes a post from another site', async ({ baseURL, demo }) => {
+test('server actions reject posts from other sites', async ({ baseURL, demo }) => {
   const { node }: Manifest = JSON.parse(readFileSync('.next/server/server-reference-manifest.json', 'utf8'))
   const idOf = (name: string) => Object.keys(node).find((id) => node[id]!.exportedName === name)!
   expect((await byScript(idOf('findAnything'), baseURL!)).status).toBe(200)

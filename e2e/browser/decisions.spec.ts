@@ -49,7 +49,7 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
   await decider.close()
 })
 
-test('a deferred file is allowed or rejected on its page, by those who may', async ({
+test('a deferred file is allowed or rejected on its page, by members with that right', async ({
   owner: page,
   demo,
 }) => {

@@ -22,7 +22,7 @@ async function makePipe(demo: DemoDocument, ...names: string[]) {
 const listOf = (page: Page) => page.getByRole('list', { name: 'Destinations' }).getByRole('listitem')
 const namesIn = (page: Page) => listOf(page).getByRole('link').allTextContents()
 
-test('destinations are added, moved by the keyboard, made best effort and removed', async ({
+test('destinations are added, reordered by keyboard, made best effort and removed', async ({
   owner: page,
   demo,
 }) => {
@@ -83,7 +83,7 @@ test('destinations are changed without a script', async ({ browser, baseURL, dem
   await context.close()
 })
 
-test('a file that one bucket lacks says why, and is repaired by a button', async ({ owner: page, demo }) => {
+test('a file missing from one bucket says why, and a button repairs it', async ({ owner: page, demo }) => {
   test.setTimeout(120_000)
   const { pipeId, stores } = await makePipe(demo, 'whole', 'lacking')
   const [whole, lacking] = stores
@@ -95,7 +95,7 @@ test('a file that one bucket lacks says why, and is repaired by a button', async
   await keys(lacking!, 'wrong')
   await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipeId), 'copied.bin')
   await page.goto('/dashboard')
-  const missing = page.getByRole('list', { name: 'Destinations that lack files' }).getByRole('listitem')
+  const missing = page.getByRole('list', { name: 'Destinations with missing files' }).getByRole('listitem')
   await expect(missing.filter({ hasText: '1 file missing at lacking' })).toContainText(
     'The bucket rejected it.',
   )
@@ -105,7 +105,7 @@ test('a file that one bucket lacks says why, and is repaired by a button', async
   await page.getByRole('link', { name: 'copied.bin' }).click()
   await expect(page.getByText('partially transferred').first()).toBeVisible()
   await expect(page.getByText('The bucket rejected it.', { exact: true })).toBeVisible()
-  await expect(page.getByText('A destination was given up')).toBeVisible()
+  await expect(page.getByText('A destination was abandoned')).toBeVisible()
   const settingsIn = (name: string) => page.getByRole('region', { name: `Object settings in ${name}` })
   await expect(settingsIn('whole')).toContainText('no-cache')
   await expect(settingsIn('lacking')).toHaveCount(0)

@@ -23,7 +23,7 @@ async function open(page: Page, button: string): Promise<void> {
   await page.getByRole('button', { name: button, exact: true }).first().click()
 }
 
-test('every dialog that asks is accessible in both modes', async ({ owner: page, demo }) => {
+test('every confirmation dialog is accessible in both modes', async ({ owner: page, demo }) => {
   for (const [address, ...buttons] of DIALOGS) {
     await page.goto(await fillIn(address, demo))
     for (const button of buttons) {
@@ -35,10 +35,7 @@ test('every dialog that asks is accessible in both modes', async ({ owner: page,
   }
 })
 
-test('the showing of a secret, the drawer, ⌘K and the menu of a phone are, too', async ({
-  owner: page,
-  demo,
-}) => {
+test('so are the secret dialog, the drawer, ⌘K and the phone menu', async ({ owner: page, demo }) => {
   await page.goto('/dashboard/senders')
   await open(page, 'Create a Sender')
   await look(page, 'Create a Sender')

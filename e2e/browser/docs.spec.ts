@@ -1,6 +1,6 @@
 import { expect, test } from '../../test/support/browser.ts'
 
-test('the documentation is searched without another server, and each operation has an address', async ({
+test('documentation search needs no other server, and each operation has an address', async ({
   page,
   baseURL,
 }) => {
@@ -23,18 +23,14 @@ test('the documentation is searched without another server, and each operation h
   await operation.getByRole('tab', { name: /^Answer/ }).click()
   await expect(operation.getByText('"requestBody"')).toBeVisible()
   expect([...hosts]).toEqual([new URL(baseURL!).origin])
-  // On a phone, the pages are a scrolling row: the open one is visible.
+  // On a phone, the page links are a scrolling row, and the open page's link is visible.
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto('/docs/guides/django')
   const pages = page.getByRole('navigation', { name: 'Documentation pages' })
   await expect(pages.getByRole('link', { name: 'Django' })).toBeInViewport({ ratio: 1 })
 })
 
-test('search engines are told which pages there are, and which address each has', async ({
-  page,
-  request,
-  baseURL,
-}) => {
+test('search engines get a list of all pages with their addresses', async ({ page, request, baseURL }) => {
   const robots = await (await request.get('/robots.txt')).text()
   expect(robots).toContain('Disallow: /dashboard')
   expect(robots).toContain(`Sitemap: ${new URL(baseURL!).origin}/sitemap.xml`)

@@ -26,7 +26,9 @@ import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /** The examples, started with the command in their READMEs, with the packages that the server serves. */
 const MAX_LINES_OF_NEXT = 15
-/** From npm they would take minutes, and be the same: `npm run drill -- examples` does that. */
+/**
+ * Installing them from npm takes minutes and gives the same packages: `npm run drill -- examples` does that.
+ */
 const FROM_HERE = ['next', 'react', 'react-dom', 'hono', '@hono/node-server', 'express']
 const PROGRAMS = ['next', 'vite', 'esbuild']
 
@@ -58,7 +60,7 @@ async function installInto(folder: string, baseUrl: string): Promise<void> {
 }
 
 for (const example of EXAMPLES) {
-  test(`the example ${example} uploads, and outlasts a cut`, async ({ demo }) => {
+  test(`the example ${example} uploads, and survives a lost connection`, async ({ demo }) => {
     test.setTimeout(300_000)
     const folder = join(shared.folder, example)
     cpSync(folderOf(example), folder, { recursive: true })
@@ -79,7 +81,7 @@ for (const example of EXAMPLES) {
   })
 }
 
-test('the example of Next is under 15 lines', () => {
+test('the Next.js example is under 15 lines', () => {
   const own = readdirSync(folderOf('next'), { recursive: true, encoding: 'utf8' })
   const lines = own
     .filter((file) => /\.jsx?$/.test(file))

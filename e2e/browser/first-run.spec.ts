@@ -43,7 +43,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByText('The minimal policy for these keys')).toBeVisible()
   await expect(page.getByText('"s3:PutObject"').first()).toBeHidden()
 
-  // The check leads on to a Pipe, whose source is off, then on.
+  // The check leads to creating a Pipe, whose source is off at first.
   await expect(page).toHaveTitle('Media · Data Stores · Sluice')
   await page.getByRole('link', { name: 'Create a Pipe for it' }).click()
   await expect(page).toHaveURL(/\/pipes\/new/)

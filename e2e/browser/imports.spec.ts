@@ -4,7 +4,7 @@ import { openSource, sendFile } from '../../test/support/import-site.ts'
 
 type Made = { id: string }
 
-test('URLs are pasted, and become files that say where they come from', async ({ owner: page, demo }) => {
+test('pasted URLs become files that show their source', async ({ owner: page, demo }) => {
   const bytes = Buffer.alloc(2_000_000, 'film')
   const source = await openSource((req, res) => {
     if (req.url?.startsWith('/missing')) res.writeHead(404).end()

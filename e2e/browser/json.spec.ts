@@ -1,7 +1,7 @@
 import { makeRefusedPipe } from '../../test/support/addresses.ts'
 import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
-test('a file, its event and its webhook are shown as JSON, and ⌘K goes to each by its id', async ({
+test('a file, its event and its webhook are shown as JSON, and ⌘K finds each by its id', async ({
   owner: page,
   demo,
 }) => {

@@ -4,7 +4,7 @@ import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { press, tabTo } from '../../test/support/keys.ts'
 
-test('the main ways can be gone by keyboard alone', async ({ owner: page }) => {
+test('the main tasks can be done by keyboard alone', async ({ owner: page }) => {
   await page.goto('/dashboard')
   await page.keyboard.press('Tab')
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
@@ -47,7 +47,7 @@ test('the main ways can be gone by keyboard alone', async ({ owner: page }) => {
   await expect(page.getByRole('button', { name: 'Revoke…' })).toBeFocused()
 })
 
-test('a phone has the same ways, by the menu', async ({ browser, baseURL }) => {
+test('a phone offers the same tasks in its menu', async ({ browser, baseURL }) => {
   const context = await browser.newContext({
     baseURL: baseURL!,
     storageState: process.env.SLUICE_STATE!,
@@ -62,7 +62,7 @@ test('a phone has the same ways, by the menu', async ({ browser, baseURL }) => {
   await context.close()
 })
 
-test('a Sender is rotated, its token revoked and itself revoked, by keyboard alone', async ({
+test('a Sender is rotated, and its token and then itself revoked, by keyboard alone', async ({
   owner: page,
   demo,
 }) => {
@@ -100,7 +100,7 @@ test('a Sender is rotated, its token revoked and itself revoked, by keyboard alo
   await expect(heading.getByText('revoked')).toBeVisible()
 })
 
-test('a webhook is switched on, its secret rotated, a test sent and resent, by keyboard alone', async ({
+test('a webhook is switched on, its secret rotated, and a test event sent and resent, by keyboard alone', async ({
   owner: page,
   demo,
 }) => {
@@ -169,7 +169,7 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
   await expect(page.getByText('A receiver must reject this one.')).toBeVisible()
 })
 
-test('filters keep the focus, and ⌘K finds a file that is then canceled, by keyboard alone', async ({
+test('filters keep the focus, and a file found with ⌘K is canceled, by keyboard alone', async ({
   owner: page,
   demo,
 }) => {
@@ -221,7 +221,7 @@ test('filters keep the focus, and ⌘K finds a file that is then canceled, by ke
   await expect(page).toHaveURL(/\/dashboard\/files$/)
 })
 
-test('a Pipe is made, restricted and deleted by keyboard alone', async ({ owner: page }) => {
+test('a Pipe is created, restricted and deleted by keyboard alone', async ({ owner: page }) => {
   await page.goto('/dashboard/pipes')
   await press(page, 'Create a Pipe')
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
@@ -255,7 +255,7 @@ test('a Pipe is made, restricted and deleted by keyboard alone', async ({ owner:
   await expect(page).toHaveURL(/\/dashboard\/pipes$/)
 })
 
-test('a file is picked and sent over a line that is cut, in Try it, by keyboard alone', async ({
+test('Try it uploads a file over a connection that is cut, by keyboard alone', async ({
   owner: page,
   demo,
 }) => {

@@ -26,7 +26,7 @@ function flipBytes(): void {
 const flip = (page: Page, told: 'yes' | 'no') =>
   page.evaluate((value) => localStorage.setItem('flip', value), told)
 
-test('a file is verified from end to end, over a reload, and fails for a byte that was changed before or after it', async ({
+test('a file is verified end to end across a reload, and fails if a byte changes before or after it', async ({
   demo,
   owner,
   page,

@@ -5,7 +5,7 @@ import { openCustomer } from '../../test/support/kit-site.ts'
 
 /** Folders, drops and lists of many files. */
 
-test('a folder is dropped, with what is in its folders, and what cannot be read is listed as failed', async ({
+test('a dropped folder is uploaded with its subfolders, and unreadable files are listed as failed', async ({
   demo,
   page,
 }) => {
@@ -46,7 +46,7 @@ test('a folder is dropped, with what is in its folders, and what cannot be read 
     .toEqual({ 'a.txt': 'transferred', 'b.txt': 'transferred', 'c.txt': 'transferred' })
 })
 
-test('a drop of too many files says so', async ({ demo, page }) => {
+test('dropping too many files shows an error', async ({ demo, page }) => {
   await using customer = await openCustomer(
     demo,
     '<UploadDropzone control={{ uploads: [], add() {}, addUnreadable() {} }} />',
@@ -73,7 +73,10 @@ async function dropMany(page: Page, count: number): Promise<void> {
   }, count)
 }
 
-test('of thousands of files only the rows near the window are in the page', async ({ demo, page }) => {
+test('with thousands of files, only the rows near the visible area are in the page', async ({
+  demo,
+  page,
+}) => {
   await using customer = await openCustomer(demo, '<UploadDropzone />')
   customer.backend.post = () => new Promise(() => {})
   await page.goto(customer.url)
@@ -96,7 +99,7 @@ test('of thousands of files only the rows near the window are in the page', asyn
   await expect(rows.last()).toHaveAttribute('aria-setsize', String(MANY - 1))
 })
 
-test('the next visit asks the browser for a few uploads at a time', async ({ demo, page }) => {
+test('the next visit reads a few stored uploads at a time', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, '<UploadDropzone />')
   customer.backend.post = () => new Promise(() => {})
   await page.goto(customer.url)
@@ -132,7 +135,7 @@ test('the next visit asks the browser for a few uploads at a time', async ({ dem
   expect(most).toBeLessThanOrEqual(100)
 })
 
-test('the keyboard reaches every row of a long list, and keeps its place when the list is scrolled', async ({
+test('the keyboard reaches every row of a long list, and focus stays when the list scrolls', async ({
   demo,
   page,
 }) => {
@@ -154,7 +157,7 @@ test('the keyboard reaches every row of a long list, and keeps its place when th
   expect(await focused()).toBe('Cancel 60.txt')
 })
 
-test('many changes at once are counted, and the first of them said', async ({ demo, page }) => {
+test('many changes at once are announced as the first one and a count', async ({ demo, page }) => {
   const code = `const uploads = Array.from({ length: 1200 }, (_, n) =>
   ({ id: String(n), name: n + '.txt', type: '', size: 1, sentBytes: 0, state: 'failed', reason: 'Too large' }))`
   const element = '<UploadDropzone control={{ uploads, add() {}, addUnreadable() {} }} />'

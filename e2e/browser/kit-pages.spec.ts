@@ -13,7 +13,7 @@ async function openWaitingTab(context: BrowserContext, url: string): Promise<Pag
   return second
 }
 
-test('an upload goes on in a second tab once the first is closed, and not before', async ({
+test('an upload continues in a second tab once the first is closed, and not before', async ({
   demo,
   page,
   context,
@@ -29,7 +29,7 @@ test('an upload goes on in a second tab once the first is closed, and not before
   expect(await customer.statuses()).toEqual({ 'shared.txt': 'transferred' })
 })
 
-test('an upload that is canceled in one tab is not started over by another that waited for it', async ({
+test('an upload canceled in one tab is not started again by another that waited for it', async ({
   demo,
   page,
   context,
@@ -52,7 +52,7 @@ test('an upload that is canceled in one tab is not started over by another that 
 })
 
 for (const react18 of [true, false]) {
-  test(`under React ${react18 ? 18 : 19}, mounted twice by its strict mode, a file is sent once, over a reload and by the next component`, async ({
+  test(`under React ${react18 ? 18 : 19}, mounted twice by its strict mode, a file is sent once, across a reload and by the next component`, async ({
     demo,
     page,
   }) => {

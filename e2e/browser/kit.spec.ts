@@ -4,7 +4,7 @@ import { file, holdBodies, keptUrls, MIB, openCustomer } from '../../test/suppor
 
 /** The @sluice/react components. Try it covers interruptions, tokens and reloads. */
 
-test('several files upload, are paused, resumed and canceled by keyboard, and every state is accessible and said', async ({
+test('several files are uploaded, paused, resumed and canceled by keyboard, and every state is accessible and announced', async ({
   demo,
   page,
 }) => {
@@ -43,7 +43,7 @@ test('several files upload, are paused, resumed and canceled by keyboard, and ev
   await expectAccessible(page, 'uploads that are done')
 })
 
-test('an upload that is stopped while it is being created is deleted, or goes on where it is', async ({
+test('an upload stopped while it is being created is deleted, or continues at its address', async ({
   demo,
   page,
 }) => {
@@ -68,10 +68,7 @@ test('an upload that is stopped while it is being created is deleted, or goes on
   expect(data).toHaveLength(2)
 })
 
-test('a refusal is told with its reason, and retried; after a reload it is still there', async ({
-  demo,
-  page,
-}) => {
+test('a refusal shows its reason and can be retried, also after a reload', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, '<UploadButton>Send</UploadButton>')
   const issue = customer.backend.post
   customer.backend.post = async () => Response.json({}, { status: 403 })
@@ -91,7 +88,7 @@ test('a refusal is told with its reason, and retried; after a reload it is still
   await expect(page.getByRole('listitem')).toHaveCount(0)
 })
 
-test('empty files and files that are alike upload, by several lists of a page, begun without a network', async ({
+test('empty and identical files started offline upload from several lists on a page', async ({
   demo,
   page,
   context,
@@ -115,7 +112,7 @@ test('empty files and files that are alike upload, by several lists of a page, b
   expect(data).toHaveLength(4)
 })
 
-test('a token is asked for as the page would now, not as it would have when it was first shown', async ({
+test("a token is requested with the page's current properties, not those of its first render", async ({
   demo,
   page,
 }) => {
@@ -141,7 +138,7 @@ const HALF_DONE = `<UploadDropzone control={{
   busy: true, add() {}, pause() {}, resume() {}, retry() {}, cancel() {},
 }} />`
 
-test('nothing moves for those who want that', async ({ demo, page }) => {
+test('nothing moves when reduced motion is preferred', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, HALF_DONE)
   const moving = () =>
     page.evaluate(
@@ -159,7 +156,7 @@ test('nothing moves for those who want that', async ({ demo, page }) => {
   expect(await moving()).toBe(0)
 })
 
-test('in forced colours the button has a border, and the progress is to be seen', async ({ demo, page }) => {
+test('in forced colors, the button has a border and the progress is visible', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, HALF_DONE)
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto(customer.url)
@@ -180,7 +177,7 @@ test('in forced colours the button has a border, and the progress is to be seen'
   expect(sent).not.toBe(left)
 })
 
-test('a drop is a batch of its own, sealed once all of its files were created, over a reload', async ({
+test('each drop is its own batch, sealed once all of its files are created, even across a reload', async ({
   demo,
   page,
 }) => {

@@ -21,7 +21,7 @@ async function download(page: Page, link: string): Promise<string> {
   return readFileSync(await file.path(), 'utf8')
 }
 
-test('files are turned, sorted, counted and exported as they are filtered', async ({ owner: page, demo }) => {
+test('files are paged, sorted, counted and exported as filtered', async ({ owner: page, demo }) => {
   const { id, token } = await newPipe(demo, 'Listed')
   const all = Array.from({ length: 53 }, (_, n) => `listed-${String(n).padStart(2, '0')}.bin`)
   for (const name of all) await uploadEmpty(token, name)
@@ -51,7 +51,7 @@ test('files are turned, sorted, counted and exported as they are filtered', asyn
   await expect(page.getByText('Nothing matches these filters')).toBeVisible()
 })
 
-test('several files are canceled, or erased and brought back', async ({ owner: page, demo }) => {
+test('several files are canceled, or erased and restored', async ({ owner: page, demo }) => {
   const { id, token } = await newPipe(demo, 'Selected')
   await beginUpload(token, 'open-1.bin')
   await beginUpload(token, 'open-2.bin')
@@ -78,7 +78,7 @@ test('several files are canceled, or erased and brought back', async ({ owner: p
   await expect.poll(() => names(page)).toEqual(['done.bin', 'open-2.bin', 'open-1.bin'])
 })
 
-test('the id of a row is copied, and no part of a filter or a row stands alone on a line', async ({
+test("a row's id can be copied, and no part of a filter or a row wraps alone", async ({
   owner: page,
   demo,
 }) => {

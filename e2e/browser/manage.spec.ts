@@ -4,7 +4,7 @@ import { startReceiver } from '../../test/support/receiver.ts'
 
 type Made = { id: string; token: string }
 
-test('a Sender is rotated with an overlap, its tokens are revoked, and so is it', async ({
+test('a Sender is rotated with an overlap, and its tokens and then itself revoked', async ({
   owner: page,
   demo,
 }) => {
@@ -99,13 +99,13 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
 })
 
-test('all that failed is sent again', async ({ owner: page, demo }) => {
+test('everything that failed is resent', async ({ owner: page, demo }) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Refused',
     dataStoreId: demo.dataStoreId,
     source: { http: true },
   })
-  // Gone is the only response that is never retried; it turns the webhook off.
+  // 410 Gone is the only response that is never retried; it turns the webhook off.
   const receiver = await startReceiver(410)
   const switchOn = () =>
     api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url: receiver.url, enabled: true, statuses: [] })
@@ -141,7 +141,7 @@ test('all that failed is sent again', async ({ owner: page, demo }) => {
   await receiver.stop()
 })
 
-test('what was missed while the webhook was off can be sent once it is on', async ({ owner: page, demo }) => {
+test('events missed while the webhook was off can be sent once it is on', async ({ owner: page, demo }) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Off for a while',
     dataStoreId: demo.dataStoreId,
@@ -168,10 +168,7 @@ test('what was missed while the webhook was off can be sent once it is on', asyn
   await receiver.stop()
 })
 
-test('filters of the log live in the address, and its tail stands still when told to', async ({
-  owner: page,
-  demo,
-}) => {
+test('log filters are in the address, and live updates can be paused', async ({ owner: page, demo }) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Logged',
     dataStoreId: demo.dataStoreId,
@@ -208,7 +205,7 @@ test('filters of the log live in the address, and its tail stands still when tol
   await expect(shown).toHaveCount(2)
 })
 
-test('filters of files live in the address, and ⌘K finds what there is', async ({ owner: page, demo }) => {
+test('file filters are in the address, and ⌘K finds existing resources', async ({ owner: page, demo }) => {
   const name = `needle-${Date.now()}.bin`
   await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), name)
   await page.goto('/dashboard/files')
@@ -242,7 +239,7 @@ test('filters of files live in the address, and ⌘K finds what there is', async
   await expect(page.getByText('canceled').first()).toBeVisible()
 })
 
-test('⌘K opens a new Sender on the very page of Senders, each time it is asked', async ({ owner: page }) => {
+test('⌘K opens the form for a new Sender on the Senders page itself, each time', async ({ owner: page }) => {
   await page.goto('/dashboard/senders')
   for (let time = 0; time < 2; time += 1) {
     await openPalette(page)
@@ -256,10 +253,7 @@ test('⌘K opens a new Sender on the very page of Senders, each time it is asked
   }
 })
 
-test('the danger zone of a Pipe says what will happen and asks for the name', async ({
-  owner: page,
-  demo,
-}) => {
+test("a Pipe's danger zone says what will happen and asks for the name", async ({ owner: page, demo }) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Doomed',
     dataStoreId: demo.dataStoreId,
@@ -283,10 +277,7 @@ test('the danger zone of a Pipe says what will happen and asks for the name', as
   await expect(page.getByText(/Used by “/)).toBeVisible()
 })
 
-test('keys that fail do not replace those that work, unless that is asked for', async ({
-  owner: page,
-  demo,
-}) => {
+test('failing keys do not replace working ones unless the user insists', async ({ owner: page, demo }) => {
   const { name: bucket, endpoint, region, accessKeyId, secretAccessKey } = demo.bucket
   const fields = { name: 'Kept', provider: 'other', endpoint, region, bucket, forcePathStyle: true }
   const store = await api<{ id: string }>(demo, 'POST', '/data-stores', {

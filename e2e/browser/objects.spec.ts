@@ -13,7 +13,10 @@ async function makePipe(demo: DemoDocument, keys: { accessKeyId: string; secretA
   return (await api<Made>(demo, 'POST', '/pipes', pipe)).id
 }
 
-test('object settings are set, tried at the bucket, and shown with a file', async ({ owner: page, demo }) => {
+test('object settings are saved, tried on the bucket, and shown with a file', async ({
+  owner: page,
+  demo,
+}) => {
   const pipeId = await makePipe(demo, demo.bucket.reader)
   await page.goto(`/dashboard/pipes/${pipeId}/objects`)
   await page.getByLabel('Cache-Control', { exact: false }).first().fill('max-age = 5')

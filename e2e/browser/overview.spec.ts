@@ -1,7 +1,7 @@
 import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 
-test('the Overview counts what happened, and each figure leads to what it counts', async ({
+test('the Overview counts what happened, and each figure links to what it counts', async ({
   owner: page,
   demo,
 }) => {

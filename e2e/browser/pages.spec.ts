@@ -168,16 +168,16 @@ async function expectToFit(page: Page, path: string): Promise<void> {
 }
 
 for (const path of PUBLIC_PAGES) {
-  test(`${path} is light, still, quiet and accessible`, ({ page, demo }) => look(page, path, demo))
+  test(`${path} is small, stable, free of errors and accessible`, ({ page, demo }) => look(page, path, demo))
 }
 
 for (const path of DASHBOARD_PAGES) {
-  test(`${path} is light, still, quiet and accessible`, async ({ owner, demo }) => {
+  test(`${path} is small, stable, free of errors and accessible`, async ({ owner, demo }) => {
     await look(owner, await fillIn(path, demo), demo)
   })
 }
 
-test('long names leave every page as wide as its window', async ({ owner: page, demo }) => {
+test('long names do not make pages overflow', async ({ owner: page, demo }) => {
   const name = 'A name that is as long as names get '.repeat(2).trim()
   const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', { name })
   const { dataStoreId } = demo
@@ -201,7 +201,7 @@ test('long names leave every page as wide as its window', async ({ owner: page, 
   await expectToFit(page, 'the Overview')
 })
 
-test('fonts that come late move nothing', async ({ owner: page }) => {
+test('fonts that load late shift nothing', async ({ owner: page }) => {
   const late: (() => Promise<void>)[] = []
   await page.route('**/*.woff2', (route) => void late.push(() => route.continue()))
   await watchShifts(page)
@@ -227,7 +227,7 @@ const drawn = (page: Page) =>
     for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame)
   })
 
-test('a page that arrives in pieces moves nothing', async ({ page, baseURL }) => {
+test('a page that arrives in pieces shifts nothing', async ({ page, baseURL }) => {
   const proxy = await startPiecewiseProxy(baseURL!)
   await watchShifts(page)
   for (const width of [1440, 390]) {
@@ -245,7 +245,7 @@ test('a page that arrives in pieces moves nothing', async ({ page, baseURL }) =>
   await proxy.close()
 })
 
-test('every page of a new account is quiet and accessible', async ({ page }) => {
+test('every page of a new account is free of errors and accessible', async ({ page }) => {
   const complaints = listen(page)
   await page.goto('/sign-up')
   await page.getByLabel('Email').fill(`empty-${Date.now()}@example.com`)
@@ -259,7 +259,7 @@ test('every page of a new account is quiet and accessible', async ({ page }) => 
   expect(complaints).toEqual([])
 })
 
-test('an address that leads nowhere, or asks for what cannot be, says so inside the dashboard', async ({
+test('a missing page, or an address with invalid values, shows an error inside the dashboard', async ({
   owner: page,
 }) => {
   for (const path of [
@@ -297,7 +297,9 @@ test('an address that leads nowhere, or asks for what cannot be, says so inside 
   }
 })
 
-test('a page that is not there says so, and a stranger is sent to sign in', async ({ page }) => {
+test('a missing page says so, and a visitor who is signed out is sent to the sign-in page', async ({
+  page,
+}) => {
   const response = await page.goto('/nowhere')
   expect(response!.status()).toBe(404)
   await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
@@ -306,7 +308,7 @@ test('a page that is not there says so, and a stranger is sent to sign in', asyn
   await expect(page).toHaveURL(/\/login\?next=%2Fdashboard%2Ffiles%3Fstatus%3Dfailed$/)
 })
 
-test('where no mail leaves the machine, the owner of the demo finds it in the settings, with its link', async ({
+test("where no email is sent, the demo's owner finds the message and its link in the settings", async ({
   page,
   owner,
   demo,
@@ -324,7 +326,7 @@ test('where no mail leaves the machine, the owner of the demo finds it in the se
   await expect(owner.getByRole('heading', { name: 'Set a new password' })).toBeVisible()
 })
 
-test('a link of a mail without its end says so, and leads to a new one', async ({ page }) => {
+test('an incomplete link from an email says so, and leads to a new one', async ({ page }) => {
   for (const [path, next, to] of [
     ['/reset-password', 'Request a new link', /\/forgot-password$/],
     ['/verify-email', 'Request a new link in Settings', /\/login\?next=/],
@@ -344,7 +346,7 @@ test('a link of a mail without its end says so, and leads to a new one', async (
   await expect(page.getByLabel('New password')).toBeVisible()
 })
 
-test('llms.txt holds the documentation', async ({ request }) => {
+test('llms.txt contains the documentation', async ({ request }) => {
   const text = await (await request.get('/llms.txt')).text()
   expect(text).toContain('# Quickstart')
   expect(text).toContain('X-Service-Signature')

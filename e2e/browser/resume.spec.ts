@@ -101,7 +101,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(page.getByText(/Webhook delivered: 2/)).toBeVisible()
 })
 
-test('the embedded uploader goes on after a cut, an expired and a revoked token, and a reload, in a page of another origin', async ({
+test("the embedded uploader resumes after a cut, an expired and a revoked token, and a reload, on another origin's page", async ({
   owner,
   demo,
 }) => {
@@ -164,7 +164,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
 
 const OUTAGES = ['offline', 'server away', 'backend failing', 'asleep']
 
-test('the embedded uploader outlasts four outages, each past the end of its token, without a click', async ({
+test("the embedded uploader survives four outages, each longer than its token's lifetime, without a click", async ({
   demo,
 }) => {
   test.setTimeout(120_000)
@@ -207,7 +207,7 @@ test('the embedded uploader outlasts four outages, each past the end of its toke
   await customer.close()
 })
 
-test('the embedded uploader says so when it is given no further token, and goes on when it is', async ({
+test('the embedded uploader says so when it gets no new token, and continues once it does', async ({
   demo,
 }) => {
   test.setTimeout(120_000)
@@ -252,11 +252,11 @@ const forgetFiles = (page: Page) =>
       }),
   )
 
-test('a file that the browser did not keep is picked again after a reload, and goes on where it was', async ({
+test('a file that the browser did not keep is picked again after a reload, and resumes', async ({
   owner: page,
   demo,
 }) => {
-  // From a disk, so that it is the same file the second time, to the second of its last change.
+  // From a disk, so that the second pick is the same file, with the same modification time.
   const picked = test.info().outputPath('forgotten.bin')
   writeFileSync(picked, bytes(4 * MIB))
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)

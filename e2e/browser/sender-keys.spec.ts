@@ -8,7 +8,7 @@ type Key = { name: string; fingerprint: string; subject: string | null }
 
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
-test('a key is pasted, refused where it is none, listed by its fingerprint, and removed', async ({
+test('a key is pasted, rejected if it is invalid, listed by its fingerprint, and removed', async ({
   owner: page,
   demo,
 }) => {
@@ -47,7 +47,7 @@ test('a key is pasted, refused where it is none, listed by its fingerprint, and 
 
   await row.getByRole('button', { name: 'Remove' }).click()
   await dialog.getByRole('button', { name: 'Remove' }).click()
-  // While it is open, what is behind it has no roles.
+  // While it is open, elements behind it have no roles.
   await expect(dialog).toHaveCount(0)
   await expect(row).toHaveCount(0)
   await page.goto('/dashboard/settings/audit?action=sender')
@@ -57,7 +57,7 @@ test('a key is pasted, refused where it is none, listed by its fingerprint, and 
     ).toHaveCount(1)
 })
 
-test('keys are added and removed without a script, also those of a revoked Sender', async ({
+test('keys are added and removed without a script, even those of a revoked Sender', async ({
   browser,
   baseURL,
   demo,

@@ -63,7 +63,7 @@ async function sendByDashboard(page: Page) {
   await expect(page.getByText('Complete', { exact: true })).toBeVisible()
 }
 
-test('the plain text uploads, with Uppy from this address and nothing from any other', async ({
+test('the HTML snippet uploads, with Uppy from this server and nothing from any other', async ({
   demo,
   page,
 }) => {
@@ -78,7 +78,7 @@ test('the plain text uploads, with Uppy from this address and nothing from any o
   expect(complaints.filter((complaint) => !complaint.includes('favicon'))).toEqual([])
 })
 
-test('the bundle may be kept for good, and by any page', async ({ demo }) => {
+test('the bundle may be cached forever, by any page', async ({ demo }) => {
   const { url } = currentUppy(demo.baseUrl, 'uppy.min.mjs')
   const { status, headers } = await fetch(url, { headers: { Origin: 'https://www.example.com' } })
   expect([status, headers.get('content-encoding'), headers.get('content-type')]).toEqual([
@@ -92,7 +92,7 @@ test('the bundle may be kept for good, and by any page', async ({ demo }) => {
 })
 
 for (const file of ['uppy.min.mjs', 'uppy.min.css'] as const) {
-  test(`the plain text refuses a ${file} that was changed on its way`, async ({ demo, page }) => {
+  test(`the HTML snippet refuses a ${file} that was changed in transit`, async ({ demo, page }) => {
     const complaints = listen(page)
     await page.route(`**/${file}`, async (route) => {
       const response = await route.fetch()
@@ -105,7 +105,7 @@ for (const file of ['uppy.min.mjs', 'uppy.min.css'] as const) {
   })
 }
 
-test('the text for tus-js-client uploads', async ({ demo, page }) => {
+test('the tus-js-client snippet uploads', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, page, async (target) => {
     const contents = `${tusJsSnippet(target)}\nglobalThis.upload = upload`
     return `<script type="module">${await bundle(contents, 'js')}</script>`
@@ -120,7 +120,7 @@ test('the text for tus-js-client uploads', async ({ demo, page }) => {
   expect(await customer.files()).toMatchObject(arrived)
 })
 
-test('the text for fetch uploads by one plain request', async ({ demo, page }) => {
+test('the fetch snippet uploads with one plain request', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, page, (target) => {
     const text = fetchUploadSnippet(target).replace('export async', 'globalThis.upload = async')
     return `<script type="module">${text}</script>`
@@ -136,7 +136,7 @@ test('the text for fetch uploads by one plain request', async ({ demo, page }) =
   expect(await customer.files()).toMatchObject(arrived)
 })
 
-test('the text for React compiles under strict TypeScript, and uploads', async ({ demo, page }) => {
+test('the React snippet compiles under strict TypeScript, and uploads', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, page, async (target) => {
     const text = reactUppySnippet(target)
     expect(complaintsOfTypeScript(text)).toEqual([])
@@ -158,7 +158,7 @@ async function load<Module>(text: string): Promise<Module> {
   return import(join(folder, 'text.mjs'))
 }
 
-test('the texts of the kit for Next.js and React upload, and compile under strict TypeScript', async ({
+test("the kit's Next.js and React snippets compile under strict TypeScript, and upload", async ({
   demo,
   page,
 }) => {
@@ -180,7 +180,7 @@ createRoot(document.getElementById('root')!).render(<Page />)`
   expect(await customer.files()).toMatchObject(arrived)
 })
 
-test('the texts of the kit for Express and a page without React upload', async ({ demo, page }) => {
+test("the kit's snippets for Express and for a page without React upload", async ({ demo, page }) => {
   const { target, files } = await makePipe(demo)
   const { server } = await load<{ server: Server }>(`import express from 'express'
 const app = express()

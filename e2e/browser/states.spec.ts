@@ -10,7 +10,7 @@ const refuse = (route: Route) =>
     : route.continue()
 
 /** Pages while something loads, and after a failure: pages.spec.ts covers the others. */
-test('pages whose script has not come yet are accessible', async ({ owner: page, demo }) => {
+test('pages whose script has not loaded yet are accessible', async ({ owner: page, demo }) => {
   await page.route('**/_next/static/**/*.js', (route) => route.abort())
   for (const path of [
     '/',
@@ -26,7 +26,7 @@ test('pages whose script has not come yet are accessible', async ({ owner: page,
   }
 })
 
-test('what is asked for and has not come yet is accessible', async ({ owner: page }) => {
+test('loading states are accessible', async ({ owner: page }) => {
   await page.goto('/dashboard')
   await openPalette(page)
   await page.route('**/dashboard', () => {})

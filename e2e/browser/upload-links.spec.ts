@@ -31,12 +31,12 @@ async function expectAccessibleEverywhere(page: Page, what: string): Promise<voi
   }
 }
 
-test('a link is made in the dashboard, takes one file over a reload, and is then used up, closed and deleted', async ({
+test('a link is created in the dashboard, accepts one file across a reload, and is then used up, closed and deleted', async ({
   owner,
   page,
   demo,
 }) => {
-  // It is looked at in both modes and at both widths.
+  // Checked in both modes and at both widths.
   test.slow()
   const pipe = await openPipe(demo, { allowedOrigins: ['https://www.example.com'] })
   await owner.goto(`/dashboard/pipes/${pipe.id}`)
@@ -70,8 +70,8 @@ test('a link is made in the dashboard, takes one file over a reload, and is then
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'uploading' })
   await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
-  // It has no room for others, and continues its uploads.
-  await expect(page.getByText('This link takes no more files')).toBeVisible()
+  // It accepts no more files, and continues its uploads.
+  await expect(page.getByText('This link accepts no more files')).toBeVisible()
   await expect(row(page, 'scene.txt')).toBeVisible()
   await expect(page.getByLabel('Choose files')).toHaveCount(0)
   flow()
@@ -111,7 +111,7 @@ test('a link is made in the dashboard, takes one file over a reload, and is then
   await expectAccessibleEverywhere(page, 'a link that does not work')
 })
 
-test('a link with a password shows its message after that, goes on without it, and tells why a file was rejected', async ({
+test('a link with a password shows its message once unlocked, continues without it, and says why a file was rejected', async ({
   page,
   demo,
 }) => {
@@ -131,7 +131,7 @@ test('a link with a password shows its message after that, goes on without it, a
   expect(await page.content()).not.toContain('For your eyes only.')
   await password.fill('guess')
   await password.press('Enter')
-  await expect(page.getByText('This is not the password.')).toBeVisible()
+  await expect(page.getByText('This password is wrong.')).toBeVisible()
   await expect(password).toBeFocused()
   await expectAccessibleEverywhere(page, 'a wrong password')
   await password.fill('open sesame')
@@ -142,7 +142,7 @@ test('a link with a password shows its message after that, goes on without it, a
   await page.getByLabel('Choose files').setInputFiles([file('good.txt', MIB), file('bad.txt', MIB)])
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'good.txt': 'uploading', 'bad.txt': 'uploading' })
   await page.reload()
-  await expect(page.getByText('What you have begun goes on without it.')).toBeVisible()
+  await expect(page.getByText('Uploads in progress continue without it.')).toBeVisible()
   flow()
   await expect(row(page, 'good.txt')).toContainText('Uploaded')
   await expect(row(page, 'bad.txt')).toContainText('Failed: It has a virus.')

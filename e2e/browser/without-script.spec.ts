@@ -8,7 +8,11 @@ async function unfold(page: Page, title: string | RegExp) {
   return details
 }
 
-test('what dialogs ask is asked, answered and done without a script', async ({ browser, baseURL, demo }) => {
+test('confirmations are shown, answered and carried out without a script', async ({
+  browser,
+  baseURL,
+  demo,
+}) => {
   const context = await browser.newContext({
     baseURL: baseURL!,
     storageState: process.env.SLUICE_STATE!,
@@ -56,7 +60,11 @@ test('what dialogs ask is asked, answered and done without a script', async ({ b
   await context.close()
 })
 
-test('what needs no dialog is done at once without a script', async ({ browser, baseURL, demo }) => {
+test('actions without a dialog take effect immediately without a script', async ({
+  browser,
+  baseURL,
+  demo,
+}) => {
   const fields = { name: 'Plain', dataStoreId: demo.dataStoreId, source: { http: false } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
   const context = await browser.newContext({

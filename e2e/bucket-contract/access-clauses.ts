@@ -20,7 +20,7 @@ import { OpenUpload } from './multipart-clauses.ts'
 const MINUTE_MS = 60_000
 
 export const accessClauses = {
-  'refuses a false secret': async ({ client, target, under }) => {
+  'refuses a wrong secret': async ({ client, target, under }) => {
     const s3 = client({ credentials: { ...under.keys, secretAccessKey: 'false' } })
     await expectRefusal(
       s3.send(new PutObjectCommand({ ...target(), Body: 'a' })),
@@ -32,7 +32,7 @@ export const accessClauses = {
     const s3 = client({ credentials: { ...under.keys, accessKeyId: 'AKIAUNKNOWN' } })
     await expectRefusal(s3.send(new PutObjectCommand({ ...target(), Body: 'a' })), 403, 'InvalidAccessKeyId')
   },
-  'refuses who does not sign': async ({ target, under }) => {
+  'refuses unsigned requests': async ({ target, under }) => {
     const { Bucket, Key } = target()
     for (const method of ['GET', 'PUT']) {
       const asking = request(`${under.endpoint}/${Bucket}/${Key}`, { method }).end()
@@ -53,20 +53,20 @@ export const accessClauses = {
     const s3 = client({ systemClockOffset: -14 * MINUTE_MS })
     await s3.send(new PutObjectCommand({ ...target(), Body: 'a' }))
   },
-  'names the region where a request is signed for another': async ({ client, target, under }) => {
+  'names its region if a request is signed for another': async ({ client, target, under }) => {
     const s3 = client({ region: 'mars-north-1' })
     const sending = s3.send(new PutObjectCommand({ ...target(), Body: 'a' }))
     await expectRefusal(sending, 400, 'AuthorizationHeaderMalformed')
     await expect(sending).rejects.toMatchObject({ Region: under.region })
   },
-  'says NoSuchBucket for a bucket that is not there': async ({ s3, target }) => {
+  'returns NoSuchBucket for a missing bucket': async ({ s3, target }) => {
     const command = new PutObjectCommand({ ...target(), Bucket: 'no-such-bucket-here', Body: 'a' })
     await expectRefusal(s3.send(command), 404, 'NoSuchBucket')
   },
   'is there': async ({ s3, under }) => {
     await s3.send(new HeadBucketCommand({ Bucket: under.bucket }))
   },
-  'lets a key that may only put do whole and multipart uploads': async ({ putOnly, s3, target }) => {
+  'lets a put-only key make single and multipart uploads': async ({ putOnly, s3, target }) => {
     const whole = target()
     await putOnly.send(new PutObjectCommand({ ...whole, Body: 'a', IfNoneMatch: '*' }))
     const upload = await OpenUpload.begin(putOnly, target())
@@ -75,7 +75,7 @@ export const accessClauses = {
     const { Bucket, Key } = upload.target
     for (const address of [whole, { Bucket, Key }]) await s3.send(new HeadObjectCommand(address))
   },
-  'lets a key that may only put do nothing else': async ({ putOnly, target }) => {
+  'lets a put-only key do nothing else': async ({ putOnly, target }) => {
     const address = target()
     const { Bucket } = address
     await putOnly.send(new PutObjectCommand({ ...address, Body: 'a' }))

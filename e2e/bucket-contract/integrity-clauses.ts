@@ -34,17 +34,17 @@ export const integrityClauses = {
     const head = await s3.send(new HeadObjectCommand({ ...address, ChecksumMode: 'ENABLED' }))
     expect(head).toMatchObject({ ChecksumCRC32, ChecksumType: 'FULL_OBJECT' })
   },
-  'keeps nothing of an object whose CRC32 is another': refusesPutWith(
+  'keeps nothing of an object with a different CRC32': refusesPutWith(
     { ChecksumCRC32: FALSE_CRC32 },
     'BadDigest',
   ),
-  'keeps nothing of an object whose Content-MD5 is another': refusesPutWith(
+  'keeps nothing of an object with a different Content-MD5': refusesPutWith(
     { ContentMD5: FALSE_MD5 },
     'BadDigest',
   ),
-  'refuses a Content-MD5 that is none': refusesPutWith({ ContentMD5: 'none' }, 'InvalidDigest'),
-  'refuses a CRC32 that is none': refusesPutWith({ ChecksumCRC32: 'none' }, 'InvalidRequest'),
-  'refuses a part whose CRC32 or Content-MD5 is another': async ({ s3, target }) => {
+  'refuses an invalid Content-MD5': refusesPutWith({ ContentMD5: 'none' }, 'InvalidDigest'),
+  'refuses an invalid CRC32': refusesPutWith({ ChecksumCRC32: 'none' }, 'InvalidRequest'),
+  'refuses a part with a different CRC32 or Content-MD5': async ({ s3, target }) => {
     const upload = await OpenUpload.begin(s3, target())
     for (const false_ of [{ ChecksumCRC32: FALSE_CRC32 }, { ContentMD5: FALSE_MD5 }]) {
       const command = new UploadPartCommand({ ...upload.target, PartNumber: 1, Body: 'hello', ...false_ })
@@ -62,7 +62,7 @@ export const integrityClauses = {
     const bytes = Buffer.from(part.ChecksumCRC32!, 'base64')
     expect(ChecksumCRC32).toBe(`${crc32ToBase64(crc32(bytes))}-1`)
   },
-  'compares the CRC32 of the whole object on completion': async ({ s3, target }) => {
+  'compares the CRC32 of the entire object on completion': async ({ s3, target }) => {
     const upload = await OpenUpload.begin(s3, target(), CRC32_OF_ALL)
     const bytes = [patternBytes(PART_BYTES, 1), patternBytes(1000, 2)]
     const parts = [await upload.send(1, bytes[0]!), await upload.send(2, bytes[1]!)]
@@ -76,18 +76,18 @@ export const integrityClauses = {
     expect(got.ChecksumCRC32).toBe(crc32ToBase64(whole))
     await got.Body!.transformToByteArray()
   },
-  'wants the CRC32 of each part that was promised': async ({ client, target }) => {
+  'requires the CRC32 of each part if one was announced': async ({ client, target }) => {
     const s3 = client({ requestChecksumCalculation: 'WHEN_REQUIRED' })
     const upload = await OpenUpload.begin(s3, target(), CRC32_OF_EACH)
     await expectRefusal(upload.send(1, patternBytes(10)), 400, 'InvalidRequest')
   },
-  'takes parts without any checksum where none was promised': async ({ client, target }) => {
+  'accepts parts without a checksum if none was announced': async ({ client, target }) => {
     const s3 = client({ requestChecksumCalculation: 'WHEN_REQUIRED' })
     const upload = await OpenUpload.begin(s3, target())
     const sent = await s3.send(new UploadPartCommand({ ...upload.target, PartNumber: 1, Body: 'hello' }))
     await upload.complete([namedPart(1, { ETag: sent.ETag })])
   },
-  'compares the size of the whole object on completion': async ({ s3, target }) => {
+  'compares the size of the entire object on completion': async ({ s3, target }) => {
     const upload = await OpenUpload.begin(s3, target())
     const parts = [await upload.send(1, patternBytes(10))]
     await expectRefusal(upload.complete(parts, { MpuObjectSize: 11 }), 400, 'InvalidRequest')

@@ -41,7 +41,7 @@ export const listingClauses = {
     expect(seen).toEqual([...names].sort())
     expect(pages).toBe(3)
   },
-  'gathers keys under a delimiter, page by page': async (ground) => {
+  'groups keys by a delimiter, page by page': async (ground) => {
     const where = await planted(ground, ['a/1', 'a/2', 'b', 'c/1', 'c/d/2', 'e'])
     const first = await ground.s3.send(new ListObjectsV2Command({ ...where, Delimiter: '/', MaxKeys: 3 }))
     const { NextContinuationToken: ContinuationToken } = first
@@ -57,21 +57,21 @@ export const listingClauses = {
       [undefined, ['e']],
     ])
   },
-  'lists from after a key on': async (ground) => {
+  'lists the keys after a given one': async (ground) => {
     const where = await planted(ground, ['a', 'b', 'c'])
     const { Contents } = await ground.s3.send(
       new ListObjectsV2Command({ ...where, StartAfter: `${where.Prefix}a` }),
     )
     expect(namesOf(Contents, where.Prefix)).toEqual(['b', 'c'])
   },
-  'takes a prefix that ends within a name': async (ground) => {
+  'accepts a prefix that ends within a name': async (ground) => {
     const where = await planted(ground, ['film-1', 'film-2/a', 'photo'])
     const { Contents } = await ground.s3.send(
       new ListObjectsV2Command({ ...where, Prefix: `${where.Prefix}film-` }),
     )
     expect(namesOf(Contents, where.Prefix)).toEqual(['film-1', 'film-2/a'])
   },
-  'lists nothing where nothing is': async (ground) => {
+  'lists nothing if there is nothing': async (ground) => {
     const where = await planted(ground, [])
     const { Contents, KeyCount } = await ground.s3.send(new ListObjectsV2Command(where))
     expect({ Contents, KeyCount }).toEqual({ Contents: undefined, KeyCount: 0 })

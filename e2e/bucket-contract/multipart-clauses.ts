@@ -54,7 +54,7 @@ async function bytesAt({ s3 }: Ground, target: { Bucket: string; Key: string }):
 }
 
 export const multipartClauses = {
-  'assembles parts by number, whatever the order they come in': async (ground) => {
+  'assembles parts by number, whatever their order of arrival': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     const bytes = [patternBytes(PART_BYTES, 1), patternBytes(PART_BYTES + 7, 2), patternBytes(1000, 3)]
     const parts: CompletedPart[] = []
@@ -64,7 +64,7 @@ export const multipartClauses = {
     expect(ETag).toBe(`"${createHash('md5').update(Buffer.concat(digests)).digest('hex')}-3"`)
     expect((await bytesAt(ground, upload.target)).equals(Buffer.concat(bytes))).toBe(true)
   },
-  'takes part numbers with gaps, and leaves out what is not named': async (ground) => {
+  'accepts part numbers with gaps, and omits parts that are not named': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     const [first, last] = [patternBytes(PART_BYTES, 1), patternBytes(10, 2)]
     const named = [await upload.send(7, first), await upload.send(10_000, last)]
@@ -72,13 +72,13 @@ export const multipartClauses = {
     await upload.complete(named)
     expect((await bytesAt(ground, upload.target)).equals(Buffer.concat([first, last]))).toBe(true)
   },
-  'takes the last sending of a part': async (ground) => {
+  'uses the last version of a part': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     await upload.send(1, patternBytes(2000, 1))
     await upload.complete([await upload.send(1, patternBytes(1000, 2))])
     expect((await bytesAt(ground, upload.target)).equals(patternBytes(1000, 2))).toBe(true)
   },
-  'keeps the type and metadata that the upload began with': async (ground) => {
+  'keeps the type and metadata that the upload started with': async (ground) => {
     const described = { ContentType: 'video/mp4', Metadata: { origin: 'camera' } }
     const upload = await OpenUpload.begin(ground.s3, ground.target(), described)
     await upload.complete([await upload.send(1, patternBytes(10))])
@@ -91,7 +91,7 @@ export const multipartClauses = {
     const { Bucket, Key } = upload.target
     await expectRefusal(ground.s3.send(new GetObjectCommand({ Bucket, Key })), 404, 'NoSuchKey')
   },
-  'completes again, with the same ETag, for a client that lost the answer': async (ground) => {
+  'completes again, with the same ETag, for a client that lost the response': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     const parts = [await upload.send(1, patternBytes(PART_BYTES)), await upload.send(2, patternBytes(10))]
     const first = await upload.complete(parts)
@@ -107,7 +107,7 @@ export const multipartClauses = {
     await expectRefusal(upload.complete(parts, { IfNoneMatch: '*' }), 412, 'PreconditionFailed')
     expect(String(await bytesAt(ground, { Bucket, Key }))).toBe('first')
   },
-  'forgets an upload that is aborted': async (ground) => {
+  'forgets an aborted upload': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     await upload.send(1, patternBytes(10))
     await ground.s3.send(new AbortMultipartUploadCommand(upload.target))
@@ -129,7 +129,7 @@ export const multipartClauses = {
     )
     expect(rest).toMatchObject({ IsTruncated: false, Parts: [{ PartNumber: 9, Size: 9 }] })
   },
-  'lists the uploads that are in progress': async (ground) => {
+  'lists the uploads in progress': async (ground) => {
     const { Bucket, Key } = ground.target('film')
     const ids: string[] = []
     for (const name of ['b', 'a', 'c']) {

@@ -21,7 +21,7 @@ export const multipartRefusalClauses = {
     const part = await upload.send(1, patternBytes(10))
     await expectRefusal(upload.complete([{ ...part, PartNumber: 2 }]), 400, 'InvalidPart')
   },
-  'refuses a part whose ETag is another': async (ground) => {
+  'refuses a part with a different ETag': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     const { ETag } = await upload.send(1, patternBytes(10))
     await upload.send(1, patternBytes(11))
@@ -37,7 +37,7 @@ export const multipartRefusalClauses = {
       await expectRefusal(upload.send(number, patternBytes(10)), 400, 'InvalidArgument')
     }
   },
-  'says NoSuchUpload for an upload that it does not know': async (ground) => {
+  'returns NoSuchUpload for an unknown upload': async (ground) => {
     const upload = new OpenUpload(ground.s3, { ...ground.target(), UploadId: 'unknown' })
     const part = { PartNumber: 1, ETag: '"d41d8cd98f00b204e9800998ecf8427e"' }
     await expectRefusal(upload.send(1, patternBytes(10)), 404, 'NoSuchUpload')
@@ -45,12 +45,12 @@ export const multipartRefusalClauses = {
     await expectRefusal(ground.s3.send(new AbortMultipartUploadCommand(upload.target)), 404, 'NoSuchUpload')
     await expectRefusal(ground.s3.send(new ListPartsCommand(upload.target)), 404, 'NoSuchUpload')
   },
-  'says NoSuchUpload for an upload under another key': async (ground) => {
+  'returns NoSuchUpload for an upload under another key': async (ground) => {
     const { target } = await OpenUpload.begin(ground.s3, ground.target())
     const elsewhere = new OpenUpload(ground.s3, { ...target, Key: `${target.Key}-other` })
     await expectRefusal(elsewhere.send(1, patternBytes(10)), 404, 'NoSuchUpload')
   },
-  'takes no more parts once it is complete': async (ground) => {
+  'accepts no more parts once it is complete': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     await upload.complete([await upload.send(1, patternBytes(10))])
     await expectRefusal(upload.send(2, patternBytes(10)), 404, 'NoSuchUpload')

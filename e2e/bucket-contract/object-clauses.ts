@@ -18,7 +18,7 @@ async function bytesAt({ s3 }: Ground, target: Target, Range?: string): Promise<
 }
 
 export const objectClauses = {
-  'gives back bytes, type and metadata, and the MD5 as ETag': async (ground) => {
+  'returns bytes, type and metadata, and the MD5 as ETag': async (ground) => {
     const target = ground.target()
     const Body = patternBytes(100_000)
     const described = {
@@ -33,7 +33,7 @@ export const objectClauses = {
     expect(head).toMatchObject({ ...described, ContentLength: Body.length, ETag: put.ETag })
     expect((await bytesAt(ground, target)).equals(Body)).toBe(true)
   },
-  'takes a stream of known length': async (ground) => {
+  'accepts a stream of known length': async (ground) => {
     const target = ground.target()
     const bytes = patternBytes(3 * 2 ** 20 + 17)
     const chunks = Array.from({ length: 50 }, (_, n) => bytes.subarray(n * 70_000, (n + 1) * 70_000))
@@ -44,19 +44,19 @@ export const objectClauses = {
     const head = await ground.s3.send(new HeadObjectCommand(target))
     expect(head.ContentEncoding).toBeUndefined()
   },
-  'takes an object of no bytes': async (ground) => {
+  'accepts an empty object': async (ground) => {
     const target = ground.target()
     await ground.s3.send(new PutObjectCommand({ ...target, Body: '' }))
     expect(await bytesAt(ground, target)).toHaveLength(0)
   },
-  'puts the new object in the place of the old one': async (ground) => {
+  'replaces the old object with the new one': async (ground) => {
     const target = ground.target()
     await ground.s3.send(new PutObjectCommand({ ...target, Body: 'the first', ContentType: 'text/plain' }))
     await ground.s3.send(new PutObjectCommand({ ...target, Body: 'second', ContentType: 'text/html' }))
     expect(String(await bytesAt(ground, target))).toBe('second')
     expect(await ground.s3.send(new HeadObjectCommand(target))).toMatchObject({ ContentType: 'text/html' })
   },
-  'gives ranges': async (ground) => {
+  'returns ranges': async (ground) => {
     const target = ground.target()
     await ground.s3.send(new PutObjectCommand({ ...target, Body: '0123456789' }))
     expect(String(await bytesAt(ground, target, 'bytes=2-4'))).toBe('234')
@@ -72,7 +72,7 @@ export const objectClauses = {
     await ground.s3.send(new PutObjectCommand({ ...target, Body: '0123456789' }))
     await expectRefusal(bytesAt(ground, target, 'bytes=10-'), 416, 'InvalidRange')
   },
-  'says NoSuchKey for what is not there': async (ground) => {
+  'returns NoSuchKey for a missing object': async (ground) => {
     const target = ground.target()
     await expectRefusal(ground.s3.send(new GetObjectCommand(target)), 404, 'NoSuchKey')
     await expectRefusal(ground.s3.send(new HeadObjectCommand(target)), 404, 'NotFound')
@@ -104,7 +104,7 @@ export const objectClauses = {
     await expectRefusal(put('second'), 412, 'PreconditionFailed')
     expect(String(await bytesAt(ground, target))).toBe('first')
   },
-  'lets one of many win with If-None-Match: *': async (ground) => {
+  'lets only one of many succeed with If-None-Match: *': async (ground) => {
     const target = ground.target()
     const bodies = Array.from({ length: 8 }, (_, n) => `writer ${n}`)
     const puts = bodies.map((Body) =>
@@ -116,7 +116,7 @@ export const objectClauses = {
     expect(winners).toHaveLength(1)
     expect(String(await bytesAt(ground, target))).toBe(bodies[winners[0]!])
   },
-  'keeps keys apart that look alike': async (ground) => {
+  'distinguishes keys that look alike': async (ground) => {
     const names = [
       'ä ö ü.txt',
       '100%.txt',
@@ -137,13 +137,13 @@ export const objectClauses = {
     for (const key of keys) await ground.s3.send(new PutObjectCommand({ Bucket, Key: key, Body: key }))
     for (const key of keys) expect(String(await bytesAt(ground, { Bucket, Key: key }))).toBe(key)
   },
-  'keeps an object beside others under its name': async (ground) => {
+  'keeps an object next to others under its name': async (ground) => {
     const { Bucket, Key } = ground.target('a')
     const keys = [Key, `${Key}/b`]
     for (const key of keys) await ground.s3.send(new PutObjectCommand({ Bucket, Key: key, Body: key }))
     for (const key of keys) expect(String(await bytesAt(ground, { Bucket, Key: key }))).toBe(key)
   },
-  'takes a name of 255 bytes and a key of 1024': async (ground) => {
+  'accepts a name of 255 bytes and a key of 1024': async (ground) => {
     const { Bucket, Key } = ground.target('')
     const [name, rest] = [`x${'ü'.repeat(127)}`, 1024 - Key.length]
     for (const key of [Key + name, Key + 'ä'.repeat(rest >> 1).padEnd((rest >> 1) + (rest % 2), 'x')]) {

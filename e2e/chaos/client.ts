@@ -34,7 +34,7 @@ const OCTETS = { 'Content-Type': 'application/offset+octet-stream' }
 const MIB = 1024 * 1024
 const COMMON = { 'Tus-Resumable': '1.0.0' }
 
-/** A browser page that uploads manually: it loses its connection, opens two tabs, changes its mind, and returns. */
+/** A browser page that uploads manually: it loses its connection, opens two tabs, cancels, and returns. */
 export async function uploadByHand(
   site: Site,
   source: Source,

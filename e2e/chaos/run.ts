@@ -24,9 +24,12 @@ import { openWorld, type Shape, type World } from './world.ts'
  */
 const CLIENTS = 5
 const END_MS = seconds(300)
-/** Of the time. */
+/** As a fraction of the time. */
 const UPGRADE_AFTER = 0.25
-/** Uploads completed by a Sluice that lives for five seconds at a time, and by several nodes. Fewer prove nothing. */
+/**
+ * How many uploads must complete, with a server that is killed every five seconds and with several nodes:
+ * fewer prove nothing.
+ */
 const MIN_PER_MINUTE = { embedded: 10, shared: 2 }
 
 /** While uploads are started; negative before its end. */

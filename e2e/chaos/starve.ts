@@ -66,7 +66,7 @@ function startNode(databaseUrl: string, dataDir: string): Promise<Sluice> {
 async function timeUploads({ baseUrl }: Sluice, site: Site, body: Buffer): Promise<number> {
   const client = tusClient({ url: baseUrl, pipeId: site.pipe.id, token: await site.token() })
   const times: number[] = []
-  // The first one warms up.
+  // The first one is a warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     const beganMs = performance.now()
     const url = await client.begin(body.length)
@@ -80,7 +80,7 @@ async function timeUploads({ baseUrl }: Sluice, site: Site, body: Buffer): Promi
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
 }
 
-/** Until the attack holds what it can get: nothing has changed between two checks. */
+/** Until the attack uses all it can get, so that nothing has changed between two checks. */
 async function untilNothingMoves(sluice: Sluice, bucket: DrippingBucket): Promise<void> {
   for (let before = -1; ; ) {
     await sleep(500)

@@ -18,7 +18,7 @@ function checksum(algorithm: string, bytes: string): string {
 }
 
 describe('checksum', () => {
-  it('is announced, with sha1 among its algorithms, with names in lower case', async () => {
+  it('is announced with lowercase algorithm names, including sha1', async () => {
     const { headers } = await tus.options()
     expect(headers['tus-extension']!.split(',')).toContain('checksum')
     expect(headers['tus-checksum-algorithm']!.split(',')).toContain('sha1')
@@ -26,7 +26,7 @@ describe('checksum', () => {
     expect(headers['tus-checksum-algorithm']).not.toMatch(/[A-Z]/)
   })
 
-  it.each(['md5', 'sha1', 'sha256', 'crc32'])('that matches is 204: %s', async (algorithm) => {
+  it.each(['md5', 'sha1', 'sha256', 'crc32'])('returns 204 if it matches: %s', async (algorithm) => {
     const address = await tus.create(5)
     const fields = { 'Upload-Checksum': checksum(algorithm, 'hello') }
     const answer = await tus.patch(address, 0, 'hello', fields)
@@ -34,7 +34,7 @@ describe('checksum', () => {
   })
 
   it.each(['md5', 'sha1', 'sha256', 'crc32'])(
-    'that does not match is 460, as if the chunk had never arrived: %s',
+    'returns 460 if it does not match, as if the chunk had never arrived: %s',
     async (algorithm) => {
       const address = await tus.create(10)
       await tus.patch(address, 0, 'hello')
@@ -53,13 +53,13 @@ describe('checksum', () => {
     'sha1 *',
     'sha1  qvTGHdzF6KLavt4PO0gs2a6pQ00= x',
     '',
-  ])('of an unknown algorithm or format is 400, and nothing is kept: %j', async (header) => {
+  ])('returns 400 for an unknown algorithm or format, and keeps nothing: %j', async (header) => {
     const address = await tus.create(5)
     expect((await tus.patch(address, 0, 'hello', { 'Upload-Checksum': header })).status).toBe(400)
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it('of a chunk whose connection breaks does not count at all', async () => {
+  it('keeps nothing of a chunk whose connection breaks', async () => {
     const address = await tus.create(100_000)
     const url = tus.at(address)
     await using connection = open(url)
@@ -71,7 +71,7 @@ describe('checksum', () => {
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it('is also checked on a creation with upload', async () => {
+  it('is also verified on a creation with upload', async () => {
     const answer = await tus.post(
       { 'Upload-Length': 5, 'Upload-Checksum': checksum('sha1', 'Hello') },
       'hello',
@@ -101,19 +101,19 @@ describe('checksum-trailer', () => {
     expect((await tus.options()).headers['tus-extension']!.split(',')).toContain('checksum-trailer')
   })
 
-  it('that matches is 204', async () => {
+  it('returns 204 if it matches', async () => {
     const trailer = `Upload-Checksum: ${checksum('sha1', 'hello')}\r\n`
     expect((await withTrailer(await tus.create(5), 'hello', trailer)).status).toBe(204)
   })
 
-  it('that does not match is 460, as if the chunk had never arrived', async () => {
+  it('returns 460 if it does not match, as if the chunk had never arrived', async () => {
     const address = await tus.create(5)
     const trailer = `Upload-Checksum: ${checksum('sha1', 'Hello')}\r\n`
     expect((await withTrailer(address, 'hello', trailer)).status).toBe(460)
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it('that was announced but not sent is 400, and nothing is kept', async () => {
+  it('returns 400 if it was announced but not sent, and keeps nothing', async () => {
     const address = await tus.create(5)
     expect((await withTrailer(address, 'hello', '')).status).toBe(400)
     expect(await tus.offset(address)).toBe(0)

@@ -30,14 +30,14 @@ const join = (addresses: string[], fields = {}) =>
   tus.post({ 'Upload-Concat': `final;${addresses.join(' ')}`, ...fields })
 
 describe('concatenation', () => {
-  it('is announced if the keys allow it, and only then', async () => {
+  it('is announced only if the keys allow it', async () => {
     expect((await tus.options()).headers['tus-extension']!.split(',')).toContain('concatenation')
     expect((await putOnly.options()).headers['tus-extension']!.split(',')).not.toContain('concatenation')
     const refused = await putOnly.post({ 'Upload-Length': 5, 'Upload-Concat': 'partial' })
     expect(refused.status).toBe(400)
   })
 
-  it('a partial upload returns its offset, its length, and that it is partial', async () => {
+  it("returns a partial upload's offset, length and Upload-Concat", async () => {
     const address = await tus.create(10, { 'Upload-Concat': 'partial' })
     await tus.patch(address, 0, 'hello')
     expect((await tus.head(address)).headers).toMatchObject({
@@ -47,14 +47,14 @@ describe('concatenation', () => {
     })
   })
 
-  it('the length of the final upload is the sum of its parts, and so is its offset', async () => {
+  it("makes the final upload's length and offset the sum of its parts", async () => {
     const address = located(await join([await partial('hello '), await partial('world')]))
     const { headers } = await tus.head(address)
     expect([headers['upload-length'], headers['upload-offset']]).toEqual(['11', '11'])
   })
 
   it.each(['absolute', 'relative'])(
-    'HEAD of a final upload returns Upload-Concat as sent: %s',
+    'returns Upload-Concat as sent for a HEAD of a final upload: %s',
     async (form) => {
       const addresses = [await partial('hello '), await partial('world')]
       const sent = form === 'absolute' ? addresses : addresses.map((address) => new URL(address).pathname)
@@ -63,7 +63,7 @@ describe('concatenation', () => {
     },
   )
 
-  it('the metadata of the partial uploads does not become that of the final one', async () => {
+  it("does not copy the partial uploads' metadata to the final one", async () => {
     const own = metadata({ filename: 'whole.txt' })
     const piece = await partial('hello', { 'Upload-Metadata': metadata({ filename: 'piece', secret: 'x' }) })
     const address = located(await join([piece], { 'Upload-Metadata': own }))
@@ -72,13 +72,13 @@ describe('concatenation', () => {
     expect((await tus.head(bare)).headers['upload-metadata']).toBeUndefined()
   })
 
-  it('PATCH of a final upload is 403 and changes nothing', async () => {
+  it('returns 403 for a PATCH of a final upload and changes nothing', async () => {
     const address = located(await join([await partial('hello')]))
     expect((await tus.patch(address, 5, ' world')).status).toBe(403)
     expect(await tus.offset(address)).toBe(5)
   })
 
-  it('of an unfinished upload is refused', async () => {
+  it('refuses to join an unfinished upload', async () => {
     const unfinished = await tus.create(10, { 'Upload-Concat': 'partial' })
     expect((await join([unfinished])).status).toBe(400)
     expect(await tus.offset(unfinished)).toBe(0)

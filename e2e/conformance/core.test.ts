@@ -11,7 +11,7 @@ beforeAll(async () => {
 const NO_NUMBERS = ['', '-1', '1.5', '0x10', '1e3', '1 1', 'abc', '+1']
 
 describe('headers', () => {
-  it.each(NO_NUMBERS)('an Upload-Offset that is not a whole number is 400: %j', async (offset) => {
+  it.each(NO_NUMBERS)('returns 400 for an Upload-Offset that is not an integer: %j', async (offset) => {
     const address = await tus.create(5)
     const answer = await tus.patch(address, offset, 'hello')
     expect(answer.status).toBe(400)
@@ -19,20 +19,20 @@ describe('headers', () => {
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it('a PATCH without Upload-Offset is 400', async () => {
+  it('returns 400 for a PATCH without Upload-Offset', async () => {
     const address = await tus.create(5)
     const answer = await tus.send('PATCH', address, { 'Content-Type': OCTETS }, 'hello')
     expect(answer.status).toBe(400)
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it.each(NO_NUMBERS)('an Upload-Length that is not a whole number is 400: %j', async (length) => {
+  it.each(NO_NUMBERS)('returns 400 for an Upload-Length that is not an integer: %j', async (length) => {
     const answer = await tus.post({ 'Upload-Length': length })
     expect(answer.status).toBe(400)
     expect(JSON.parse(answer.body).detail).toContain('Upload-Length')
   })
 
-  it('Tus-Resumable is on every response, including refusals', async () => {
+  it('sends Tus-Resumable with every response, including refusals', async () => {
     const address = await tus.create(5)
     const answers = [
       await tus.head(address),
@@ -49,7 +49,7 @@ describe('headers', () => {
   })
 
   it.each([undefined, '0.2.2', '1.0.1', ''])(
-    'another version or none is 412 with Tus-Version, and nothing happens: %j',
+    'returns 412 with Tus-Version for another version or none, and does nothing: %j',
     async (version) => {
       const address = await tus.create(5)
       for (const answer of [
@@ -66,7 +66,7 @@ describe('headers', () => {
     },
   )
 
-  it('X-HTTP-Method-Override replaces the method', async () => {
+  it('lets X-HTTP-Method-Override replace the method', async () => {
     const address = await tus.create(5)
     const override = (method: string, fields = {}, body = '') =>
       tus.send('POST', address, { 'X-HTTP-Method-Override': method, ...fields }, body)
@@ -79,7 +79,7 @@ describe('headers', () => {
 })
 
 describe('HEAD', () => {
-  it('always returns the offset and the length: at the start, in between, at the end', async () => {
+  it('always returns the offset and the length: at the start, in the middle, at the end', async () => {
     const address = await tus.create(5)
     const told: (string | undefined)[][] = []
     for (const [offset, bytes] of [
@@ -106,7 +106,7 @@ describe('HEAD', () => {
     expect((await tus.head(`${address}0`)).headers['cache-control']).toBe('no-store')
   })
 
-  it('of an unknown upload is 404 without Upload-Offset', async () => {
+  it('returns 404 without Upload-Offset for an unknown upload', async () => {
     for (const id of ['01890000-0000-7000-8000-000000000000', 'no-such', '..%2f..%2fetc']) {
       const { status, headers } = await tus.head(tus.uploadUrl + id)
       expect(status).toBe(404)
@@ -116,7 +116,7 @@ describe('HEAD', () => {
 })
 
 describe('PATCH', () => {
-  it('is 204 with the sum of the previous offset and the bytes in the request', async () => {
+  it('returns 204 with the sum of the previous offset and the bytes in the request', async () => {
     const address = await tus.create(11)
     expect(await tus.patch(address, 0, 'hello ')).toMatchObject({
       status: 204,
@@ -129,7 +129,7 @@ describe('PATCH', () => {
   })
 
   it.each([0, 2, 4, 11, '9'.repeat(30)])(
-    'at another offset is 409 and changes nothing: %s',
+    'returns 409 at another offset and changes nothing: %s',
     async (offset) => {
       const address = await tus.create(11)
       await tus.patch(address, 0, 'hel')
@@ -141,7 +141,7 @@ describe('PATCH', () => {
   )
 
   it.each([undefined, 'text/plain', 'application/octet-stream', 'application/offset+octet-stream2'])(
-    'with another Content-Type is 415 and changes nothing: %j',
+    'returns 415 for another Content-Type and changes nothing: %j',
     async (type) => {
       const address = await tus.create(5)
       expect((await tus.patch(address, 0, 'hello', { 'Content-Type': type })).status).toBe(415)
@@ -149,7 +149,7 @@ describe('PATCH', () => {
     },
   )
 
-  it('of an unknown upload is 404', async () => {
+  it('returns 404 for an unknown upload', async () => {
     const answer = await tus.patch(`${tus.uploadUrl}01890000-0000-7000-8000-000000000000`, 0, 'hello')
     expect(answer.status).toBe(404)
   })
@@ -166,20 +166,20 @@ describe('PATCH', () => {
     await expect.poll(() => tus.offset(address)).toBe(300_000)
   })
 
-  it('accepts no bytes past the length: 413', async () => {
+  it('returns 413 for bytes past the length', async () => {
     const address = await tus.create(5)
     const answer = await tus.patch(address, 0, 'hello world')
     expect(answer.status).toBe(413)
     expect(await tus.offset(address)).toBeLessThanOrEqual(5)
   })
 
-  it('of no bytes at the end of a finished upload is 204', async () => {
+  it('returns 204 without bytes at the end of a finished upload', async () => {
     const address = await tus.create(5)
     await tus.patch(address, 0, 'hello')
     expect(await tus.patch(address, 5, '')).toMatchObject({ status: 204, headers: { 'upload-offset': '5' } })
   })
 
-  it('whose connection is reset does not leave an offset that is too large', async () => {
+  it('leaves no offset that is too large when its connection is reset', async () => {
     const address = await tus.create(1_000_000)
     const url = tus.at(address)
     const fields = { ...tus.common, 'Content-Type': OCTETS, 'Upload-Offset': 0, 'Content-Length': 1_000_000 }
@@ -196,7 +196,7 @@ describe('PATCH', () => {
 })
 
 describe('OPTIONS', () => {
-  it('returns versions, extensions, the maximum size and the checksum algorithms, to anyone', async () => {
+  it('returns versions, extensions, the maximum size and the checksum algorithms to anyone', async () => {
     const { status, headers } = await tus.options()
     expect(status).toBe(200)
     expect(headers['tus-version']).toBe('1.0.0')
@@ -220,7 +220,7 @@ describe('OPTIONS', () => {
   })
 })
 
-it('GET on an upload is 405', async () => {
+it('returns 405 for a GET of an upload', async () => {
   const answer = await tus.send('GET', await tus.create(1))
   expect(answer.status).toBe(405)
   expect(codeOf(answer)).toBe('method_not_allowed')

@@ -17,7 +17,7 @@ describe('creation', () => {
     )
   })
 
-  it('is 201 with a Location that accepts the bytes', async () => {
+  it('returns 201 with a Location that accepts the bytes', async () => {
     const address = located(await tus.post({ 'Upload-Length': 5 }))
     expect(new URL(address).pathname).toMatch(/^\/pipes\/pipe_[a-z2-7]{20}\/files\/[0-9a-f-]{36}$/)
     expect((await tus.patch(address, 0, 'hello')).status).toBe(204)
@@ -29,18 +29,18 @@ describe('creation', () => {
     expect((await tus.send('POST', tus.uploadUrl, fields)).status).toBe(201)
   })
 
-  it('creation of an empty file is complete immediately', async () => {
+  it('completes an empty file immediately', async () => {
     const address = await tus.create(0)
     const { headers } = await tus.head(address)
     expect([headers['upload-offset'], headers['upload-length']]).toEqual(['0', '0'])
   })
 
-  it('creation without a length, or with a length that is also deferred, is 400', async () => {
+  it('returns 400 without a length, or with one that is also deferred', async () => {
     expect((await tus.post({})).status).toBe(400)
     expect((await tus.post({ 'Upload-Length': 5, 'Upload-Defer-Length': 1 })).status).toBe(400)
   })
 
-  it('above Tus-Max-Size is 413 with it', async () => {
+  it('returns 413 with Tus-Max-Size above that size', async () => {
     const largest = (await tus.options()).headers['tus-max-size']!
     for (const length of [String(BigInt(largest) + 1n), '9'.repeat(30)]) {
       const answer = await tus.post({ 'Upload-Length': length })
@@ -56,7 +56,7 @@ describe('Upload-Metadata', () => {
     'filename ZsOpdMOpLnR4dA==,confidential',
     'empty ,filename YQ==',
     'binary AAECAw==',
-  ])('comes back as sent: %j', async (header) => {
+  ])('is returned as sent: %j', async (header) => {
     const address = await tus.create(5, { 'Upload-Metadata': header })
     expect((await tus.head(address)).headers['upload-metadata']).toBe(header.trim())
   })
@@ -73,7 +73,7 @@ describe('Upload-Metadata', () => {
     ['an empty pair', 'filename YQ==,,b YQ=='],
     ['a key that is not ASCII', 'nämé YQ=='],
     ['more than 8 KiB', `a ${'A'.repeat(8192)}`],
-  ])('with %s is 400', async (_, header) => {
+  ])('returns 400 with %s', async (_, header) => {
     const answer = await tus.post({ 'Upload-Length': 5, 'Upload-Metadata': header })
     expect(answer.status).toBe(400)
     expect(JSON.parse(answer.body).detail).toContain('Upload-Metadata')
@@ -102,14 +102,14 @@ describe('creation-with-upload', () => {
     expect(await tus.offset(located(answer))).toBe(5)
   })
 
-  it('with another Content-Type is 415', async () => {
+  it('returns 415 for another Content-Type', async () => {
     for (const type of [undefined, 'text/plain']) {
       const answer = await tus.post({ 'Upload-Length': 5, 'Content-Type': type }, 'hello')
       expect(answer.status).toBe(415)
     }
   })
 
-  it('answers Expect: 100-continue before the body, and refuses before it', async () => {
+  it('responds to Expect: 100-continue before the body, and refuses before it', async () => {
     const url = tus.at(tus.uploadUrl)
     const fields = { ...tus.common, 'Content-Type': OCTETS, 'Content-Length': 5, Expect: '100-continue' }
     await using good = open(url)
@@ -126,7 +126,7 @@ describe('creation-with-upload', () => {
 describe('creation-defer-length', () => {
   const deferred = async () => located(await tus.post({ 'Upload-Defer-Length': 1 }))
 
-  it.each(['0', '2', 'true', ''])('any value other than 1 is 400: %j', async (value) => {
+  it.each(['0', '2', 'true', ''])('returns 400 for any value other than 1: %j', async (value) => {
     expect((await tus.post({ 'Upload-Defer-Length': value })).status).toBe(400)
   })
 
@@ -143,7 +143,7 @@ describe('creation-defer-length', () => {
     expect(after['upload-offset']).toBe('5')
   })
 
-  it('the length can be set once, but not changed', async () => {
+  it('lets the length be set once, but not changed', async () => {
     const address = await deferred()
     await tus.patch(address, 0, 'h', { 'Upload-Length': 5 })
     const answer = await tus.patch(address, 1, 'e', { 'Upload-Length': 6 })
@@ -152,14 +152,14 @@ describe('creation-defer-length', () => {
     expect([headers['upload-length'], headers['upload-offset']]).toEqual(['5', '1'])
   })
 
-  it('the length can come with the last, empty PATCH', async () => {
+  it('accepts the length with the last, empty PATCH', async () => {
     const address = await deferred()
     await tus.patch(address, 0, 'hello')
     expect((await tus.patch(address, 5, '', { 'Upload-Length': 5 })).status).toBe(204)
     expect((await tus.head(address)).headers['upload-length']).toBe('5')
   })
 
-  it('a length below the offset is 400', async () => {
+  it('returns 400 for a length below the offset', async () => {
     const address = await deferred()
     await tus.patch(address, 0, 'hello')
     expect((await tus.patch(address, 5, '', { 'Upload-Length': 3 })).status).toBe(400)

@@ -14,7 +14,7 @@ describe('termination', () => {
     expect(await announced()).toContain('termination')
   })
 
-  it('of an unfinished upload is 204, and its address is 410 afterwards', async () => {
+  it('returns 204 for an unfinished upload, and 410 for its address afterwards', async () => {
     const address = await tus.create(10)
     await tus.patch(address, 0, 'hello')
     expect((await tus.delete(address)).status).toBe(204)
@@ -25,7 +25,7 @@ describe('termination', () => {
     expect((await tus.delete(address)).status).toBe(410)
   })
 
-  it('returns the reservation of an unfinished upload, and keeps the usage of received bytes', async () => {
+  it("releases an unfinished upload's reservation, and keeps the usage of received bytes", async () => {
     const own = await newTus(targetOf(inject('demo')))
     const reserved = async () => {
       const usage = await targetOf(inject('demo')).api<{ reservedBytes: number; usedBytes: number }>(
@@ -44,7 +44,7 @@ describe('termination', () => {
     expect(after.usedBytes).toBeGreaterThanOrEqual(before.usedBytes)
   })
 
-  it('of a finished upload is 204, and its address is 410 afterwards', async () => {
+  it('returns 204 for a finished upload, and 410 for its address afterwards', async () => {
     const address = await tus.create(5)
     await tus.patch(address, 0, 'hello')
     expect((await tus.delete(address)).status).toBe(204)

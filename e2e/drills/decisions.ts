@@ -17,8 +17,9 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
  * `npm run drill -- decisions`: small files on two nodes, one of which is killed every few seconds, while the
- * receiver of both hooks fails, hangs, changes its mind, and is overtaken by API calls. One decision is stored for
- * each file and hook; clients were told exactly that decision, and there is an object exactly if it allows one.
+ * receiver of both hooks fails, hangs, gives contradictory answers, and is overtaken by API calls. One
+ * decision is stored for each file and hook; clients are told exactly that decision, and an object exists
+ * only if it allows one.
  */
 const REASON = 'Not this one.'
 const LEASES = { leaseMs: 1500, renewMs: 300, marginMs: 300, turnMs: 300 }

@@ -13,9 +13,9 @@ import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * `npm run drill -- import`: a large import from a source that drops its connection every 200 MB, while the node that fetches is
- * killed, and then the other one, in turn. The object has to equal the source, and each byte may be fetched once, apart from what
- * was in flight when a node died.
+ * `npm run drill -- import`: a large import from a source that drops its connection every 200 MB, while two
+ * nodes that fetch it are killed in turn. The object has to equal the source, and each byte may be fetched
+ * once, apart from what was in flight when a node died.
  */
 const MiB = 1024 * 1024
 const DROP_BYTES = 200_000_000
@@ -32,7 +32,10 @@ function bytesFrom(offset: number): (length: number) => Buffer {
   return (length) => cipher.update(Buffer.alloc(length))
 }
 
-/** Sends up to 200 MB for a request. It notes how far each came, and how much of that the next one asked for again. */
+/**
+ * Sends up to 200 MB for a request. It records how far each got, and how much of that the next one requested
+ * again.
+ */
 class Source {
   readonly #lengthBytes: number
   readonly #server = createServer((req, res) => void this.#send(req, res).catch(() => res.destroy()))
@@ -80,7 +83,7 @@ class Source {
 
 type Nodes = { start(): Promise<Sluice>; both: Sluice[] }
 
-/** Kills the node that fetches. It starts again once the other one has gone on. */
+/** Kills the node that fetches. It restarts once the other one has continued. */
 async function killCarrier({ start, both }: Nodes, source: Source): Promise<void> {
   const at = await carrierOf(both)
   const { requests } = source
@@ -129,7 +132,7 @@ async function drill({ database, site, nodes, lengthBytes, kills }: Drill): Prom
     while (source.furthest < (lengthBytes * kill) / (kills + 1)) await sleep(LOOK_MS)
     const before = source.again.length
     await killCarrier(nodes, source)
-    // What the source had dropped in between was not lost by the kill.
+    // Bytes dropped by the source in between were not lost to the kill.
     lost.push(Math.max(...source.again.slice(before)))
     console.log(
       `      killed a node at ${(source.furthest / MiB).toFixed(0)} MiB: ${lost.at(-1)} bytes again`,

@@ -66,7 +66,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
     bucketLine,
     balancer,
     nodes,
-    /** Their addresses, and one more. */
+    /** The nodes' addresses, and one more. */
     ports,
     start,
     async restart(at: 0 | 1) {

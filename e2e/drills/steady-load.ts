@@ -59,7 +59,7 @@ export function startLoad(first: TusClient, clients: number) {
     goTo(chosen: TusClient[]): void {
       nodes = chosen
     },
-    /** When this many more files were sent, or a request has failed. */
+    /** Resolves when this many more files were sent, or a request has failed. */
     async more(count: number): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>()
       const one = { atLeast: sent.length + count, resolve }
@@ -68,7 +68,7 @@ export function startLoad(first: TusClient, clients: number) {
       await promise
       waiting.delete(one)
     },
-    /** For the requests since the last call. */
+    /** Of the requests since the last call. */
     takeLongestMs(): number {
       const ms = longestMs
       longestMs = 0

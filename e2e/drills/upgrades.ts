@@ -37,7 +37,7 @@ type Upgrade = {
 
 async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
   const before = sourceBefore(at === 0 ? undefined : commitBefore(names[at + 1]!))
-  if (!before) throw new Error('The upgrades need the whole history of the repository.')
+  if (!before) throw new Error("The upgrades need the repository's full history.")
   using folder = temporaryFolder()
   const bucket = await openTestBucket()
   const { url, drop } = await createDatabase(postgres.url)
@@ -66,7 +66,7 @@ async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
   load.goTo([clientOf(older), clientOf(newer)])
   await load.more(FILES)
   load.goTo([clientOf(newer)])
-  // Those that each client had already started, and one after that.
+  // The files that each client had already started, and one more.
   await load.more(2 * CLIENTS)
   const codes = [await older.stop()]
   await load.more(FILES)
@@ -111,7 +111,7 @@ async function main(): Promise<boolean> {
     )
     for (const failure of failures) console.log(`      ${failure.slice(0, 300)}`)
   }
-  console.log(`The longest request of all took ${Math.round(longest)} ms.`)
+  console.log(`The longest request took ${Math.round(longest)} ms.`)
   await postgres.stop()
   return well
 }

@@ -70,7 +70,7 @@ const WAYS = GUIDES.flatMap((guide) => [
 describe.each(WAYS)('the guide for $title', ({ slug, isBare }) => {
   const framework = FRAMEWORKS[slug]
 
-  it('shows code that its language takes', { timeout: 240_000 }, async ({ skip }) => {
+  it('shows code that its language accepts', { timeout: 240_000 }, async ({ skip }) => {
     if (!(await succeeds(framework.language))) skip(`There is no ${framework.language[0]} on this machine.`)
     using folder = temporaryFolder()
     for (const [file, text] of Object.entries(framework.around ?? {})) write(folder.path, file, text)
@@ -79,7 +79,9 @@ describe.each(WAYS)('the guide for $title', ({ slug, isBare }) => {
     expect(await framework.faults(folder.path, files)).toEqual([])
   })
 
-  it('issues a token, serves its page and hears of the file', { timeout: 240_000 }, async ({ skip }) => {
+  it("issues a token, serves its page and receives the file's webhook", { timeout: 240_000 }, async ({
+    skip,
+  }) => {
     if (!(await succeeds(framework.framework)))
       skip(`${slug.slice('guides/'.length)} is not on this machine.`)
     using folder = temporaryFolder()

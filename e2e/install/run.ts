@@ -21,9 +21,9 @@ import { signedIn } from '../../test/support/session.ts'
 import { endWithThisProcess, removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /**
- * What a user has who only runs Sluice: an empty folder, an empty home, and the package built by `npm run release`.
- * It must stay small, and start without a build and, once installed, without a network: it serves pages, and the
- * README's five minutes work as described. `--node` names the folder of another Node to use.
+ * Like a user who only runs Sluice: with an empty folder, an empty home, and the package built by `npm run
+ * release`. It must stay small, and start without a build and, once installed, without a network: it serves
+ * pages, and the README's five minutes work as described. `--node` names the folder of another Node to use.
  */
 const MAX_MB = 450
 const MB = 1_000_000

@@ -22,7 +22,7 @@ afterAll(() => home[Symbol.dispose]())
 const env = { SLUICE_CONFIG_DIR: home.path, SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey }
 const run = (...args: string[]) => runCli('packages/cli/dist/sluice.js', args, { env })
 
-it('shows drift with exit code 2, changes nothing without --yes, and has nothing to do the second time', async () => {
+it('reports drift with exit code 2, changes nothing without --yes, and has nothing to do the second time', async () => {
   expect(await run('apply', '-f', file, '--check')).toMatchObject({
     code: 2,
     stdout: expect.stringContaining(`+ create sender "${name}"\n1 to create, 0 to change, 0 to delete`),
@@ -42,7 +42,7 @@ it('shows drift with exit code 2, changes nothing without --yes, and has nothing
   expect(stdout).toContain(`  - name: ${name}\n`)
 })
 
-it('leaves the workspace alone while another run changes it, and says whose', async () => {
+it('does not change the workspace during another run, and says whose run it is', async () => {
   const holder = randomUUID()
   await sluice.lockConfiguration({ holder })
   expect(await run('apply', '-f', file, '--yes')).toMatchObject({

@@ -80,14 +80,14 @@ const filesOfPipe = async () => {
   return found
 }
 
-it('is one program, its README and its license, with no secret and no path of who packed it', () => {
+it('contains one program, its README and its license, without secrets or paths from the build machine', () => {
   expect(kit.files.sort()).toEqual(['LICENSE', 'README.md', 'dist/sluice.js', 'package.json'])
   const text = readFileSync(program(), 'utf8')
   expect(text).not.toContain(process.cwd())
   expect(text).not.toMatch(/sourceMappingURL|\b(sk|tmp|ak|whsec)_[\w+/]{20,}/)
 })
 
-it('keeps what it needs in a file that nobody else can read, and takes the key from its input', () => {
+it('stores its settings in a file that nobody else can read, and reads the key from standard input', () => {
   const file = join(home.path, 'kept/settings.json')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ baseUrl, accountKey })
@@ -99,18 +99,18 @@ it.each([
   ['a file is not there', ['upload', '/nowhere'], {}, 2],
   ['the key is refused', ['doctor'], { SLUICE_ACCOUNT_KEY: 'ak_nobody' }, 3],
   ['Sluice is away', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1' }, 4],
-])('says by its exit that %s', async (_, args, more, code) => {
+])('says with its exit code that %s', async (_, args, more, code) => {
   const ran = await run(args, { more })
   expect([ran.code, ran.stdout]).toEqual([code, ''])
   expect(ran.stderr).not.toMatch(/^ {4}at /m)
 })
 
-it('tells the usage of a command to whom asks for it', async () => {
+it("prints a command's usage on request", async () => {
   const { code, stderr } = await run(['upload', '--help'])
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^Usage: sluice upload /)])
 })
 
-it('checks each bucket again, and says what is wrong', async () => {
+it('checks each bucket again, and reports problems', async () => {
   const show = () => sluice.showDataStore({ id: demo.dataStoreId })
   const { name, check, ...bucket } = await show()
   const elsewhere = { ...bucket, name: 'Elsewhere', bucket: 'nowhere', secretAccessKey: 'x' }
@@ -124,7 +124,7 @@ it('checks each bucket again, and says what is wrong', async () => {
   await sluice.deleteDataStore({ id })
 })
 
-it('sends a webhook again', async () => {
+it('resends a webhook', async () => {
   const got: string[] = []
   const receiver = createServer((req, res) => {
     got.push(String(req.headers['webhook-id']))
@@ -148,7 +148,7 @@ it('sends a webhook again', async () => {
   receiver.close()
 })
 
-it('creates a token, by a Sender of its own', async () => {
+it('creates a token with its own Sender', async () => {
   const { stdout } = await run(['tokens', 'create', '--pipe', pipeId, '--subject', 'ada', '--json'])
   expect(JSON.parse(stdout)).toMatchObject({ token: expect.stringMatching(/^tmp_/), pipeId })
 })
@@ -181,7 +181,7 @@ describe('listen', () => {
     return { got, open, url: () => `http://127.0.0.1:${port}/hook` }
   }
 
-  it('misses nothing while it, or the program behind it, is killed, and signs as Sluice does', async () => {
+  it('misses nothing when it or the program behind it is killed, and signs like Sluice', async () => {
     const before = (await sluice.listDeliveries({ pipeId })).data.length
     const program = await openProgram()
     const close = await program.open()
@@ -214,7 +214,7 @@ describe('listen', () => {
     await closeAgain()
   })
 
-  it('forwards the kinds of events that it is asked for, and says which it does not know', async () => {
+  it('forwards the requested kinds of events, and names unknown kinds', async () => {
     const { id } = await sluice.createPipeOutput({
       id: pipeId,
       url: 'http://127.0.0.1:1/',
@@ -244,7 +244,7 @@ describe('listen', () => {
     await sluice.deleteOutput({ id })
   })
 
-  it('has an invented event, and says what is wrong with a signature', async () => {
+  it('sends a sample event, and explains an invalid signature', async () => {
     const program = await openProgram()
     const close = await program.open()
     expect((await run(['trigger', 'failed', '--forward-to', program.url()])).code).toBe(0)
@@ -294,7 +294,7 @@ describe('upload', () => {
     return join(demo.bucket.directory, all.find((path) => path.endsWith(name))!)
   }
 
-  it('goes on at the exact byte after it was killed, twice', async () => {
+  it('resumes at the exact byte after being killed twice', async () => {
     const path = join(home.path, 'film.bin')
     writeFileSync(path, Buffer.alloc(400_000_000, 'sluice '))
     const args = ['upload', path, '--pipe', pipeId]
@@ -322,7 +322,7 @@ describe('upload', () => {
     ['the last request', 19 * MIB, undefined],
     ['what was sent before a kill', 5 * MIB, 12 * MIB],
     ['what is sent after a kill', 18 * MIB, 12 * MIB],
-  ])('has no object, and the reason, if a byte of %s is changed on the line', async (_, flipAt, killAt) => {
+  ])('creates no object, and says why, if a byte of %s changes in transit', async (_, flipAt, killAt) => {
     const line = await openFlippingProxy(baseUrl)
     const name = `flipped ${flipAt}.bin`
     const path = join(home.path, name)
@@ -348,7 +348,7 @@ describe('upload', () => {
     line.close()
   })
 
-  it('takes a folder, sixteen at a time, and after a kill sends none again', async () => {
+  it('uploads a folder, sixteen files at a time, and resends none after a kill', async () => {
     const folder = join(home.path, 'photos')
     mkdirSync(join(folder, 'été'), { recursive: true })
     for (let n = 0; n < 300; n++)
@@ -366,7 +366,7 @@ describe('upload', () => {
     expect(names.length).toBeLessThanOrEqual(316)
   })
 
-  it('tells which file was refused, and sends the others', async () => {
+  it('names the refused file, and sends the others', async () => {
     const small = await sluice.createPipe({
       name: 'Small',
       dataStoreId: demo.dataStoreId,

@@ -26,7 +26,7 @@ it('lists every item of every page, in order, and one page when it is awaited', 
   expect([data.length, typeof nextCursor]).toEqual([2, 'string'])
 })
 
-it('stops asking for pages when the loop is left', async () => {
+it('stops requesting pages when the loop ends', async () => {
   let asked = 0
   const counted: typeof fetch = (...args) => {
     asked += 1
@@ -37,7 +37,7 @@ it('stops asking for pages when the loop is left', async () => {
   expect(asked).toBe(2)
 })
 
-it('tells by a code what was wrong, which fields, and where to look it up', async () => {
+it('reports a code, the invalid fields and a documentation link', async () => {
   const gone = await refusal(sluice.showPipe({ id: 'pipe_aaaaaaaaaaaaaaaaaaaa' }))
   expect(gone).toBeInstanceOf(SluiceError)
   expect(gone).toMatchObject({ code: 'pipe_not_found', status: 404, requestId: expect.any(String) })
@@ -48,7 +48,7 @@ it('tells by a code what was wrong, which fields, and where to look it up', asyn
   expect(await refusal(stranger.listPipes())).toMatchObject({ code: 'account_key_invalid', status: 401 })
 })
 
-it('says that nobody answered, and that it was somebody else', async () => {
+it('reports a missing response, and a response from another server', async () => {
   const away = createSluice({ baseUrl: 'http://127.0.0.1:1', accountKey, maxRetries: 0 })
   expect(await refusal(away.listPipes())).toMatchObject({ code: 'no_answer', status: undefined })
   const page = createSluice({
@@ -59,7 +59,7 @@ it('says that nobody answered, and that it was somebody else', async () => {
   expect(await refusal(page.listPipes())).toMatchObject({ code: 'unexpected_answer', status: 404 })
 })
 
-it('creates one thing when the first answer is lost on its way', async () => {
+it('creates only one resource when the first response is lost', async () => {
   let sent = 0
   const lossy: typeof fetch = async (...args) => {
     const response = await fetch(...args)
@@ -73,7 +73,7 @@ it('creates one thing when the first answer is lost on its way', async () => {
   expect([sent, found]).toEqual([2, [id]])
 })
 
-it('is over at once when it is aborted while it waits', async () => {
+it('ends immediately when aborted while waiting', async () => {
   const leaving = new AbortController()
   const gone: typeof fetch = async () => {
     queueMicrotask(() => leaving.abort(new Error('left')))
@@ -83,12 +83,12 @@ it('is over at once when it is aborted while it waits', async () => {
   await expect(call).rejects.toThrow('left')
 })
 
-it('needs its keys, and names what is missing', async () => {
+it('requires its keys, and names missing ones', async () => {
   expect(() => createSluice({ accountKey })).toThrow('SLUICE_URL')
   await expect(createSluice({ baseUrl }).listPipes()).rejects.toThrow('SLUICE_ACCOUNT_KEY')
 })
 
-/** Express, Fastify and Node's own server alike. */
+/** The same for Express, Fastify and Node's own server. */
 async function serve(handle: (request: Request) => Promise<Response>) {
   const server = createServer((req, res) => void toNodeHandler(handle)(req, res)).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -96,7 +96,7 @@ async function serve(handle: (request: Request) => Promise<Response>) {
   return { url, [Symbol.dispose]: () => void server.close() }
 }
 
-it('gives tokens through Node to whom it should, for what they may', async () => {
+it('issues tokens through Node only to authorized users, for their permitted uploads', async () => {
   const { pipeId } = demo
   const handle = createTokenHandler({
     baseUrl,
@@ -129,24 +129,27 @@ it.each([
   ['the Sender is none', { senderToken: 'sk_nobody' }, 500, 'token_invalid'],
   ['a grant is wrong', { authorize: () => ({ expiresIn: 1 }) }, 500, 'invalid_request'],
   ['Sluice is away', { baseUrl: 'http://127.0.0.1:1' }, 503, 'no_answer'],
-])('gives no token when %s, and keeps the reason to the backend', async (_, options, status, code) => {
-  const told: SluiceError[] = []
-  const handle = createTokenHandler({
-    baseUrl,
-    senderToken,
-    pipeId: demo.pipeId,
-    authorize: () => ({}),
-    onError: (error) => told.push(error as SluiceError),
-    ...options,
-  })
-  const answer = await handle(new Request('https://shop.example.com/api/upload-token', { method: 'POST' }))
-  expect([answer.status, told.map((error) => error.code)]).toEqual([status, [code]])
-  expect(await answer.text()).not.toContain(told[0]!.message)
-})
+])(
+  'issues no token when %s, and reports the reason only to the backend',
+  async (_, options, status, code) => {
+    const told: SluiceError[] = []
+    const handle = createTokenHandler({
+      baseUrl,
+      senderToken,
+      pipeId: demo.pipeId,
+      authorize: () => ({}),
+      onError: (error) => told.push(error as SluiceError),
+      ...options,
+    })
+    const answer = await handle(new Request('https://shop.example.com/api/upload-token', { method: 'POST' }))
+    expect([answer.status, told.map((error) => error.code)]).toEqual([status, [code]])
+    expect(await answer.text()).not.toContain(told[0]!.message)
+  },
+)
 
-it('tells its backend what authorize threw, and answers what it threw as an answer', async () => {
+it('reports what authorize threw to its backend, and returns thrown responses', async () => {
   const told: unknown[] = []
-  const away = new Error('The session store is away.')
+  const away = new Error('The session store is unavailable.')
   const ask = (thrown: unknown) => {
     const authorize = () => Promise.reject(thrown)
     const handle = createTokenHandler({ authorize, onError: (error) => told.push(error) })
@@ -157,7 +160,7 @@ it('tells its backend what authorize threw, and answers what it threw as an answ
   expect(told).toHaveLength(1)
 })
 
-it('unwraps the very webhook that Sluice sent, typed', async () => {
+it('unwraps a webhook from Sluice, with types', async () => {
   const { token, uploadUrl } = await sluice.issueToken({
     pipeId: demo.pipeId,
     subject: 'ada',
@@ -188,7 +191,7 @@ async function sendFile(pipeId = demo.pipeId): Promise<string> {
   return headers.location!.split('/').at(-1)!
 }
 
-it('follows events across a break, each once', async () => {
+it('follows events across a lost connection, each once', async () => {
   let line: AbortController | undefined = new AbortController()
   const breakable: typeof fetch = async (input, init) => {
     if (!line) throw new TypeError('No network.')
@@ -222,7 +225,7 @@ it('follows events across a break, each once', async () => {
   await following
 })
 
-it('follows the kinds of events that it is asked for, and no others', async () => {
+it('follows only the requested kinds of events', async () => {
   const { id: pipeId } = await sluice.createPipe({ name: 'Followed', dataStoreId, source: { http: true } })
   await sluice.createPipeOutput({ id: pipeId, url: 'http://127.0.0.1:1/', events: ['file.created'] })
   const leaving = new AbortController()
@@ -242,7 +245,7 @@ it('follows the kinds of events that it is asked for, and no others', async () =
   expect(found).toEqual(sent.map((fileId) => `uploading ${fileId}`))
 })
 
-it('does not go on listening where it is refused', async () => {
+it('stops listening when it is refused', async () => {
   const stranger = createSluice({ baseUrl, accountKey: 'ak_nobody' })
   await expect(stranger.events().next()).rejects.toMatchObject({ code: 'account_key_invalid' })
 })

@@ -19,7 +19,7 @@ afterAll(() => kit.remove())
 
 const textOf = (file: string) => readFileSync(join(kit.folder, 'node_modules/@sluice/react', file), 'utf8')
 
-it('holds what runs, its types, its look and the licenses, and nothing else', () => {
+it('contains only its code, types, styles and licenses', () => {
   const others = kit.files.filter((file) => !/^dist\/[\w-]+\.d\.ts$/.test(file))
   expect(others.sort()).toEqual([
     ...['LICENSE', 'README.md', 'dist/index.js', 'dist/licenses.txt', 'dist/styles.css', 'dist/uploads.js'],
@@ -36,7 +36,7 @@ const importsOf = (file: string) => {
   return [...new Set([...imports].map(([, name]) => name))].sort()
 }
 
-it('imports React and nothing else, and names the licenses of what is inside', () => {
+it('imports only React, and names the licenses of bundled code', () => {
   expect(importsOf('dist/index.js')).toEqual(['./uploads.js', 'react', 'react/jsx-runtime'])
   expect(importsOf('dist/uploads.js')).toEqual([])
   expect(textOf('dist/index.js')).toMatch(/^'use client'/)
@@ -56,19 +56,19 @@ it('is under 26 kB in a page, with tus-js-client', async () => {
   expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThan(MAX_GZIP_BYTES)
 })
 
-it('can be loaded by a server that renders it', async () => {
+it('can be loaded for server-side rendering', async () => {
   const { UploadButton } = await import(join(kit.folder, 'node_modules/@sluice/react/dist/index.js'))
   const { renderToString } = await import('react-dom/server')
   const { createElement } = await import('react')
   expect(renderToString(createElement(UploadButton))).toContain('Choose files')
 })
 
-it('has nothing that publint finds', async () => {
+it('passes publint', async () => {
   const { messages } = await publint({ pkgDir: join(kit.folder, 'node_modules/@sluice/react'), strict: true })
   expect(messages).toEqual([])
 })
 
-it('has types that resolve, for every way of resolving that knows ESM', async () => {
+it('has types that resolve in every resolution mode with ESM support', async () => {
   const packed = createPackageFromTarballData(new Uint8Array(readFileSync(kit.tarball)))
   const result = await checkPackage(packed, { entrypoints: ['.', './uploads'] })
   if (!result.types) throw new Error('The package has no types.')

@@ -9,7 +9,7 @@ const listed = async () => {
   return ((await response.json()) as { packages: Listed[] }).packages
 }
 
-it('lists every package with an address and the digest of its very bytes', async () => {
+it('lists every package with its address and the digest of its bytes', async () => {
   const packages = await listed()
   expect(packages.map(({ name }) => name)).toEqual(['@sluice/node', '@sluice/react', '@sluice/cli'])
   for (const { url, integrity, bytes } of packages) {
@@ -21,7 +21,7 @@ it('lists every package with an address and the digest of its very bytes', async
   }
 })
 
-it('gives out nothing else', async () => {
+it('serves nothing else', async () => {
   const { baseUrl } = inject('demo')
   for (const file of ['kit.json', '..%2Fpackage.json', 'sluice-react-0.1.0.tgz']) {
     const { status, headers } = await fetch(`${baseUrl}/kit/${file}`)

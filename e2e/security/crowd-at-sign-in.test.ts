@@ -6,7 +6,7 @@ import { readDemo } from '../../test/support/target.ts'
 
 const CROWD = 60
 
-it('a crowd from many networks that signs in at once is told to come back, and nobody else waits', async () => {
+it('many simultaneous sign-ins from many networks are told to come back later, and nobody else waits', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({
     DATA_DIR: folder.path,
@@ -30,7 +30,7 @@ it('a crowd from many networks that signs in at once is told to come back, and n
   ).finally(() => {
     over = true
   })
-  // Reads a file and queries the database, which need other threads.
+  // Reads a file and queries the database, both of which need other threads.
   const page = await ask('GET', at('/favicon.svg'))
   const [aloneOver, answers] = [over, await crowd]
   expect(page.status).toBe(200)

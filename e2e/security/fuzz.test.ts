@@ -53,7 +53,7 @@ const HEADERS: Record<string, fc.Arbitrary<string>> = {
 const someHeaders = fc.record(HEADERS, { requiredKeys: [] })
 const refused = (status: number) => status < 500
 
-it('no header makes a 500', async () => {
+it('no header causes a 500', async () => {
   const methods = fc.constantFrom('POST', 'HEAD', 'PATCH', 'DELETE', 'OPTIONS', 'GET', 'PUT')
   await fc.assert(
     fc.asyncProperty(methods, someHeaders, async (method, headers) => {
@@ -65,7 +65,7 @@ it('no header makes a 500', async () => {
   )
 })
 
-it('no header of the other protocols makes a 500', async () => {
+it('no header of the other protocols causes a 500', async () => {
   const others = fc.record(
     {
       'Upload-Complete': almost('?0', '?1', '1'),
@@ -98,7 +98,7 @@ it('no header of the other protocols makes a 500', async () => {
   )
 })
 
-it('no metadata makes a 500, and what is taken comes back as it was sent', async () => {
+it('no metadata causes a 500, and accepted metadata is returned as sent', async () => {
   const value = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('base64'))
   const key = fc.oneof(fc.constantFrom('filename', 'filetype', '__proto__', 'constructor', 'a'), fieldText)
   const header = fc
@@ -119,7 +119,7 @@ it('no metadata makes a 500, and what is taken comes back as it was sent', async
   )
 })
 
-it('no path makes a 500', async () => {
+it('no path causes a 500', async () => {
   const path = fc.oneof(
     fc.webPath(),
     fc
@@ -143,7 +143,7 @@ it('no path makes a 500', async () => {
   )
 })
 
-it('no request of any kind makes a 5xx', async () => {
+it('no request of any kind causes a 5xx', async () => {
   const target = targetOf(inject('demo'))
   const known = await knowTarget(target)
   for (let n = 0; n < 150; n++) {

@@ -48,7 +48,7 @@ describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s'
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('that a browser keeps is refused, and forgotten', async () => {
+  it("stored in a browser's cookie is refused and deleted", async () => {
     const Cookie = `next-auth.callback-url=${encodeURIComponent(callbackUrl)}`
     const answer = await ask('GET', at('/api/auth/session'), { Cookie })
     expect(answer.status).toBe(400)
@@ -56,14 +56,14 @@ describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s'
   })
 })
 
-it('a sign-in by GET, and one whose JSON is none', async () => {
+it('a sign-in by GET, and one with invalid JSON', async () => {
   expect((await ask('GET', at('/api/auth/callback/credentials'))).status).toBe(405)
   const json = { 'Content-Type': 'application/json' }
   for (const body of ['{', 'null', '[]', '{"callbackUrl":1}'])
     expect((await ask('POST', at('/api/auth/signout'), json, body)).status, body).toBeLessThan(500)
 })
 
-it('OPTIONS for the server as a whole', async () => {
+it('OPTIONS for the entire server', async () => {
   const url = {
     host: at('/').host,
     hostname: at('/').hostname,
@@ -75,7 +75,7 @@ it('OPTIONS for the server as a whole', async () => {
 })
 
 it.each(['pipe_aaaaaaaaaaaaaaaaaaaa', '', { a: 1 }, null, 1])(
-  "the trial's actions for %j, which is nobody's or somebody else's",
+  "the actions of Try it for %j, which does not exist or is somebody else's",
   async (id) => {
     const calls: [name: string, ...args: unknown[]][] = [
       ['takeTrialToken', id],

@@ -10,26 +10,26 @@ beforeAll(() => {
 const at = (path: string) => new URL(path, target.baseUrl)
 
 describe('the API', () => {
-  it('has no CORS headers, so no page of another origin can call it', async () => {
+  it('has no CORS headers, so that no page on another origin can call it', async () => {
     for (const method of ['OPTIONS', 'POST']) {
       const { headers } = await ask(method, at('/api/v1/tokens'), { Origin: 'https://evil.example' })
       for (const name of Object.keys(headers)) expect(name).not.toMatch(/^access-control-/)
     }
   })
 
-  it('takes no session for a key', async () => {
+  it('does not accept a session in place of a key', async () => {
     const { status } = await ask('GET', at('/api/v1/pipes'), { Cookie: 'next-auth.session-token=x' })
     expect(status).toBe(401)
   })
 
-  it('tells nothing of a Pipe that is not there or not yours', async () => {
+  it('reveals nothing about a Pipe that does not exist or is not yours', async () => {
     const { status } = await target.api('GET', `/pipes/pipe_${'a'.repeat(20)}`)
     expect(status).toBe(404)
   })
 })
 
 describe('signing in', () => {
-  it('without the token of its own page does nothing', async () => {
+  it("does nothing without its own page's token", async () => {
     const body = `email=${encodeURIComponent(target.email)}&password=${encodeURIComponent(target.password)}`
     const fields = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: 'https://evil.example' }
     const answer = await ask('POST', at('/api/auth/callback/credentials'), fields, body)
@@ -37,7 +37,7 @@ describe('signing in', () => {
   })
 
   it.each(['https://evil.example/', '//evil.example/', '/\\evil.example', 'https:evil.example'])(
-    'does not lead elsewhere: %s',
+    'does not redirect to another site: %s',
     async (to) => {
       for (const path of ['/login', '/api/auth/signin', '/api/auth/signout', '/dashboard']) {
         const url = at(`${path}?callbackUrl=${encodeURIComponent(to)}&next=${encodeURIComponent(to)}`)
@@ -107,10 +107,10 @@ async function expectReferences(visit: (path: string) => Promise<Answer>, pages:
   expect(fetched.size).toBeGreaterThan(20)
 }
 
-it('all that the pages refer to is there', () =>
+it('everything that the pages refer to exists', () =>
   expectReferences((path) => ask('GET', at(path)), ['/', '/docs', '/docs/api', '/login', '/sign-up']))
 
-it('all that the pages of the dashboard refer to is there', async () => {
+it('everything that the dashboard pages refer to exists', async () => {
   const visit = await signedIn(target)
   await expectReferences(visit.get, [
     ...['/dashboard', '/dashboard/data-stores', '/dashboard/data-stores/new', '/dashboard/pipes'],
@@ -124,14 +124,14 @@ it('all that the pages of the dashboard refer to is there', async () => {
   ])
 })
 
-it('the metrics are for those who know their token', async () => {
+it('the metrics require their token', async () => {
   expect((await ask('GET', at('/metrics'))).status).toBe(401)
   expect((await ask('GET', at('/metrics'), { Authorization: `Bearer ${target.metricsToken}` })).status).toBe(
     200,
   )
 })
 
-it('who guesses too often is told when to come back', async () => {
+it('a client that guesses too often is told when to come back', async () => {
   const csrf = await ask('GET', at('/api/auth/csrf'))
   const fields = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: cookiesOf(csrf) }
   const { csrfToken } = JSON.parse(csrf.body)

@@ -40,7 +40,7 @@ it('an upgrade passes the Host check', async () => {
   expect(answer.status).toBe(421)
 })
 
-it('a hundred upgrades hold no socket after their answers', async () => {
+it('a hundred upgrades leave no socket open after their responses', async () => {
   const url = new URL('/healthz', baseUrl)
   const connections: Connection[] = Array.from({ length: 100 }, () => open(url))
   for (const connection of connections) {

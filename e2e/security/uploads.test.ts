@@ -34,7 +34,7 @@ describe('a token', () => {
       expect((await tusWith(wrong, tus.uploadUrl).post({ 'Upload-Length': 1 })).status).toBe(401)
   })
 
-  it('of a Sender is refused, and its owner is warned', async () => {
+  it('from a Sender is refused, and its owner is warned', async () => {
     const answer = await tusWith(target.senderToken, tus.uploadUrl).post({
       'Upload-Length': 1,
       Origin: 'https://shop.example',
@@ -42,7 +42,7 @@ describe('a token', () => {
     expect([answer.status, codeOf(answer)]).toEqual([401, 'sender_token_exposed'])
   })
 
-  it('of another Pipe finds nothing there', async () => {
+  it('of another Pipe gets 404', async () => {
     const fields = { name: 'Another', dataStoreId: target.dataStoreId, source: { http: true } }
     const other = await target.api<{ id: string }>('POST', '/pipes', fields)
     const elsewhere = await newTus(target, { pipeId: other.body.id })
@@ -57,7 +57,7 @@ describe('a token', () => {
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it('of another person finds nothing there', async () => {
+  it('of another person gets 404', async () => {
     const anna = await newTus(target, { subject: 'anna' })
     const berta = await newTus(target, { subject: 'berta' })
     const address = await anna.create(1)
@@ -66,7 +66,7 @@ describe('a token', () => {
     expect(await anna.offset(address)).toBe(0)
   })
 
-  it('that was revoked is refused, for its own uploads too', async () => {
+  it('is refused once revoked, even for its own uploads', async () => {
     const own = await newTus(target, { subject: 'revoked' })
     const address = await own.create(1)
     const list = await target.api<{ data: { id: string; subject: string }[] }>('GET', '/tokens?limit=100')
@@ -89,7 +89,7 @@ describe('a filename', () => {
     '..',
     ' ',
     'x'.repeat(5000),
-  ])('cannot leave the place of its upload: %j', async (filename) => {
+  ])("cannot leave its upload's folder: %j", async (filename) => {
     const fields = { 'Upload-Length': 2, 'Upload-Metadata': metadata({ filename }) }
     const answer = await tus.post(fields, 'ok')
     expect(answer.status).toBe(201)
@@ -110,7 +110,7 @@ describe('a keyPrefix', () => {
 
 describe('the host', () => {
   it.each(['evil.example', 'localhost', '127.0.0.1.evil.example', ''])(
-    'of somebody else is 421: %j',
+    'of somebody else gets 421: %j',
     async (Host) => {
       for (const path of ['/pipes/x/files/', '/', '/api/v1/tokens']) {
         const { status } = await ask('GET', new URL(path, target.baseUrl), { Host })
@@ -119,31 +119,31 @@ describe('the host', () => {
     },
   )
 
-  it('does not change by X-Forwarded-Host of a stranger', async () => {
+  it('is not changed by an untrusted X-Forwarded-Host', async () => {
     const answer = await tus.post({ 'Upload-Length': 1, 'X-Forwarded-Host': 'evil.example' })
     expect(answer.headers.location).toMatch(new RegExp(`^${tus.uploadUrl}`))
   })
 })
 
 describe('too much', () => {
-  it('of headers is 431, and the connection ends', async () => {
+  it('in the headers gets 431, and ends the connection', async () => {
     const answer = await ask('HEAD', tus.at(tus.uploadUrl), { 'X-Large': 'x'.repeat(100_000) })
     expect(answer.status).toBe(431)
   })
 
-  it('of a body for the token API is 413', async () => {
+  it('in a token API body gets 413', async () => {
     const url = new URL('/api/v1/tokens', target.baseUrl)
     const headers = { Authorization: `Bearer ${target.senderToken}`, 'Content-Type': 'application/json' }
     const answer = await ask('POST', url, headers, `{"pipeId":"${'x'.repeat(70_000)}"}`)
     expect([answer.status, codeOf(answer)]).toEqual([413, 'body_too_large'])
   })
 
-  it('of a file for its token is 413 before a byte is sent', async () => {
+  it('in a file for its token gets 413 before a byte is sent', async () => {
     const small = await newTus(target, { maxBytes: 10 })
     expect((await small.post({ 'Upload-Length': 11 })).status).toBe(413)
   })
 
-  it('of uploads for its token is 403', async () => {
+  it('in the number of uploads for a token gets 403', async () => {
     const once = await newTus(target, { maxFiles: 1 })
     await once.create(1)
     const answer = await once.post({ 'Upload-Length': 2 })
@@ -167,7 +167,7 @@ describe('HTTP itself', () => {
     await connection.end()
   })
 
-  it('a slow body holds up nobody else', async () => {
+  it('is not blocked by one slow body', async () => {
     const address = await tus.create(1000)
     const url = tus.at(address)
     const slow = Array.from({ length: 100 }, () => {

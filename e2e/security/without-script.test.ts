@@ -87,7 +87,7 @@ describe('signing in', () => {
   })
   const { email, password } = target
 
-  it('leads into the dashboard, and to nobody else', async () => {
+  it('leads to the dashboard, and to no other site', async () => {
     for (const [next, to] of [
       ['/dashboard/files', '/dashboard/files'],
       ['/dashboard/..//evil.example/x', '/dashboard'],
@@ -99,14 +99,14 @@ describe('signing in', () => {
     }
   })
 
-  it('tells what is wrong on the page itself, and puts nothing into an address', async () => {
+  it('shows errors on the page itself, and puts nothing into an address', async () => {
     const { status, body } = await post('/login', { email, password: 'not my password' })
     expect(status).toBe(200)
     expect(body).toContain('The email address or the password is wrong')
     expect(body).not.toContain('not my password')
   })
 
-  it('takes a link that was pasted, where no script reads it', async () => {
+  it('accepts a pasted link where no script reads it', async () => {
     const { body } = await post('/reset-password', {
       link: `${target.baseUrl}/reset-password#none`,
       password: 'a long enough password',
@@ -127,7 +127,7 @@ it('a new account key asks for the password', async () => {
   expect((await create(target.password)).body).toMatch(/ak_\w{43}/)
 })
 
-it('what is saved is told on the page', async () => {
+it('saving is confirmed on the page', async () => {
   visit = await signedIn(target)
   const { status, body } = await post('/dashboard/settings', { name: 'Demo' })
   expect(status).toBe(200)

@@ -22,14 +22,14 @@ export type Client = {
 }
 
 export type Tools = {
-  /** A program that prints the token, for ssh. */
+  /** For ssh: a program that prints the token. */
   askpass: string
   batch(lines: string): Promise<string>
   obscure(token: string): Promise<string>
 }
 
 const MIB_PER_SECOND = 30
-/** The host key of a drill is nobody's. */
+/** A drill's host key is not known to anybody. */
 const UNKNOWN_HOST = [
   '-o',
   'StrictHostKeyChecking=no',
@@ -39,7 +39,7 @@ const UNKNOWN_HOST = [
   'LogLevel=ERROR',
 ]
 
-/** With the commands of the guide. */
+/** Uses the guide's commands. */
 export function clientsOf(tools: Tools): Client[] {
   return [openSsh(tools), lftp(), curl(), rclone(tools)]
 }

@@ -21,8 +21,9 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { type Client, type Command, clientsOf, type Place, type Tools } from './clients.ts'
 
 /**
- * `npm run drill -- sftp-clients`: real SFTP clients, with the commands in the guide. Each uploads 200 MB, by password and by key, is
- * killed in the middle, and resumes; the object has to have the SHA-256 of the file. A client that is not installed is named.
+ * `npm run drill -- sftp-clients`: real SFTP clients, with the commands in the guide. Each uploads 200 MB, by
+ * password and by key, is killed in the middle, and resumes; the object has to have the SHA-256 of the file.
+ * Clients that are not installed are listed.
  */
 const run = promisify(execFile)
 const SUBJECT = 'partner'
@@ -38,7 +39,7 @@ async function versionOf({ version: [program, ...args] }: Client): Promise<strin
 }
 
 function start({ program, args, env }: Command) {
-  // A group of its own: some run ssh for what they do.
+  // In its own process group, since some clients start ssh.
   const child = spawn(program, args, {
     detached: true,
     env: { ...process.env, ...env },
@@ -61,7 +62,7 @@ const filesAt = ({ database }: Stage, remote: string) =>
     sql`select id, offset_bytes as bytes, status from files where filename = ${remote} order by id desc`,
   )
 
-/** Kills it once a third is confirmed. Returns how much is kept of what it sent. */
+/** Kills it once a third is confirmed. Returns how many of its bytes are kept. */
 async function interrupt(stage: Stage, command: Command, remote: string): Promise<number> {
   const { child, ended, said } = start(command)
   let isOver = false
@@ -119,7 +120,7 @@ async function toolsIn(folder: string): Promise<Tools> {
   }
 }
 
-/** Of the Sender; the file is as ssh-keygen writes it. */
+/** A key of the Sender, in a file as written by ssh-keygen. */
 async function makeKey({ site, folder }: Stage): Promise<string> {
   const pair = makeKeyPair()
   const path = join(folder, 'key')

@@ -45,7 +45,7 @@ async function call(id: string, recipe: Recipe, suffix = ''): Promise<Response> 
 }
 const isOfNext = (response: Response) => response.headers.get('vary')?.includes('next-router') ?? false
 
-it('a new token comes from the route handler, and from the direct path, with the same answer', async () => {
+it('the route handler and the direct path issue a new token with the same response', async () => {
   const recipe = RECIPES.issueToken!(mine)
   const [routed, direct] = [await call('issueToken', recipe, '?'), await call('issueToken', recipe)]
   expect([isOfNext(routed), isOfNext(direct)]).toEqual([true, false])

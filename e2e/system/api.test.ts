@@ -34,7 +34,7 @@ describe('the token API', () => {
   const ask = (body: string, method = 'POST') =>
     call('/tokens', { key: demo.senderToken, method, headers: json, ...(method === 'POST' && { body }) })
 
-  it('gives a token, with a request id and without CORS', async () => {
+  it('issues a token, with a request id and without CORS', async () => {
     const response = await ask(JSON.stringify({ pipeId: demo.pipeId }))
     expect(response.status).toBe(201)
     expect(response.headers.get('cache-control')).toBe('no-store')
@@ -56,7 +56,7 @@ describe('the token API', () => {
   })
 })
 
-it('serves its document to everybody, and every operation of it to a key alone', async () => {
+it('serves its document to everybody, but its operations only with a key', async () => {
   const document = await (await call('/openapi.json')).json()
   expect(document.openapi).toBe('3.1.0')
   for (const { path, method, auth } of OPERATIONS) {
@@ -69,7 +69,7 @@ it('serves its document to everybody, and every operation of it to a key alone',
   expect((await call('/nothing', { key: demo.accountKey })).status).toBe(404)
 })
 
-it('finds the bucket of the demo in order', async () => {
+it("finds that the demo's bucket works", async () => {
   const path = `/data-stores/${demo.dataStoreId}/check`
   const checked = await (await call(path, { key: demo.accountKey, method: 'POST' })).json()
   expect(checked.check).toMatchObject({ ok: true })
@@ -105,7 +105,7 @@ describe('sign-in by next-auth', () => {
   }
   const COOKIE = 'next-auth.session-token'
 
-  it('opens a session with the right password alone', async () => {
+  it('opens a session only with the right password', async () => {
     const browser = new Browser()
     const refused = await browser.signIn(demo.email, 'wrong')
     expect(refused.headers.get('location')).toContain('error=CredentialsSignin')
@@ -114,7 +114,7 @@ describe('sign-in by next-auth', () => {
     expect(await browser.session()).toMatchObject({ user: { email: demo.email } })
   })
 
-  it('ends it at sign-out, for whoever kept the cookie too', async () => {
+  it('ends it at sign-out, even for a copy of the cookie', async () => {
     const [browser, thief] = [new Browser(), new Browser()]
     await browser.signIn(demo.email, demo.password)
     thief.steal(browser, COOKIE)

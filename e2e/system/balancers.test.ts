@@ -46,7 +46,7 @@ for (const balancer of BALANCERS)
     it.each<[OutageName, number]>([
       ['database away', 2500],
       ['both upload nodes away', 1000],
-    ])('%s: every upload goes on where it was', async (outage, forMs) => {
+    ])('%s: every upload resumes where it stopped', async (outage, forMs) => {
       const size = { uploads: 4, uploadBytes: 6 * MiB }
       const before = stage.balancer.output().length
       const result = await runDrill(stage, {
@@ -61,7 +61,7 @@ for (const balancer of BALANCERS)
         expect(stage.balancer.output().slice(before)).not.toMatch(/upload-\d is DOWN/)
     })
 
-    it.skipIf(!hasCurl)('curl -T: a file of any name arrives whole', async () => {
+    it.skipIf(!hasCurl)('curl -T: a file with any name arrives complete', async () => {
       const bytes = randomBytes(5 * MiB)
       await using folder = await mkdtempDisposable(join(tmpdir(), 'sluice-curl-'))
       const file = join(folder.path, 'my film.bin')
@@ -73,7 +73,7 @@ for (const balancer of BALANCERS)
       expect((await stage.site.bucket.object(`${id}/my film.bin`)).equals(bytes)).toBe(true)
     })
 
-    it('Resumable Uploads for HTTP: told by 104 where the balancer passes it on', async () => {
+    it('Resumable Uploads for HTTP: sends 104 where the balancer passes it on', async () => {
       const token = await stage.site.token()
       const bytes = randomBytes(3 * MiB)
       const headers = { ...DRAFT, 'Upload-Complete': '?1', 'Content-Length': String(bytes.length) }
@@ -107,7 +107,7 @@ for (const balancer of BALANCERS)
       expect((await stage.site.bucket.object(`${id}/file`)).equals(bytes)).toBe(true)
     })
 
-    it.skipIf(balancer !== 'nginx')('takes all three protocols over HTTP/2', async () => {
+    it.skipIf(balancer !== 'nginx')('accepts all three protocols over HTTP/2', async () => {
       const token = await stage.site.token()
       const body = randomBytes(MiB)
       const send = (method: string, url: string, headers: Record<string, string>) =>
@@ -125,7 +125,7 @@ for (const balancer of BALANCERS)
       }
     })
 
-    it('logs a request under the id that Sluice logs and answers', async () => {
+    it('logs a request under the id that Sluice logs and returns', async () => {
       const answer = await tusCall({ method: 'PATCH', url: `${stage.uploadUrl}x` })
       const id = answer.headers['x-request-id']
       const logs = [stage.balancer.log, () => stage.nodes.map((node) => node.output()).join('')]
@@ -150,7 +150,7 @@ for (const balancer of BALANCERS)
       const ask = (method: string, origin?: string): Promise<TusReply> =>
         tusCall({ method, url: `${stage.uploadUrl}x`, headers: { ...(origin && { Origin: origin }) } })
 
-      it.each(['HEAD', 'PATCH'])('answers %s with 423, to pages of any origin', async (method) => {
+      it.each(['HEAD', 'PATCH'])('answers %s with 423, to pages on any origin', async (method) => {
         const answer = await ask(method, 'https://customer.example')
         expect(answer.status).toBe(423)
         expect(answer.headers).toMatchObject({

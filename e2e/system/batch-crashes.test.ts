@@ -62,8 +62,8 @@ async function resume(client: TusClient, url: string, whole: Buffer): Promise<vo
 const ONCE = [{ total: 3, transferred: 3, deliveries: 1 }]
 const POLL = { timeout: 60_000, interval: 100 }
 
-describe('kill -9 of a node that tells of a batch', () => {
-  it.each(BATCH_CHECKPOINTS)('after "%s": it is told once, by whoever is left', async (killAt) => {
+describe('kill -9 of a node that reports a batch', () => {
+  it.each(BATCH_CHECKPOINTS)('after "%s": it is reported once, by a surviving node', async (killAt) => {
     const doomed = await start({ killAt })
     const client = await site.client(doomed, { batch: killAt })
     for (let n = 0; n < 3; n += 1) {
@@ -79,7 +79,7 @@ describe('kill -9 of a node that tells of a batch', () => {
   })
 
   it.each(['object put', 'transferred', 'upload created'] as const)(
-    'after "%s" of one of its files: it is told once, when that file has ended',
+    'after "%s" of one of its files: it is reported once, when that file has ended',
     async (killAt) => {
       const [doomed, survivor] = [await start({ killAt }), await start()]
       const name = `files ${killAt}`

@@ -9,7 +9,7 @@ import { createLog } from '../chaos/log.ts'
 import { runChaos } from '../chaos/run.ts'
 import { checkShares } from '../chaos/shares.ts'
 
-it('everything agrees to the byte after a while of kills, freezes, restarts, cuts and faults', async () => {
+it('everything matches to the byte after a period of kills, freezes, restarts, cuts and faults', async () => {
   const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
   const lines: string[] = []
   const say = (line: string) => void lines.push(line)
@@ -24,7 +24,7 @@ it('everything agrees to the byte after a while of kills, freezes, restarts, cut
   expect(counts.disturbances).toBeGreaterThan(0)
 }, 400_000)
 
-it('leaves no process behind when it is interrupted', async () => {
+it('leaves no process behind when interrupted', async () => {
   const run = spawn(process.execPath, [...PRELOADED, 'e2e/chaos/run.ts', '--minutes', '5', '--embedded'], {
     env: { ...process.env, DATABASE_URL: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -57,7 +57,7 @@ it.each([
     [90, 100, 100, 0],
     ['requests', 'bytes'],
   ],
-])('of processes that answered %j the shares of %j are violations', (requests, expected) => {
+])('for processes that answered %j requests, the shares of %j are violations', (requests, expected) => {
   const log = createLog(() => {})
   checkShares({ nodes: [nodeOf(requests)] }, log, requests.length)
   expect(log.violations.map((text) => text.match(/shares of (\w+)/)?.[1])).toEqual(expected)

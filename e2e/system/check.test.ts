@@ -110,7 +110,7 @@ describe('npm run check', () => {
     })
   })
 
-  it('finds more than fifteen folders and files at the top of uploads', () => {
+  it('finds more than fifteen folders and files directly in uploads', () => {
     const rules = readFileSync('.dependency-cruiser.mjs', 'utf8')
     const crowded = rules.replace("['bucket-port.ts']", "['bucket-port.ts', 'one.ts', 'two.ts', 'three.ts']")
     const { status, output } = check('directions', { '.dependency-cruiser.mjs': crowded })
@@ -118,7 +118,7 @@ describe('npm run check', () => {
     expect(status).toBe(1)
   })
 
-  it('finds process.env outside config.ts, the path of a file taken from a URL, a literal that is spread, a function of more than fifty lines and a file of more than three hundred', () => {
+  it('finds process.env outside config.ts, a file path taken from a URL, a spread literal, a function of more than fifty lines and a file of more than three hundred', () => {
     const long = `export function planted(count: number): number {\n  let sum = 0\n${'  sum += count\n'.repeat(60)}  return sum\n}\n`
     const { status, output } = check('format and lint', {
       'lib/api/planted.ts': 'export const home = process.env.HOME\n',
@@ -147,7 +147,7 @@ describe('npm run check', () => {
     expect(status).toBe(1)
   })
 
-  it('finds a change of the API that is not additive, and a description that is behind', () => {
+  it('finds an API change that is not additive, and an outdated description', () => {
     const FILE = 'packages/node/openapi.json'
     const landed = readFileSync(FILE, 'utf8')
     const gone = check('api', { [FILE]: landed.replace('"/usage"', '"/consumption"') })

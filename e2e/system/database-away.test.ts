@@ -65,7 +65,7 @@ function loud(from: number): Line[] {
   return lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level >= WARN)
 }
 
-it('pages and the API answer while PostgreSQL is frozen, and the log has its start and its end', async () => {
+it('pages and the API respond while PostgreSQL is frozen, and the log has its start and end', async () => {
   const before = await askAll()
   expect(before).toEqual([401, 401, 200])
   const from = sluice.output().length
@@ -82,7 +82,7 @@ it('pages and the API answer while PostgreSQL is frozen, and the log has its sta
   ])
 })
 
-it('a page that fails is one line of JSON, without its parameters', async () => {
+it('a failing page is logged as one line of JSON, without its parameters', async () => {
   const client = postgres(server.url, { max: 1, onnotice: () => {} })
   await client`alter table pipes rename to pipes_elsewhere`
   const from = sluice.output().length

@@ -76,9 +76,9 @@ const CASES = [
   ...(['decision answered', 'decided', 'object put', 'transferred'] as const).map((at) => [at, MiB] as const),
 ]
 
-describe('kill -9 of a file that a hook decides about', () => {
+describe('kill -9 while a hook decides about a file', () => {
   it.each(CASES)(
-    'after "%s", of %i bytes: one decision is stored, and the object is made once',
+    'after "%s", of %i bytes: one decision is stored, and the object is created once',
     async (killAt, bytes) => {
       const whole = randomBytes(bytes)
       const doomed = await start({ killAt })
@@ -115,7 +115,7 @@ describe('kill -9 of a file that a hook decides about', () => {
     },
   )
 
-  it('after "decided" of a deferral: it is decided by nobody but a call', async () => {
+  it('after "decided" of a deferral: only an API call decides about it', async () => {
     decider.answer = () => ({ defer: true })
     const whole = randomBytes(MiB)
     const doomed = await start({ killAt: 'decided' })

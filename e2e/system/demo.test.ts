@@ -32,7 +32,7 @@ console.log(JSON.stringify([
 ]))
 `
 
-it('takes 20 MiB from the AWS SDK of another program, and refuses its keys everything but PutObject', async () => {
+it("accepts 20 MiB from another program's AWS SDK, and refuses its keys everything but PutObject", async () => {
   using folder = temporaryFolder()
   const node = await startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
   const args = ['--input-type=module', '--eval', PROGRAM, join(folder.path, 'demo.json')]
@@ -44,7 +44,7 @@ it('takes 20 MiB from the AWS SDK of another program, and refuses its keys every
   await node.stop()
 })
 
-it('is the same after a restart, with the bucket at the same address, and apart from a copy of it', async () => {
+it('is the same after a restart, with the bucket at the same address, and separate from its copy', async () => {
   using folder = temporaryFolder()
   using copy = temporaryFolder()
   const start = (path = folder.path, roles = 'upload') => startSluice({ DATA_DIR: path, ROLES: roles })
@@ -71,7 +71,7 @@ it('is the same after a restart, with the bucket at the same address, and apart 
   await again.stop()
 })
 
-it('has its bucket taken over by another process when the one that serves it is killed', async () => {
+it('moves its bucket to another process when the one serving it is killed', async () => {
   using folder = temporaryFolder()
   const database = await createDatabase(inject('postgresUrl'))
   const env = {

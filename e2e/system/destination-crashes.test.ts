@@ -84,7 +84,7 @@ describe('kill -9 between the acknowledgements of two required destinations', ()
 
 describe('kill -9 of the worker that repairs', () => {
   it.each(['multipart created', 'part sent', 'part recorded', 'complete answered', 'transferred'] as const)(
-    'after "%s": another one goes on, and the file is transferred once',
+    'after "%s": another one continues, and the file is transferred once',
     async (killAt) => {
       const whole = randomBytes(20 * MiB)
       buckets[2]!.faults.add({ operation: 'any', effect: REFUSED, times: 1000 })

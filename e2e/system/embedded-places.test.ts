@@ -58,7 +58,7 @@ const linksIn = (folder: string) =>
 
 const START_BARE = 'mount --bind "$BARE" "$PACKAGE"; mount -t tmpfs -o mode=755 none /var/cache'
 
-it('makes the links of a package whose scripts npm has not run', async (test) => {
+it('creates the links of a package whose scripts npm has not run', async (test) => {
   needsMounts(test)
   using folder = temporaryFolder()
   using other = temporaryFolder()
@@ -97,7 +97,7 @@ for (const [name, user] of [
   ['a mere number', NUMBER],
   ['an ordinary user', NOBODY],
 ] as const) {
-  it(`runs as ${name} on a read-only root, with DATA_DIR alone to write to and 64 KiB of /dev/shm`, async (test) => {
+  it(`runs as ${name} on a read-only root, with only DATA_DIR writable and 64 KiB of /dev/shm`, async (test) => {
     needsMounts(test)
     using folder = temporaryFolder()
     chownSync(folder.path, user.uid, user.gid)

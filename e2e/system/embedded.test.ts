@@ -49,7 +49,7 @@ function watcherOf(dataDir: string): number {
       // It ended in the meantime.
     }
   }
-  throw new Error('Nobody watches over PostgreSQL.')
+  throw new Error('Nothing is left to stop PostgreSQL.')
 }
 
 /** For Sluice and all PostgreSQL processes, in MiB; pages shared by several of them are counted once. */
@@ -95,7 +95,7 @@ async function upload(client: Client, url: string, content: Buffer, onPiece: () 
   }
 }
 
-it('rests in 300 MiB; PostgreSQL that is killed under load is started again, and the uploads go on', async () => {
+it('idles in 300 MiB; a PostgreSQL killed under load is restarted, and the uploads continue', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
   if (process.platform === 'linux') expect(memoryOf(sluice, folder.path).all).toBeLessThan(300)
@@ -135,7 +135,7 @@ it('rests in 300 MiB; PostgreSQL that is killed under load is started again, and
   expect(await sluice.stop()).toBe(0)
 })
 
-it('an upload node rests in 130 MiB; a killed Sluice leaves nothing that breaks the next start, and one that is told to stop stops both', async () => {
+it('an upload node idles in 130 MiB; a killed Sluice leaves nothing that breaks the next start, and a stopped one also stops PostgreSQL', async () => {
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL, LOG_LEVEL: 'debug' })
   const first = await start()
@@ -163,7 +163,7 @@ it('an upload node rests in 130 MiB; a killed Sluice leaves nothing that breaks 
   await gone(ofThird)
 })
 
-it('goes on where a number in postmaster.pid is by now somebody else', async () => {
+it('starts although another process now has the pid in postmaster.pid', async () => {
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL })
   await (await start()).stop()
@@ -177,7 +177,7 @@ function only(when: boolean, why: string, { skip }: TestContext): void {
   if (!when) skip(why)
 }
 
-it('is run by a user who is a mere number, as in a container', async (test) => {
+it('runs as a user id without a name, as in a container', async (test) => {
   only(isRoot, 'Only root can become another user.', test)
   only(mayRead(), 'Other users cannot read this folder.', test)
   using folder = temporaryFolder()
@@ -187,7 +187,7 @@ it('is run by a user who is a mere number, as in a container', async (test) => {
   expect(await sluice.stop()).toBe(0)
 })
 
-it('is run for root by the owner of the folder, else by nobody whom others know', async (test) => {
+it("runs for root as the folder's owner, otherwise as an unused user id", async (test) => {
   only(isRoot, 'Only root does that.', test)
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL })
@@ -224,7 +224,7 @@ function refusalOf(dataDir: string, flags: string[] = []): string {
   return stderr
 }
 
-it('names the reason and the remedy for a folder that is not its own', async (test) => {
+it('names the reason and the remedy for a folder it does not own', async (test) => {
   using folder = temporaryFolder()
   const db = join(folder.path, 'db')
   mkdirSync(db)
@@ -252,14 +252,14 @@ for (const [name, option, words] of [
   })
 }
 
-it('names a file where the folder should be', () => {
+it('reports a file where the folder should be', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'data')
   writeFileSync(file, '')
   expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file in place of a folder.`)
 })
 
-it('names DATABASE_URL where no package has a PostgreSQL for the platform', () => {
+it('suggests DATABASE_URL where no package has a PostgreSQL for the platform', () => {
   using folder = temporaryFolder()
   const other = 'data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })'
   expect(refusalOf(folder.path, ['--import', other])).toMatch(

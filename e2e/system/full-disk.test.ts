@@ -28,7 +28,7 @@ function fill(file: string): void {
   }
 }
 
-it('a disk that fills up under the embedded database is 503 until there is room, and loses nothing', async ({
+it('a full disk under the embedded database causes 503 until there is room, and loses nothing', async ({
   skip,
 }) => {
   using folder = temporaryFolder()
@@ -67,7 +67,7 @@ it('a disk that fills up under the embedded database is 503 until there is room,
     }
     expect(await sluice.stop()).toBe(0)
   } finally {
-    // Lazily: a Sluice that the test gave up on is still there.
+    // Unmounted lazily, since a Sluice that the test gave up on is still running.
     spawnSync('umount', ['-l', folder.path])
   }
 })

@@ -33,7 +33,7 @@ afterAll(async () => {
   folder[Symbol.dispose]()
 })
 
-it('serves pages for encrypted connections alone', async () => {
+it('serves pages only over encrypted connections', async () => {
   expect(sluice.baseUrl).toMatch(/^https:\/\/localhost:\d+$/)
   const page = await fetch(`${sluice.baseUrl}/login`)
   expect(page.status).toBe(200)
@@ -41,7 +41,7 @@ it('serves pages for encrypted connections alone', async () => {
   await expect(fetch(sluice.baseUrl.replace('https:', 'http:'))).rejects.toThrow('fetch failed')
 })
 
-it('opens sessions in a cookie of this host alone, and keeps accepting the previous ones', async () => {
+it('opens sessions in a cookie bound to this host, and keeps accepting earlier ones', async () => {
   const { baseUrl } = sluice
   const { email, password } = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
   const jar = (answer: Response) => answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
@@ -66,7 +66,7 @@ it('opens sessions in a cookie of this host alone, and keeps accepting the previ
   expect(await dashboard(`__Secure-next-auth.session-token=${older}`)).toBe(200)
 })
 
-it('is healthy for the health check of the image', async () => {
+it("passes the image's health check", async () => {
   const [, command] = readFileSync('Dockerfile', 'utf8').match(/^HEALTHCHECK.*\n\s+CMD (\[.*\])$/m)!
   const [program, ...args] = JSON.parse(command!) as [string, ...string[]]
   const check = (env: object) =>
@@ -75,7 +75,7 @@ it('is healthy for the health check of the image', async () => {
   expect(check({})).toBe(1)
 })
 
-it('resumes an upload that was cut, and delivers its webhook to itself', async () => {
+it('resumes an interrupted upload, and delivers its webhook to itself', async () => {
   const { baseUrl } = sluice
   const demo = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
   const api = createSluice({ baseUrl, accountKey: demo.accountKey, senderToken: demo.senderToken })

@@ -49,7 +49,7 @@ function clientOf(credentials: typeof READER): S3Client {
   })
 }
 
-it('takes 20 MiB from another program with keys that can only put, and lets them do nothing else', async () => {
+it('accepts 20 MiB from another program with put-only keys, and permits them nothing else', async () => {
   const bytes = randomBytes(20 * MIB)
   const file = join(directory, 'source')
   await writeFile(file, bytes)
@@ -74,7 +74,7 @@ it('takes 20 MiB from another program with keys that can only put, and lets them
   )
 })
 
-it('is whole after kill -9: what was answered is there, what was not is nowhere', async () => {
+it('is consistent after kill -9: acknowledged objects exist, and others left nothing', async () => {
   const target = { Bucket: BUCKET, Key: 'film' }
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))
   const part = (PartNumber: number) => {
@@ -110,7 +110,7 @@ it('is whole after kill -9: what was answered is there, what was not is nowhere'
   expect(film.equals(Buffer.concat([Buffer.alloc(5 * MIB, 1), Buffer.alloc(5 * MIB, 2)]))).toBe(true)
 })
 
-it('holds little of an object in memory, however large it is', async () => {
+it('keeps little of an object in memory, however large it is', async () => {
   const target = { Bucket: BUCKET, Key: 'large' }
   const chunk = randomBytes(MIB)
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))

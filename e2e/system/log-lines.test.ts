@@ -7,7 +7,7 @@ import { metadata, newTus } from '../../test/support/tus.ts'
 const FORGED = '{"level":30,"msg":"forged"}'
 const EVIL = `a\n${FORGED}\r\n${FORGED}\u2028${FORGED}\u0085\u001b[2J`
 
-it('whatever a client writes, one line of the log stays one line', async () => {
+it('one log line stays one line, whatever a client sends', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'debug', ACCESS_LOG: 'all' })
   const target = targetOf(readDemo(folder.path))

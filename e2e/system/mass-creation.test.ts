@@ -12,7 +12,7 @@ const STRETCH = CREATIONS / 4
 const AT_ONCE = 16
 const MiB = 1024 * 1024
 
-it('uploads that are opened and left cost no memory, and the last one as little work as the first', async () => {
+it('abandoned uploads cost no memory, and the last one costs as little work as the first', async () => {
   const created = await createDatabase(inject('postgresUrl'))
   const database = openPostgres({ address: created.url })
   await migrate(database.db)
@@ -66,7 +66,7 @@ it('uploads that are opened and left cost no memory, and the last one as little 
     stretches.push({ ...after, cpuSeconds: after.cpuSeconds - before.cpuSeconds })
     before = after
   }
-  // The first stretch is the one in which V8 and the caches grow to their size.
+  // V8 and the caches grow to their usual size during the first stretch.
   const [, second, , last] = stretches
   expect(last!.memoryBytes - second!.memoryBytes, JSON.stringify(stretches)).toBeLessThan(64 * MiB)
   expect(last!.cpuSeconds / second!.cpuSeconds, JSON.stringify(stretches)).toBeLessThan(2)

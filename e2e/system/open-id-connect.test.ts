@@ -45,7 +45,7 @@ afterAll(async () => {
 })
 
 let people = 0
-/** Who signs in at the provider from now on. */
+/** The user who signs in at the provider from now on. */
 function atProvider({ email_verified = true, email = '' } = {}) {
   const sub = `person-${++people}`
   Object.assign(provider.person, { sub, email: email || `${sub}@example.com`, email_verified, name: 'Pat' })
@@ -146,7 +146,7 @@ async function withPassword(): Promise<{ userId: string; email: string }> {
   return { userId, email }
 }
 
-it('shows its name on the page, and opens an account for a new person, and the same one later', async () => {
+it('shows its name on the page, creates an account for a new person, and opens the same one later', async () => {
   const page = await (await fetch(`${sluice.baseUrl}/login`)).text()
   expect(page).toMatch(/Continue with (<!-- -->)?Example SSO/)
   const { email, sub } = atProvider()
@@ -170,7 +170,7 @@ it('shows its name on the page, and opens an account for a new person, and the s
   expect(await userOf('renamed@example.com')).toBeUndefined()
 })
 
-it('refuses a round trip that was begun by somebody else, changed on its way, or ended before', async () => {
+it('refuses a round trip that somebody else started, that was tampered with, or that has already ended', async () => {
   const { email } = atProvider()
   const refused = '/login?error=OAuthCallback'
   const changed = async (where: 'there' | 'back', name: string, value: string) => {
@@ -200,7 +200,7 @@ it('refuses a round trip that was begun by somebody else, changed on its way, or
   expect((await identitiesOf((await userOf(email))!.id)).length).toBe(1)
 })
 
-it('lets nobody in whose address the provider does not vouch for', async () => {
+it('admits nobody whose address the provider has not verified', async () => {
   const { email } = atProvider({ email_verified: false })
   const visitor = browser()
   expect(await visitor.signIn()).toBe('/login?error=not_verified')
@@ -208,7 +208,7 @@ it('lets nobody in whose address the provider does not vouch for', async () => {
   expect(await userOf(email)).toBeUndefined()
 })
 
-it('joins no account of the same address unasked, and is connected by its owner while signed in', async () => {
+it('does not join an account with the same address automatically, and lets its owner connect it while signed in', async () => {
   const { userId, email } = await withPassword()
   atProvider({ email })
   const stranger = browser()
@@ -229,7 +229,7 @@ it('joins no account of the same address unasked, and is connected by its owner 
   expect(await stranger.open('/dashboard')).toBe(200)
 })
 
-it('connects no other address, no unverified one, and none of somebody else', async () => {
+it("connects no other address, no unverified one, and nobody else's", async () => {
   const { userId, email } = await withPassword()
   const owner = browser()
   await owner.signInByPassword(email)
@@ -255,7 +255,7 @@ it('connects no other address, no unverified one, and none of somebody else', as
   expect(await owner.signIn()).toBe('/login?error=address_taken')
 })
 
-it('asks for the second factor that a workspace requires, as every other way in does', async () => {
+it('asks for the second factor that a workspace requires, like every other way to sign in', async () => {
   const { email } = atProvider()
   const visitor = browser()
   await visitor.signIn()
@@ -271,7 +271,7 @@ it('asks for the second factor that a workspace requires, as every other way in 
   expect(await again.open('/dashboard')).toBe('/second-factor')
 })
 
-it('writes no code, token or secret into the log', () => {
+it('writes no code, token or secret to the log', () => {
   const log = sluice.output()
   expect(log).toContain('OAUTH_CALLBACK')
   expect(log).not.toContain(provider.client.secret)

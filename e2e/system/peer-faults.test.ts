@@ -96,11 +96,11 @@ describe('25 MiB in parts of 5 MiB, and one 500 for the second part', () => {
     return { offset, equal: await isSource(server, url, whole) }
   }
 
-  it('the peer counts past the gap, and its object is not the source', async () => {
+  it('the peer counts past the gap, and its object differs from the source', async () => {
     expect(await upload(await thePeer(), 5)).toEqual({ offset: 20 * MiB, equal: false })
   })
 
-  it('the object of Sluice is the source', async () => {
+  it("Sluice's object equals the source", async () => {
     expect(await upload(await sluice(), 3)).toEqual({ offset: whole.length, equal: true })
   })
 })
@@ -126,14 +126,14 @@ describe('4 MiB acknowledged, then one 500', () => {
     }
   }
 
-  it('the peer goes back behind what it acknowledged, and its object is not the source', async () => {
+  it('the peer loses acknowledged bytes, and its object differs from the source', async () => {
     const { acknowledged, offset, equal } = await upload(await thePeer(), inPart, 2)
     expect(acknowledged).toBe(4 * MiB)
     expect(offset).toBe(3 * MiB)
     expect(equal).toBe(false)
   })
 
-  it('Sluice keeps what it acknowledged, and its object is the source', async () => {
+  it('Sluice keeps what it acknowledged, and its object equals the source', async () => {
     const { acknowledged, offset, equal } = await upload(await sluice(), inMultipart, 1)
     expect(acknowledged).toBe(4 * MiB)
     expect(offset).toBeGreaterThanOrEqual(acknowledged)
@@ -141,7 +141,7 @@ describe('4 MiB acknowledged, then one 500', () => {
   })
 })
 
-describe('60 clients that have sent a byte and fall silent', () => {
+describe('60 clients that send one byte and then nothing', () => {
   const IDLE = 60
   const small = randomBytes(1024)
 
@@ -166,7 +166,7 @@ describe('60 clients that have sent a byte and fall silent', () => {
     return (await patch(server, url, 0, small))?.status
   }
 
-  it('the peer answers nobody until one of them goes; Sluice answers meanwhile', async () => {
+  it('the peer answers nobody until one of them leaves; Sluice answers meanwhile', async () => {
     const [there, here] = [await thePeer(), await sluice()]
     const silentThere = await fallSilent(there, lookedForTail)
     const silentHere = await fallSilent(here, async () => {})

@@ -86,7 +86,7 @@ async function counted(name: string): Promise<number> {
   return Number(text.match(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'm'))?.[1])
 }
 
-it('serves pages and the API by one process, and uploads by each in turn', async () => {
+it('serves pages and the API with one process, and uploads with each in turn', async () => {
   const forged = { 'x-forwarded-for': '203.0.113.9' }
   const page = await fetch(`${sluice.baseUrl}/login`, { headers: forged })
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -122,7 +122,7 @@ it('loses no upload and no count when processes are killed', async () => {
   expect(await counted('sluice_upload_bytes_total')).toBeGreaterThan(before)
 })
 
-it('closes the connection that a killed process was being handed', async () => {
+it('closes a connection that was being passed to a killed process', async () => {
   const frozen = descendantsOf(sluice.pid).find((pid) => commandOf(pid).endsWith('server.ts upload-1'))!
   process.kill(frozen, 'SIGSTOP')
   let done = 0
@@ -134,9 +134,9 @@ it('closes the connection that a killed process was being handed', async () => {
   await expect.poll(() => done).toBe(4)
 })
 
-it('frees no lease when a process starts again', async () => {
+it('releases no lease when a process restarts', async () => {
   const url = await client.begin(1000)
-  // For a living node; nobody here renews it.
+  // Like that of a live node; nobody here renews it.
   await inDatabase((db) =>
     db.execute(
       sql`update files set lease_until = now() + interval '1 hour' where id = ${fileIdOf(url)}::uuid`,
@@ -159,7 +159,7 @@ async function hold(): Promise<string> {
   return url
 }
 
-it('ends with its supervisor, and the next one frees what it held', async () => {
+it('ends with its supervisor, and the next one releases its leases', async () => {
   const url = await hold()
   const many = descendantsOf(sluice.pid)
   await sluice.kill()
@@ -169,7 +169,7 @@ it('ends with its supervisor, and the next one frees what it held', async () => 
   expect((await client.head(url)).status).toBe(200)
 })
 
-it('drains all processes on SIGTERM, and has taken files as large as one process does', async () => {
+it('drains all processes on SIGTERM, and accepts files as large as one process does', async () => {
   const url = await hold()
   const limit = await counted('sluice_upload_memory_limit_bytes')
   const maxSize = async () =>

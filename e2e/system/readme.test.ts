@@ -6,7 +6,7 @@ import { copySource } from '../../test/support/copy-source.ts'
 import { readmeCommands } from '../../test/support/readme-commands.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-it('the five minutes of README go as it says, in a new folder and with an empty home', async ({ skip }) => {
+it("the README's five minutes work as described, in a new folder with an empty home", async ({ skip }) => {
   if (spawnSync('curl', ['--version']).status !== 0) skip('README uses curl, which is not on this machine.')
   using home = temporaryFolder()
   const { parent, source } = copySource()

@@ -98,7 +98,7 @@ it.each([6, 8, 10])(
 )
 
 it.each([false, true])(
-  'tus-js-client 5, cut three times, goes on and arrives whole; its first bytes with the creation: %s',
+  'tus-js-client 5, cut three times, resumes and completes; its first bytes with the creation: %s',
   async (uploadDataDuringCreation) => {
     const node = await start()
     const bytes = randomBytes(20 * MiB)

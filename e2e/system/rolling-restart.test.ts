@@ -4,7 +4,7 @@ import { createLog } from '../chaos/log.ts'
 import { judge, uploadMany } from '../chaos/run.ts'
 import { openWorld } from '../chaos/world.ts'
 
-it('a restart of every node under load fails no upload and loses no event', async () => {
+it('restarting every node under load fails no upload and loses no event', async () => {
   const random = randomOf('rolling restart')
   const lines: string[] = []
   const say = (line: string) => void lines.push(line)

@@ -44,7 +44,7 @@ function start(role: 'upload' | 'worker', port = 0) {
   })
 }
 
-/** Where the bucket pauses while the server dies: what the server knew, and what had happened by then. */
+/** Where the bucket pauses while the server dies: the server's state, and what had happened by then. */
 type Moment = { name: string; bytes: number; fault: Pick<Fault, 'operation' | 'at'> }
 const MOMENTS: Moment[] = [
   { name: 'a part in progress', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'body' } },
@@ -134,7 +134,7 @@ it('kill -9 in the middle of an upload, and of its end: each file arrives once, 
   expect(await Promise.all([next.stop(), worker.stop()])).toEqual([0, 0])
 })
 
-it('kill -9 of the worker while a receiver has the event: it comes again, under one id and in the same bytes', async () => {
+it('kill -9 of the worker while a receiver has the event: it is sent again with the same id and bytes', async () => {
   const [node, doomed] = await Promise.all([start('upload'), start('worker')])
   const dead = Promise.withResolvers<void>()
   receiver.answerWith(() => void doomed.kill().then(dead.resolve))

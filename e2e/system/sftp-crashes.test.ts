@@ -32,7 +32,7 @@ async function start(killAt?: UploadNodeOptions['killAt']): Promise<UploadNode> 
   return node
 }
 
-it('goes on through a TCP balancer, on another node and by the same host key, when its node is killed', async () => {
+it('resumes through a TCP balancer, on another node with the same host key, when its node is killed', async () => {
   const bytes = randomBytes(24 * MiB)
   const hostKeys = new Set<string>()
   const connect = async () =>

@@ -17,11 +17,11 @@ import { addOutput, testVault } from '../../test/support/webhook-rows.ts'
 
 const MiB = 1024 * 1024
 
-it('the version before serves beside this one while clients send and the schema changes, and alone after going back', async ({
+it('the previous version serves alongside this one while clients send and the schema changes, and alone after a rollback', async ({
   skip,
 }) => {
   const before = sourceBefore()
-  if (!before) return skip('There is no git history to take the version before from.')
+  if (!before) return skip('There is no git history to take the previous version from.')
   await using database = await openDatabase()
   using folder = temporaryFolder()
   const env = {

@@ -31,7 +31,7 @@ const production = {
   HOST: '127.0.0.1',
 }
 
-it('three processes at once migrate one empty PostgreSQL, serve, and stop with 0', async () => {
+it('three processes migrate one empty PostgreSQL at once, serve, and exit with 0', async () => {
   const database = await createDatabase(inject('postgresUrl'))
   using folder = temporaryFolder()
   const env = { ...production, DATABASE_URL: database.url, DATA_DIR: folder.path, ROLES: 'upload,worker' }
@@ -41,7 +41,7 @@ it('three processes at once migrate one empty PostgreSQL, serve, and stop with 0
   await database.drop()
 })
 
-it('a node whose database is gone still ends with 0 on SIGTERM', async () => {
+it('a node whose database is gone still exits with 0 on SIGTERM', async () => {
   const database = await createDatabase(inject('postgresUrl'))
   const proxy = await openPausingProxy(database.url)
   using folder = temporaryFolder()
@@ -52,7 +52,7 @@ it('a node whose database is gone still ends with 0 on SIGTERM', async () => {
   await database.drop()
 })
 
-it('two run side by side, each in its own DATA_DIR and on its own port', async () => {
+it('two servers run side by side, each with its own DATA_DIR and port', async () => {
   using one = temporaryFolder()
   using two = temporaryFolder()
   const start = (folder: string) => startSluice({ DATA_DIR: folder, ROLES: 'upload' })
@@ -73,7 +73,7 @@ it('refuses a second process on the same embedded database, and says what to do'
   await first.stop()
 })
 
-it('stops when npm was told to stop, and leaves the embedded database to the next', async () => {
+it('stops when npm is told to stop, and leaves the embedded database to the next start', async () => {
   using folder = temporaryFolder()
   const { PATH = '', HOME = '' } = process.env
   const env = {
@@ -95,7 +95,7 @@ it('stops when npm was told to stop, and leaves the embedded database to the nex
   expect(await next.stop()).toBe(0)
 })
 
-it('names every fault of the settings and starts nothing', () => {
+it('reports every error in the settings and starts nothing', () => {
   const { status, stderr } = spawnSync(process.execPath, [...PRELOADED, 'server.ts'], {
     encoding: 'utf8',
     env: { ...compileCache(), NODE_ENV: 'production', HOST: '0.0.0.0', PORT: 'x' },
@@ -168,7 +168,7 @@ async function putSecretInto(address: string): Promise<void> {
   await handle.close()
 }
 
-it('answers only for its own host, and metrics only with the token', async () => {
+it('responds only for its own host, and serves metrics only with the token', async () => {
   using folder = temporaryFolder()
   const node = await startSluice({
     DATA_DIR: folder.path,

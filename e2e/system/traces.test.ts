@@ -58,7 +58,7 @@ async function upload(sluice: Sluice, bytes: Buffer, fields: Record<string, stri
 /** OpenTelemetry packages, and what loaded them. */
 const loaded = (sluice: Sluice) => [...new Set(sluice.output().match(/(?<=^loaded ).+$/gm))]
 
-it('shows a request of a proxy as one trace, from its lease to its webhook', async () => {
+it("shows a proxy's request as one trace, from its lease to its webhook", async () => {
   const sluice = await startTracing()
   const traceparent = `00-${PROXY.traceId}-${PROXY.spanId}-01`
   expect((await upload(sluice, randomBytes(16 * MiB), { traceparent })).status).toBe(204)
@@ -133,7 +133,7 @@ it('leads from the X-Request-Id of a failed PATCH to its file, its reason, its m
   )
 })
 
-it('loads no OpenTelemetry unless it is told where traces go', async () => {
+it('loads no OpenTelemetry unless an endpoint for traces is set', async () => {
   const off = await start()
   expect((await upload(off, randomBytes(1000))).status).toBe(204)
   expect(await off.stop()).toBe(0)

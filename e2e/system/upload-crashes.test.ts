@@ -161,7 +161,7 @@ describe('kill -9', () => {
 })
 
 describe('a node frozen past its lease', () => {
-  it('changes nothing when it wakes, not even with a part that it was sending', async () => {
+  it('changes nothing when it wakes up, not even with a part it was sending', async () => {
     const whole = randomBytes(30 * MiB)
     const [frozen, other] = [await start(), await start()]
     const client = await site.client(frozen)
@@ -189,8 +189,8 @@ describe('a node frozen past its lease', () => {
   })
 })
 
-describe('the database gone for ten seconds', () => {
-  it('HEAD answers 423 meanwhile; the client resumes, and nothing is lost', async () => {
+describe('the database is gone for ten seconds', () => {
+  it('HEAD returns 423 meanwhile; the client resumes, and nothing is lost', async () => {
     const proxy = await openPausingProxy(database.url)
     const node = await start({ databaseUrl: proxy.url })
     const client = await site.client(node)

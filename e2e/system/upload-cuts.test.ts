@@ -133,7 +133,7 @@ async function optionsOf(more: UploadOptions = {}): Promise<UploadOptions> {
 }
 
 describe(`${UPLOADS} uploads of 1 to 60 MiB, each cut at 1 to 10 places`, () => {
-  it('every object is its source, and less than 128 KiB a cut is sent again', {
+  it('every object equals its source, and less than 128 KiB is resent per cut', {
     timeout: 600_000,
   }, async () => {
     let next = 0
@@ -168,7 +168,7 @@ describe('tus-js-client', () => {
     expect((await stored(url, 'film.mp4')).equals(source)).toBe(true)
   })
 
-  it('uploads a stream whose length nobody knows', async () => {
+  it('uploads a stream of unknown length', async () => {
     const options = await optionsOf({ uploadLengthDeferred: true, chunkSize: 6 * MiB })
     const url = await new Promise<string>((resolve, reject) => {
       const upload: Upload = new Upload(
@@ -184,7 +184,7 @@ describe('tus-js-client', () => {
     expect((await stored(url, 'film.mp4')).equals(source)).toBe(true)
   })
 
-  it('two tabs with one upload both end', async () => {
+  it('two tabs with one upload both finish', async () => {
     const options = await optionsOf()
     const begun = await site.client(node)
     const made = await begun.create(source.length, { 'Upload-Metadata': `filename ${btoa('film.mp4')}` })

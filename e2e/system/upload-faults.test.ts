@@ -94,7 +94,7 @@ describe.each(OPERATIONS)('%s', (operation, bytes) => {
   })
 })
 
-describe('an upload that the bucket does not know any more', () => {
+describe('an upload that the bucket no longer knows', () => {
   it.each(['UploadPart', 'CompleteMultipartUpload'] as const)(
     'at %s: fails, and says so',
     async (operation) => {
@@ -113,7 +113,7 @@ describe('an upload that the bucket does not know any more', () => {
   )
 })
 
-describe('a provider that wants equal parts', () => {
+describe('a provider that requires equal parts', () => {
   it('gets them, however often the upload is interrupted', async () => {
     const r2 = await createSite(database)
     await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)

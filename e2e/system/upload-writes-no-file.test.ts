@@ -26,14 +26,14 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('is guarded: a process with these flags can write nowhere', () => {
+it('is effective: a process with these flags cannot write anywhere', () => {
   const write = "require('node:fs').writeFileSync(require('node:os').tmpdir() + '/sluice-guard', '')"
   const { status, stderr } = spawnSync(process.execPath, [...NO_WRITES, '-e', write], { encoding: 'utf8' })
   expect(status).not.toBe(0)
   expect(stderr).toContain('ERR_ACCESS_DENIED')
 })
 
-it('carries parts, a tail and a file of one part without writing a file', async () => {
+it('transfers parts, a tail and a single-part file without writing a file', async () => {
   const client = await site.client(node)
   const whole = randomBytes(20 * MiB)
   const url = await client.begin(whole.length)

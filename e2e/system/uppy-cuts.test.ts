@@ -53,11 +53,11 @@ function startNode(uploadUrl: string): Promise<Sluice> {
   })
 }
 
-describe('Uppy on a line that breaks twelve times', () => {
+describe('Uppy on a connection that breaks twelve times', () => {
   it.each([
     ['with no chunkSize, as the Embed page says', ''],
     ['in chunks of 5 MiB', `chunkSize: ${5 * MiB}, `],
-  ])('%s: every object is its source', async (name, chunkSize) => {
+  ])('%s: every object equals its source', async (name, chunkSize) => {
     const proxy = await openCuttingProxy({ cuts: CUTS, withinBytes: 4 * MiB, random: randomOf(name) })
     const node = await startNode(proxy.url)
     proxy.leadTo(Number(new URL(node.baseUrl).port))

@@ -98,7 +98,7 @@ describe.each([
   ['in one request', ''],
   ['in chunks', 'chunkSize: 100_000, '],
 ])('Uppy that sends a file %s, with the last response dropped twice', (_, chunkSize) => {
-  it('tells of success when the object is there', async () => {
+  it('reports success when the object exists', async () => {
     const before = await files()
     await using uploader = await openUploader(chunkSize)
     const ended = uploader.next()
@@ -112,7 +112,7 @@ describe.each([
     expect(line.dropped).toBe(2)
   })
 
-  it('tells of a rejection with its reason, also when it is asked to try again, and starts nothing over', async () => {
+  it('reports a rejection with its reason, even when retrying, and starts no new upload', async () => {
     decider.answer = () => ({ allow: false, reason: REASON })
     const before = await files()
     await using uploader = await openUploader(chunkSize)

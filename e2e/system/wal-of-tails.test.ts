@@ -34,7 +34,9 @@ afterAll(async () => {
   await server?.stop()
 })
 
-it('what waits in the database costs at most half more of its write-ahead log', async ({ skip }) => {
+it('bytes waiting in the database cost at most 1.5 times their size in its write-ahead log', async ({
+  skip,
+}) => {
   if (process.env.DATABASE_URL) return skip('The log of a shared server counts what others write, too.')
   const whole = randomBytes(FILE_BYTES)
   const at = await client.begin(whole.length)
@@ -53,7 +55,7 @@ it('what waits in the database costs at most half more of its write-ahead log', 
   expect(((await writtenBytes()) - before) / FILE_BYTES).toBeLessThan(1.5)
 })
 
-it('no file of the database, its log included, shows the bytes that wait in it', async ({ skip }) => {
+it('no database file, including its log, shows the bytes waiting in it', async ({ skip }) => {
   if (process.env.DATABASE_URL) return skip('The files of a shared server may not be read.')
   // Random around it, so that PostgreSQL does not compress it; repeated, since it stores such bytes in pieces of 2
   // kB.

@@ -83,7 +83,7 @@ describe('a worker killed at the step', () => {
 
     const next = await startWorker(AFTER_THE_CLAIM)
     if (step !== 'recorded') await next.printed('recorded')
-    // The next event shows that the first is really over.
+    // The next event shows that the first has really ended.
     const second = await emit(output)
     await next.printed('recorded', step === 'recorded' ? 1 : 2)
     await next.stop()
@@ -95,7 +95,7 @@ describe('a worker killed at the step', () => {
     expect(new Set(idsOf(receiver))).toEqual(new Set([eventId, (await logOf(second)).eventId]))
   })
 
-  it('sent, while the receiver has it and has not answered', async () => {
+  it('sent, while the receiver has it and has not responded', async () => {
     const output = await addOutput(database.db, receiver.url)
     const victim = await startWorker()
     await victim.printed('ready')
@@ -111,7 +111,7 @@ describe('a worker killed at the step', () => {
     expect(idsOf(receiver)).toEqual([eventId, eventId])
   })
 
-  it('called, when the answer was a failure: the attempt is made again, and the schedule goes on', async () => {
+  it('called, when the response was a failure: the attempt is repeated, and the schedule continues', async () => {
     const output = await addOutput(database.db, receiver.url)
     receiver.answerWith(500)
     const fileId = await emit(output)
@@ -166,7 +166,7 @@ it('a worker killed between a dead output and a healthy one loses nothing, and r
   }
 })
 
-it('two workers make no attempt twice', async () => {
+it('two workers never repeat an attempt', async () => {
   const workers = await Promise.all([startWorker(), startWorker()])
   await Promise.all(workers.map((worker) => worker.printed('ready')))
   const outputs = await Promise.all(Array.from({ length: 4 }, () => addOutput(database.db, receiver.url)))

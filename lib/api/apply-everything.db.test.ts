@@ -171,12 +171,12 @@ const parts: typeof everything = { ...everything, hooks }
 const inFile = (part: string): string[] => [parts[part]!].flat().flatMap((thing) => Object.keys(thing))
 const CHANGING = OPERATIONS.filter(({ method }) => method !== 'GET')
 
-it('knows of every operation that changes something whether it is in the file, or why not', () => {
+it('knows for every changing operation whether it is in the file, or why not', () => {
   const known = [...Object.keys(SETS), ...Object.keys(SETS_NOTHING)].sort()
   expect(known).toEqual(CHANGING.map(({ id }) => id).sort())
 })
 
-it.each(Object.entries(SETS))('has in the file every field that %s takes', (id, part) => {
+it.each(Object.entries(SETS))('has in the file every field that %s accepts', (id, part) => {
   const { body } = CHANGING.find((one) => one.id === id)!
   const { properties } = z.toJSONSchema(body!, { io: 'input', unrepresentable: 'any' })
   const ofApi = Object.keys(properties!).map((field) => (field === 'dataStoreId' ? 'dataStore' : field))
@@ -184,7 +184,7 @@ it.each(Object.entries(SETS))('has in the file every field that %s takes', (id, 
 })
 
 describeWithDatabase('a configuration file with everything', (database) => {
-  it('is the same after it was applied to an empty workspace, exported, applied to another, and exported again', async () => {
+  it('is the same after being applied to an empty workspace, exported, applied to another, and exported again', async () => {
     const runtime = testRuntime(database())
     const [one, two] = [await emptyWorkspace(runtime), await emptyWorkspace(runtime)]
     const secrets: string[] = []

@@ -43,7 +43,7 @@ alerts:
 `
 
 describeWithDatabase('a configuration file', (database) => {
-  it('makes all of it in an empty workspace, and nothing the second time', async () => {
+  it('creates everything in an empty workspace, and nothing the second time', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const { steps, shown } = await apply(sluice, FILE)
     expect(steps).toEqual([
@@ -60,7 +60,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, FILE)).plan).toEqual({ steps: [], unchanged: 8, unlisted: [] })
   })
 
-  it('names the Data Stores of a Pipe with several, in order', async () => {
+  it("names a Pipe's several Data Stores in order", async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const copies = FILE.match(/ {2}- name: archive\n[\s\S]*?(?=pipes:)/)![0].replaceAll('archive', 'copies')
     const two = FILE.replace('pipes:', `${copies}pipes:`).replace(
@@ -85,7 +85,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, FILE)).plan.steps).toEqual([])
   })
 
-  it('goes on where a run was killed', async () => {
+  it('continues where a run was killed', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const { found, plan } = await planOf(sluice, FILE)
     let left = 3
@@ -104,7 +104,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, FILE)).plan.steps).toEqual([])
   })
 
-  it('has the alerts that the dashboard shows, and leaves what it does not name', async () => {
+  it('has the alerts that the dashboard shows, and leaves omitted ones unchanged', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, FILE)
     const { quota_80, quota_100, token_unused } = await sluice.showAlertSettings()
@@ -131,7 +131,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, changed)).plan.steps).toEqual([])
   })
 
-  it('deletes what the file does not list with --prune alone, and leaves lists that it does not have', async () => {
+  it('deletes unlisted items only with --prune, and leaves omitted lists unchanged', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, FILE)
     const fewer = FILE.replace('  - name: stills\n    dataStore: archive\n    outputs: []\n', '').replace(

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 const port = () => (server.address() as AddressInfo).port
 
-it('tells the sender of a long body without a length that it is too long', async () => {
+it('reports a body of unknown length that is too long to its sender', async () => {
   const sent = request({
     port: port(),
     method: 'POST',
@@ -47,7 +47,7 @@ it.each(['HEAD', 'TRACE', 'PROPFIND'])('answers %s with 405', async (method) => 
   expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST, GET'])
 })
 
-it('allows at a literal address what is there alone, although an id could stand in its place', async () => {
+it("allows only a literal address's own methods, although an id could be in its place", async () => {
   const path = '/api/v1/deliveries/resend-failed'
   for (const method of ['OPTIONS', 'GET']) {
     const [response] = await once(request({ port: port(), method, path }).end(), 'response')
@@ -55,7 +55,7 @@ it('allows at a literal address what is there alone, although an id could stand 
   }
 })
 
-it('outlives a sender that goes away within its body', async () => {
+it('survives a sender that disconnects within its body', async () => {
   const socket = connect(port(), '127.0.0.1')
   const arrived = once(server, 'request')
   socket.write(

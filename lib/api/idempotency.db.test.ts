@@ -33,7 +33,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
   }
   const named = (name: string) => database().db.select().from(senders).where(eq(senders.name, name))
 
-  it('gives the first answer again, secrets included, and changes nothing', async () => {
+  it('returns the first response again, including secrets, and changes nothing', async () => {
     const first = await post('/senders', { name: 'Once' }, 'a')
     expect(first.status).toBe(201)
     expect(await post('/senders', { name: 'Once' }, 'a')).toEqual(first)
@@ -42,7 +42,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect(kept!.body).not.toContain(first.json.token)
   })
 
-  it('holds when the same request comes many times at once', async () => {
+  it('works when the same request arrives many times at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => post('/senders', { name: 'At once' }, 'b')),
     )
@@ -59,7 +59,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect(await named('Two')).toHaveLength(0)
   })
 
-  it("is the workspace's own", async () => {
+  it('is separate for each workspace', async () => {
     const other = await createTestWorkspace(runtime)
     const [a, b] = [
       await post('/senders', { name: 'X' }, 'd'),
@@ -68,7 +68,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect(a.json.id).not.toBe(b.json.id)
   })
 
-  it('gives one account key nothing of what another made', async () => {
+  it("never returns one account key's response to another", async () => {
     const { key } = await createAccountKey(runtime, mine.actor, { name: 'Second' })
     const first = await post('/senders', { name: 'Mine' }, 'own')
     const other = { ...mine, accountKey: { ...mine.accountKey, key } }
@@ -77,7 +77,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect(second.json.token).not.toBe(first.json.token)
   })
 
-  it('keeps no failure, so the corrected request goes through', async () => {
+  it('stores no failure, so that the corrected request succeeds', async () => {
     const failed = await post(
       '/pipes',
       { name: 'P', dataStoreId: '019a0000-0000-7000-8000-000000000000' },
@@ -87,7 +87,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect((await post('/pipes', { name: 'P', dataStoreId: mine.dataStore.id }, 'e')).status).toBe(201)
   })
 
-  it('keeps the check of a new bucket, and works where the verb goes out to the network', async () => {
+  it("stores a new bucket's check, and works for verbs that use the network", async () => {
     const bucket = {
       name: 'Out',
       provider: 'other',

@@ -11,7 +11,7 @@ const SECRET = /\b(?:sk_|tmp_|ak_)[0-9A-Za-z]{43}|whsec_[\w+/=]+|a-secret/g
 const TABLES = ['senders', 'account_keys', 'data_stores', 'webhook_outputs', 'tokens', 'pipes', 'audit_log']
 
 describeWithDatabase('the log', (database) => {
-  it('holds no secret of any operation, whether it works, is refused or fails', async () => {
+  it('contains no secret of any operation, whether it succeeds, is refused or fails', async () => {
     const runtime = testRuntime(database(), { LOG_LEVEL: 'debug' })
     const mine = await furnish(runtime)
     const keys = [mine.accountKey.key, mine.sender.token, `tmp_${'x'.repeat(43)}`]

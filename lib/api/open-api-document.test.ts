@@ -15,11 +15,11 @@ const linksOf = (operationId: string) => {
   return Object.values(found.responses).find(({ links }) => links)?.links ?? {}
 }
 
-it('says what each tag is about', () => {
+it('describes each tag', () => {
   for (const { name, description } of document.tags) expect(description, name).toMatch(/\.$/)
 })
 
-it.each(['Pipe', 'DataStore'])('leads from a new %s to showing, changing and deleting it', (noun) => {
+it.each(['Pipe', 'DataStore'])('links a new %s to the operations that show, change and delete it', (noun) => {
   const links = linksOf(`create${noun}`)
   expect(Object.keys(links)).toEqual(
     expect.arrayContaining([`show${noun}`, `update${noun}`, `delete${noun}`]),
@@ -27,7 +27,7 @@ it.each(['Pipe', 'DataStore'])('leads from a new %s to showing, changing and del
   expect(links[`show${noun}`]!.parameters).toEqual({ id: '$response.body#/id' })
 })
 
-it('leads from what names something else to it', () => {
+it('links references to the referenced resource', () => {
   expect(linksOf('showPipe').showDataStore!.parameters).toEqual({ id: '$response.body#/dataStoreId' })
   expect(linksOf('showFile').showPipe!.parameters).toEqual({ id: '$response.body#/pipeId' })
 })

@@ -20,7 +20,7 @@ describeWithDatabase('the management API', (database) => {
   const document = openApiDocument(OPERATIONS, 'http://localhost:3000') as Document
   const described = ({ path, method }: Operation) => document.paths[path]![method.toLowerCase()]!
 
-  it('does and answers what its document says, in every operation', async () => {
+  it('behaves as its document says, in every operation', async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     for (const [id, recipeOf] of Object.entries(RECIPES)) {
@@ -49,7 +49,7 @@ describeWithDatabase('the management API', (database) => {
     }
   })
 
-  it("answers 404 to another workspace's ids, as to ids that never were, in every operation", async () => {
+  it("returns 404 for another workspace's ids, as for ids that never existed, in every operation", async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const before = await stateOf(runtime, theirs)
@@ -73,7 +73,7 @@ describeWithDatabase('the management API', (database) => {
     expect(await stateOf(runtime, theirs)).toEqual(before)
   })
 
-  it('lists nothing of another workspace, and takes none of its ids in a body', async () => {
+  it('lists nothing of another workspace, and accepts none of its ids in a body', async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const secrets = [
@@ -111,7 +111,7 @@ describeWithDatabase('the management API', (database) => {
     }
   })
 
-  it("answers not found to another workspace's ids in the verbs that only the dashboard calls", async () => {
+  it("reports another workspace's ids as not found in verbs that only the dashboard calls", async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const absent = { code: 'pipe_not_found' }

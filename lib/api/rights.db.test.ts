@@ -17,12 +17,12 @@ import { OPERATIONS } from './operations.ts'
 
 const OF_ACTORS = OPERATIONS.filter(({ auth }) => auth === 'actor')
 
-it('is named by every operation that a key calls, and by no other', () => {
+it('is named by every operation that requires a key, and by no other', () => {
   for (const { id, auth, right } of OPERATIONS) expect(right !== undefined, id).toBe(auth === 'actor')
 })
 
 describeWithDatabase('the rights of account keys', (database) => {
-  it('are those of the role of whoever made the key, in every operation, and end at the workspace', async () => {
+  it("are those of the creator's role, in every operation, and only within the workspace", async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     for (const role of ROLES) {
@@ -41,7 +41,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     }
   })
 
-  it('take as many statements to find nothing at all as to find what belongs to another workspace', async () => {
+  it("take as many statements for a missing id as for another workspace's id", async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const proxy = await openCountingProxy(database().url)
@@ -68,7 +68,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     ['read', 'viewer'],
     ['write', 'developer'],
     ['admin', 'admin'],
-  ])('are those of the scope %s, where its creator may do more', async (scope, role) => {
+  ])('are those of the scope %s, if its creator has more', async (scope, role) => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const { key } = await createAccountKey(runtime, mine.actor, { name: 'Scoped', scope })
@@ -78,7 +78,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     }
   })
 
-  it('change with the role of their creator, and end with the membership, from the next request on', async () => {
+  it("change with their creator's role and end with the membership, from the next request on", async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const { key, userId } = await memberWithKey(runtime, mine, 'admin')
@@ -108,7 +108,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     expect((await ask(runtime, list, mine, mine.accountKey.key)).status).toBe(401)
   })
 
-  it('are never more than those of the key or person that makes another', async () => {
+  it('are never more than those of the key or person that creates the key', async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const create = OPERATIONS.find(({ id }) => id === 'createAccountKey')!
@@ -129,7 +129,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     expect(Date.parse(made.expiresAt)).toBe(runtime.clock.now() + days(2))
   })
 
-  it('suffice to revoke only keys that can do no more', async () => {
+  it('suffice only to revoke keys with no more rights', async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const revoke = OPERATIONS.find(({ id }) => id === 'revokeAccountKey')!

@@ -57,7 +57,7 @@ describeWithDatabase('the stream of events', (database) => {
     return { response, problem, block, next, file, leave: () => leaving.abort() }
   }
 
-  it('tells what happens, whether or not there is a webhook, and nothing of others or from earlier', async () => {
+  it("reports events with or without a webhook, but no other workspace's and no earlier ones", async () => {
     const [mine, theirs] = [await open(), await open()]
     await happen(mine, mine.place)
     const stream = await listen(mine)
@@ -69,7 +69,7 @@ describeWithDatabase('the stream of events', (database) => {
     stream.leave()
   })
 
-  it('keeps to one Pipe where it is told, which must be one of theirs', async () => {
+  it('is limited to one Pipe on request, which must belong to the workspace', async () => {
     const [mine, theirs] = [await open(), await open()]
     const fields = { name: 'Other', dataStoreId: mine.dataStore.id, source: { http: true } }
     const other = await createPipe(mine.runtime, mine.actor, parseInput(pipeInput, fields))
@@ -82,7 +82,7 @@ describeWithDatabase('the stream of events', (database) => {
     expect((await listen(mine, {}, `?pipeId=${theirs.pipe.id}`)).response.status).toBe(404)
   })
 
-  it('tells whoever comes back what came since, from before the first event on', async () => {
+  it('sends a returning listener everything since, even if it left before the first event', async () => {
     const mine = await open()
     const first = await listen(mine)
     const place = (await first.block())!.match(/^id: (.*)$/m)![1]!
@@ -93,7 +93,7 @@ describeWithDatabase('the stream of events', (database) => {
     again.leave()
   })
 
-  it('tells an event that is committed after one with a later id', async () => {
+  it('sends an event that is committed after one with a later id', async () => {
     const mine = await open()
     const stream = await listen(mine)
     await stream.block()
@@ -115,7 +115,7 @@ describeWithDatabase('the stream of events', (database) => {
     stream.leave()
   })
 
-  it('goes back an hour, and says so where more is asked for', async () => {
+  it('goes back up to an hour, and says so if more is requested', async () => {
     const mine = await open()
     const first = await listen(mine)
     const place = (await first.block())!.match(/^id: (.*)$/m)![1]!
@@ -142,7 +142,7 @@ describeWithDatabase('the stream of events', (database) => {
     expect(await stream.next()).toBeUndefined()
   })
 
-  it('ends when its key is revoked, however much its reader has still to read', async () => {
+  it('ends when its key is revoked, however much is unread', async () => {
     const mine = await open()
     const first = await listen(mine)
     const place = (await first.block())!.match(/^id: (.*)$/m)![1]!
@@ -158,7 +158,7 @@ describeWithDatabase('the stream of events', (database) => {
     expect(told).toBeLessThan(BACKLOG / 2)
   })
 
-  it('gives a workspace twenty places, and takes back those that were left', async () => {
+  it('gives a workspace twenty places, and frees those that were left', async () => {
     const mine = await open()
     const streams = await Promise.all(Array.from({ length: 20 }, () => listen(mine)))
     const refused = await listen(mine)
@@ -170,7 +170,7 @@ describeWithDatabase('the stream of events', (database) => {
     again.leave()
   })
 
-  it('refuses a place that is none', async () => {
+  it('refuses an invalid position', async () => {
     const refused = await listen(await open(), { 'Last-Event-ID': 'x' })
     expect(refused.response.status).toBe(400)
   })

@@ -60,7 +60,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     })
   const shown = ({ fileId }: Made) => showFile(site.runtime, site.actor, fileId)
 
-  it('is sent by tus-js-client with nothing but its address and token', async () => {
+  it('can be sent by tus-js-client with just its address and token', async () => {
     const body = randomBytes(BYTES)
     const made = await create({
       filename: 'übersicht.pdf',
@@ -88,7 +88,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     )
   })
 
-  it('may have a length that its client says last, and fails with another checksum than was declared', async () => {
+  it('may have a length declared last, and fails if its checksum differs from the declared one', async () => {
     const made = await create({ size: undefined })
     await send(made, randomBytes(BYTES), { uploadLengthDeferred: true, chunkSize: 100_000 })
     expect(await shown(made)).toMatchObject({ status: 'transferred', size: BYTES })
@@ -97,14 +97,14 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     expect(await shown(other)).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
   })
 
-  it('of no bytes is finished without its client', async () => {
+  it('of zero bytes is finished without its client', async () => {
     const made = await create({ size: 0 })
     await reconcileUploads(node.context)
     await Promise.all(node.context.background)
     expect((await shown(made)).status).toBe('transferred')
   })
 
-  it('has a token that is good for nothing else', async () => {
+  it('has a token that is only valid for this upload', async () => {
     const [made, other] = await Promise.all([create({ subject: 'ada' }), create({ subject: 'ada' })])
     const refused = await call(
       'POST',
@@ -134,7 +134,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     expect((await showFile(site.runtime, site.actor, fileId)).status).toBe('canceled')
   })
 
-  it('is asked about when it is complete, and not before it begins', async () => {
+  it('asks the hook when it is complete, and not before it starts', async () => {
     const hook = { url: decider.url, enabled: true, timeoutSeconds: 1, withoutAnswer: 'refuse' as const }
     for (const name of ['before_create', 'before_complete'] as const)
       await saveHook(site.runtime, site.actor, { pipeId: site.pipe.id, hook: name }, hook)
@@ -159,7 +159,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     expect(await database().db.$count(tokens, eq(tokens.pipeId, pipe.id))).toBe(0)
   })
 
-  it('counts for its token, which is stored hashed', async () => {
+  it('counts toward its token, which is stored hashed', async () => {
     const made = await create()
     const [row] = await database()
       .db.select()

@@ -69,7 +69,7 @@ describeWithDatabase('a batch', (database) => {
     expect((await client.patch(url, 0, randomBytes(BYTES))).status).toBe(204)
   const batchOf = async (url: string) => (await showFile(site.runtime, site.actor, fileIdOf(url))).batch
 
-  it('is told once, with its counts and files, when it is sealed and all of them have ended', async () => {
+  it('is reported once, with its counts and files, when it is sealed and all files have ended', async () => {
     const client = await site.client(node, { subject: 'ada' })
     const urls = []
     for (let n = 0; n < 5; n += 1) urls.push(await begin(client, 'holidays'))
@@ -117,7 +117,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toEqual([])
   })
 
-  it('that is sealed late, after all its files have ended, is told then, and sealed twice, once', async () => {
+  it('is reported when it is sealed after all its files have ended, and only once if it is sealed twice', async () => {
     const client = await site.client(node, { batch: 'late' })
     const url = await begin(client)
     await finish(client, url)
@@ -132,7 +132,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toEqual([])
   })
 
-  it('that is sealed early takes no more files, in no way, and reports those it has', async () => {
+  it('accepts no more files in any way after being sealed early, and reports those it has', async () => {
     const client = await site.client(node, { batch: 'early' })
     const url = await begin(client)
     await sealing(client)
@@ -153,14 +153,14 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toMatchObject([{ total: 1, transferred: 1 }])
   })
 
-  it('that is never sealed is never told', async () => {
+  it('is never reported if it is never sealed', async () => {
     const client = await site.client(node)
     await finish(client, await begin(client, 'open'))
     site.clock.advance(40 * 86_400_000)
     expect(await told()).toEqual([])
   })
 
-  it('is one by its Sender, subject, name and who named it', async () => {
+  it('is identified by its Sender, subject, name and who named it', async () => {
     const named = await Promise.all([
       site.client(node, { batch: 'x' }),
       site.client(node, { batch: 'x' }),
@@ -181,7 +181,7 @@ describeWithDatabase('a batch', (database) => {
     expect(data).toHaveLength(2)
   })
 
-  it('holds the joined file and not its pieces, and none whose record is gone', async () => {
+  it('contains a joined file but not its pieces, and no file whose record is gone', async () => {
     const client = await site.client(node, { batch: 'joined' })
     const urls = []
     for (let n = 0; n < 2; n += 1) {
@@ -214,7 +214,7 @@ describeWithDatabase('a batch', (database) => {
     ])
   })
 
-  it('counts a file once whose creation was lost and sent again', async () => {
+  it('counts a file once if its creation was lost and sent again', async () => {
     const client = await site.client(node, { batch: 'again', maxFiles: 1 })
     await begin(client)
     await finish(client, await begin(client))
@@ -246,7 +246,7 @@ describeWithDatabase('a batch', (database) => {
     await elsewhere.close()
   })
 
-  it('is told once where its last files end at the same time and two nodes look', async () => {
+  it('is reported once if its last files end at the same time and two nodes check', async () => {
     const client = await site.client(node, { batch: 'raced' })
     const urls = await Promise.all(Array.from({ length: 12 }, () => begin(client)))
     const looking = async () => {
@@ -256,7 +256,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toMatchObject([{ total: 12, transferred: 12 }])
   })
 
-  it('is sealed once those who are adding a file to it have done so', async () => {
+  it('is sealed once requests that are adding a file have finished', async () => {
     const { id } = (await batchOf(await begin(await site.client(node, { batch: 'held' }))))!
     const { workspaceId, pipe, sender } = site
     const of = {

@@ -15,7 +15,7 @@ import { outputInput } from '../webhooks/outputs/webhook-output.ts'
 import { completeBatches } from './complete-batches.ts'
 import { sealNamedBatch } from './seal-batch.ts'
 
-/** Whatever the way in, and wherever to, a file is in its batch. */
+/** However a file arrives, and wherever it goes, it is in its batch. */
 describeWithDatabase('a batch of every way in', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -43,7 +43,7 @@ describeWithDatabase('a batch of every way in', (database) => {
     return found.map(({ payload }) => eventSchema('batch.completed').parse(JSON.parse(payload)).data)
   }
 
-  it('holds an import, a file by SFTP, and one that is missing from a destination', async () => {
+  it('contains an import, a file sent by SFTP, and one missing from a destination', async () => {
     const batch = 'order-17'
     const bytes = randomBytes(500)
     const source = await openSource((req, res) => sendFile(req, res, { bytes, etag: '"one"' }))

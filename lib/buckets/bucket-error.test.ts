@@ -3,7 +3,7 @@ import { readFault } from './bucket-error.ts'
 
 const fault = (body: string) => readFault('PutObject', 'media', 400, `<Error>${body}</Error>`, {})
 
-it('names the code and the words of the bucket', () => {
+it("includes the bucket's code and message", () => {
   expect(fault('<Code>KeyTooLongError</Code><Message>Your key is &quot;long&quot;</Message>')).toMatchObject({
     kind: 'refused',
     code: 'KeyTooLongError',
@@ -12,14 +12,14 @@ it('names the code and the words of the bucket', () => {
   expect(fault('')).toMatchObject({ code: 'HTTP 400' })
 })
 
-it('keeps nothing that a database or a page cannot take', () => {
+it('keeps nothing that a database or a page cannot store or show', () => {
   const { code, message } = fault(`<Code>\0${'x'.repeat(99)}</Code><Message>${'👾'.repeat(200)}</Message>`)
   expect(code).toBe(` ${'x'.repeat(63)}`)
   expect(message.length).toBeLessThan(400)
   expect(fault(`<Message>a${'👾'.repeat(200)}</Message>`).message.isWellFormed()).toBe(true)
 })
 
-it('knows an object that is there already by the code, and by the status where there is none', () => {
+it('recognizes an existing object by the code, or by the status if there is none', () => {
   const kindOf = (status: number, body: string) =>
     readFault('CompleteMultipartUpload', 'media', status, body, {}).kind
   expect(kindOf(200, '<Error><Code>PreconditionFailed</Code></Error>')).toBe('exists')

@@ -13,7 +13,7 @@ it.each([
   ['media-', 'https://s3.example.com', false, 's3.example.com', '/media-'],
   ['media', 'http://127.0.0.1:9000', false, '127.0.0.1:9000', '/media'],
   ['media', 'http://[::1]:9000', false, '[::1]:9000', '/media'],
-])('of %s at %s (path style: %s) is %s%s', (bucket, endpoint, forcePathStyle, host, prefix) => {
+])('for %s at %s (path style: %s) is %s%s', (bucket, endpoint, forcePathStyle, host, prefix) => {
   expect(addressOf({ bucket, endpoint, forcePathStyle })).toMatchObject({ host, prefix })
 })
 

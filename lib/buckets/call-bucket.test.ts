@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('gives a part 30 s and a second for each 256 KiB, its answer included', async () => {
+it('allows a part 30 s plus a second per 256 KiB, including its response', async () => {
   const bucket = await startDrippingBucket()
   const http = new Agent()
   const place = {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { BucketError } from './bucket-error.ts'
 import { withRetries } from './call-bucket.ts'
 
-it('repeats what may pass, but not what has had its time', async () => {
+it('retries temporary errors, but not after the time limit', async () => {
   const attempts = async (code: string) => {
     let made = 0
     const work = withRetries(

@@ -40,7 +40,7 @@ describe('signRequest', () => {
     ['PUT', '/bucket/a file (1)*.bin', { partNumber: '7', uploadId: 'a+b/c==' }, UNSIGNED_PAYLOAD],
     ['POST', '/ключ/ü!.txt', { uploads: '' }, sha256('')],
     ['HEAD', '/', {}, sha256('')],
-  ])('signs as the AWS SDK does: %s %s', async (method, key, query, payloadHash) => {
+  ])('signs like the AWS SDK: %s %s', async (method, key, query, payloadHash) => {
     const path = encodePath(key)
     const headers = { host: 's3.example.com', 'content-type': 'text/plain;  charset=utf-8' }
     const ours = createSigner('eu-central-1', credentials)(
@@ -61,7 +61,7 @@ describe('signRequest', () => {
     expect(ours.authorization).toBe(theirs.headers.authorization)
   })
 
-  it('encodes what encodeURIComponent leaves out, and sorts the query', () => {
+  it('encodes characters that encodeURIComponent leaves out, and sorts the query', () => {
     expect(encodePath("/a b/it's!(1)*")).toBe('/a%20b/it%27s%21%281%29%2A')
     expect(canonicalQuery({ uploadId: 'x=', partNumber: '1' })).toBe('partNumber=1&uploadId=x%3D')
   })

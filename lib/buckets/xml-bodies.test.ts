@@ -13,7 +13,7 @@ const answering = (xml: string) => {
   return { calls, call }
 }
 
-it('reads keys as they are, and goes on where the page ends', async () => {
+it('reads keys as they are, and continues at the end of the page', async () => {
   const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b</NextContinuationToken>'
   const { calls, call } = answering(`${more}${entry('a%2Bb+c%C3%A9.mp4')}${entry('d')}`)
   const page = await listPage(call, { prefix: 'in/', from: 'there' })
@@ -23,7 +23,7 @@ it('reads keys as they are, and goes on where the page ends', async () => {
   expect(calls[0]!.query).toMatchObject({ prefix: 'in/', 'continuation-token': 'there' })
 })
 
-it('ends with the last page, and refuses one that does not say where it goes on', async () => {
+it('ends with the last page, and refuses one without a continuation', async () => {
   const last = answering('<IsTruncated>false</IsTruncated>')
   expect(await listPage(last.call, { prefix: '', from: null })).toEqual({ objects: [], next: null })
   expect(last.calls[0]!.query).not.toHaveProperty('continuation-token')

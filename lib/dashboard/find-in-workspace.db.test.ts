@@ -20,7 +20,7 @@ describeWithDatabase('search', (database) => {
   const find = async (text: string, { actor } = mine) =>
     (await findInWorkspace(runtime, actor, text)).map(({ kind, title }) => `${kind} ${title}`)
 
-  it('finds a Pipe, Sender, Data Store and file by a part of the name, or by the id', async () => {
+  it('finds a Pipe, Sender, Data Store and file by part of the name or by id', async () => {
     const id = await add({ filename: 'Harbour 100%.mov' })
     expect(await find('phot')).toEqual(['pipe Photos'])
     expect(await find('back')).toEqual(['sender Backend'])
@@ -30,7 +30,7 @@ describeWithDatabase('search', (database) => {
     expect(await find(mine.pipe.id)).toEqual(['pipe Photos'])
   })
 
-  it('finds a webhook by the id of its event, or its own', async () => {
+  it("finds a webhook by its event's id or its own", async () => {
     const { db } = database()
     const [eventId, id] = [uuidv7(), uuidv7()]
     const shared = { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }
@@ -42,7 +42,7 @@ describeWithDatabase('search', (database) => {
     expect(await find(eventId, await createTestWorkspace(runtime))).toEqual([])
   })
 
-  it('finds nothing of anybody else', async () => {
+  it('finds nothing in other workspaces', async () => {
     const other = await createTestWorkspace(runtime)
     const id = await add({ filename: 'private.mov' })
     expect(await find('private', other)).toEqual([])
@@ -52,7 +52,7 @@ describeWithDatabase('search', (database) => {
   it.each([
     ['an erased file', { erasedAt: new Date() }],
     ['a partial upload', { concat: 'partial' as const }],
-  ])('finds no trace of %s, and the overview names no failure of it', async (_, fields) => {
+  ])('does not find %s, and the overview shows none of its failures', async (_, fields) => {
     const id = await add({ filename: 'forgotten.mov', status: 'failed', ...fields })
     expect(await find('forgotten')).toEqual([])
     expect(await find(id)).toEqual([])

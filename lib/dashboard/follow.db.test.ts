@@ -7,7 +7,7 @@ import { hours } from '../platform/kernel/clock.ts'
 import { follow } from './live.ts'
 
 describeWithDatabase('a live stream', (database) => {
-  it.each(['revoked', 'signed out everywhere'])('ends at once when its session is %s', async (how) => {
+  it.each(['revoked', 'signed out everywhere'])('ends immediately when its session is %s', async (how) => {
     const runtime = testRuntime(database())
     const { workspaceId, userId } = await createTestWorkspace(runtime)
     const { id: sessionId } = await createSession(runtime, userId, { userAgent: null, address: null })

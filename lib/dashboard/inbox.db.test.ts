@@ -35,7 +35,7 @@ describeWithDatabase('the inbox', (database) => {
   }
   const kept = async () => (await showInbox(runtime, customer.actor)).messages
 
-  it('takes what the workspace signed, and shows it', async () => {
+  it('accepts webhooks signed by the workspace, and shows them', async () => {
     expect(await send(bodyOf(1))).toBe(204)
     const [message, ...others] = await kept()
     expect(others).toEqual([])
@@ -47,7 +47,7 @@ describeWithDatabase('the inbox', (database) => {
     expect((await showInbox(runtime, customer.actor)).url).toBe(`http://localhost:3000/api/inbox/${key}`)
   })
 
-  it('refuses and keeps nothing of the rest', async () => {
+  it('refuses everything else and keeps none of it', async () => {
     const other = await createTestWorkspace(runtime)
     expect(await send(bodyOf(1), { as: newWebhookSecret() })).toBe('403 forbidden')
     expect(await send(bodyOf(1), { atMs: runtime.clock.now() - 301_000 })).toBe('403 forbidden')
@@ -58,7 +58,7 @@ describeWithDatabase('the inbox', (database) => {
     expect(await kept()).toEqual([])
   })
 
-  it('takes 256 KiB and not a byte more', async () => {
+  it('accepts 256 KiB and not a byte more', async () => {
     const filled = (size: number) => {
       const frame = JSON.stringify({ data: { pipe_id: customer.pipe.id }, pad: '' })
       return frame.replace('"pad":""', `"pad":"${'x'.repeat(size - frame.length)}"`)
@@ -67,7 +67,7 @@ describeWithDatabase('the inbox', (database) => {
     expect(await send(filled(262_145))).toBe('413 body_too_large')
   })
 
-  it('keeps the last 100, each workspace its own', async () => {
+  it('keeps the last 100 for each workspace', async () => {
     const other = await createTestWorkspace(runtime)
     for (let n = 0; n < 103; n++) {
       await send(bodyOf(n))

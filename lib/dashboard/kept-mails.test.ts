@@ -15,7 +15,7 @@ const viewer = (email: string, demo: boolean, role = 'owner') => ({
   actor: { role },
 })
 
-it('shows the demo workspace its own mails, newest first, and nobody the mails of another', async () => {
+it("shows the demo workspace its own emails, newest first, and nobody another workspace's", async () => {
   const [demo, other] = ['demo@sluice.local', 'other@example.com']
   for (const [to, subject] of [
     [demo, 'First'],
@@ -31,7 +31,7 @@ it('shows the demo workspace its own mails, newest first, and nobody the mails o
   expect(await listKeptMails(runtime, viewer(demo, false))).toEqual([])
 })
 
-it('shows the demo workspace what was sent on its behalf, and nothing that opens an account to its other members', async () => {
+it('shows the demo workspace emails sent on its behalf, but no links into accounts of its other members', async () => {
   const mail = { to: 'guest@example.com', subject: 'Join Demo', text: 'A link', workspaceId: 'demo' }
   await deliverMail(runtime, mail)
   await deliverMail(runtime, { ...mail, subject: 'Join another', workspaceId: 'another' })

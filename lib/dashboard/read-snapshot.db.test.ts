@@ -11,7 +11,7 @@ import { resendDelivery } from '../webhooks/log/resend.ts'
 import { isTopic, readSnapshot, type Topic } from './live.ts'
 
 describeWithDatabase('what a page follows', (database) => {
-  it('tells a delivery that was resent from one that was not, though both look alike', async () => {
+  it('distinguishes a resent delivery from one that was not resent, although both look alike', async () => {
     const runtime = testRuntime(database())
     const receiver = await startReceiver()
     const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
@@ -36,7 +36,7 @@ describeWithDatabase('what a page follows', (database) => {
     await receiver.stop()
   })
 
-  it('has nothing to say of what is not there', async () => {
+  it('returns nothing for missing items', async () => {
     const runtime = testRuntime(database())
     const { workspaceId } = await createTestWorkspace(runtime)
     const look = (topic: Topic) => readSnapshot(runtime.db, workspaceId, topic)

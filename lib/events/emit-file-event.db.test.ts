@@ -79,7 +79,7 @@ describeWithDatabase('emitFileEvent', (database) => {
     ])
   })
 
-  it('writes the events of a group in one statement, with one job for each output', async () => {
+  it("writes a group's events in one statement, with one job for each output", async () => {
     const { db } = database()
     const outputs = [
       await addOutput(db, 'https://hooks.example.com/a'),
@@ -117,27 +117,30 @@ describeWithDatabase('emitFileEvent', (database) => {
     expect(await db.select().from(events).where(eq(events.fileId, fileId))).toEqual([])
   })
 
-  it.each(['failed', 'expired', 'canceled'] as const)('sends %s only to those who ask', async (status) => {
-    const { db } = database()
-    const unfinished = { status, lengthBytes: 11, offsetBytes: 5 }
-    const silent = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'), unfinished)
-    expect(await emit(db, silent)).toMatchObject({
-      jobs: [],
-      events: [{ missedStatus: status }],
-      deliveries: [],
-    })
-    const asking = await addOutput(db, 'https://hooks.example.com/a', { statuses: [status] })
-    const [event] = (await emit(db, await addFile(db, asking, unfinished))).events
-    expect(JSON.parse(event!.payload!).data).toMatchObject({ status, size: 5, checksum: null })
-  })
+  it.each(['failed', 'expired', 'canceled'] as const)(
+    'sends %s only to outputs that ask for it',
+    async (status) => {
+      const { db } = database()
+      const unfinished = { status, lengthBytes: 11, offsetBytes: 5 }
+      const silent = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'), unfinished)
+      expect(await emit(db, silent)).toMatchObject({
+        jobs: [],
+        events: [{ missedStatus: status }],
+        deliveries: [],
+      })
+      const asking = await addOutput(db, 'https://hooks.example.com/a', { statuses: [status] })
+      const [event] = (await emit(db, await addFile(db, asking, unfinished))).events
+      expect(JSON.parse(event!.payload!).data).toMatchObject({ status, size: 5, checksum: null })
+    },
+  )
 
-  it('sends transferred to those who ask for others only, too', async () => {
+  it('sends transferred even to outputs that only ask for other statuses', async () => {
     const { db } = database()
     const output = await addOutput(db, 'https://hooks.example.com/a', { statuses: ['failed'] })
     expect((await emit(db, await addFile(db, output))).events).toHaveLength(1)
   })
 
-  it('keeps the event as missed where the output is off or not there, and writes none for a partial upload', async () => {
+  it('keeps the event as missed if the output is off or missing, and writes none for a partial upload', async () => {
     const { db } = database()
     const off = await addOutput(db, 'https://hooks.example.com/a', { enabled: false })
     const workspaceId = (await addWorkspace(db)).id

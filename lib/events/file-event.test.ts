@@ -28,7 +28,7 @@ const event: Parameters<typeof fileEventBody>[0] = {
   },
 }
 
-it('is what its published schema says', () => {
+it('matches its published schema', () => {
   const body = JSON.parse(fileEventBody(event))
   expect(fileEventSchema.strict().parse(body)).toEqual(body)
   expect(body).toMatchObject({
@@ -40,12 +40,12 @@ it('is what its published schema says', () => {
   expect(fileEventSchema.parse(test)).toMatchObject({ test: true })
 })
 
-it('has no checksum where the object is not there', () => {
+it('has no checksum if there is no object', () => {
   expect(
     JSON.parse(fileEventBody({ ...event, file: { ...event.file, crc32: null } })).data.checksum,
   ).toBeNull()
 })
 
-it.each(EVENT_KINDS)('%s is published as it is', (kind) => {
+it.each(EVENT_KINDS)('%s is published as is', (kind) => {
   expect(readFileSync(schemaFile(kind), 'utf8')).toBe(webhookSchema(kind))
 })

@@ -77,7 +77,7 @@ describeWithDatabase('before_complete', (database) => {
     decideOnFile(site.runtime, site.actor, fileIdOf(url), decision)
 
   it.each(SIZES)(
-    'makes no object of %i bytes before it is allowed, and hands the result over',
+    'creates no object of %i bytes before it is allowed, and returns the result',
     async (size) => {
       const result = { documentId: 'doc_42' }
       const body = randomBytes(size)
@@ -100,7 +100,7 @@ describeWithDatabase('before_complete', (database) => {
     },
   )
 
-  it('asks about the whole file, signed as a webhook is', async () => {
+  it('asks about the entire file, signed like a webhook', async () => {
     const body = randomBytes(1000)
     const { url } = await upload(body)
     const [asked] = decider.asked
@@ -127,7 +127,7 @@ describeWithDatabase('before_complete', (database) => {
   })
 
   it.each(SIZES)(
-    'tells a rejection of %i bytes each time, and leaves nothing in the bucket',
+    'reports a rejection of %i bytes each time, and leaves nothing in the bucket',
     async (size) => {
       decider.answer = () => ({ allow: false, reason: 'It has a virus.' })
       const before = await site.bucket.objects()
@@ -156,7 +156,7 @@ describeWithDatabase('before_complete', (database) => {
     },
   )
 
-  it('tells it in the response to a creation with the whole file, or with none', async () => {
+  it('reports the decision in the response to a creation with the entire file, or with an empty one', async () => {
     decider.answer = () => ({ allow: false })
     for (const body of [randomBytes(1000), Buffer.alloc(0)]) {
       const made = await client.create(body.length, {}, body.length > 0 ? body : undefined)
@@ -210,7 +210,7 @@ describeWithDatabase('before_complete', (database) => {
   })
 
   it.each(SIZES)(
-    'tells nobody that %i bytes are all there if the node died before it asked, and asks then',
+    'does not report %i bytes as complete if the node died before asking, and asks afterwards',
     async (size) => {
       decider.answer = () => ({ defer: true })
       const body = randomBytes(size)
@@ -231,7 +231,7 @@ describeWithDatabase('before_complete', (database) => {
     },
   )
 
-  it('rejects a deferred file by a call, and tells its client', async () => {
+  it('rejects a deferred file by an API call, and tells its client', async () => {
     decider.answer = () => ({ defer: true })
     const { url } = await upload(randomBytes(1000))
     await decide(url, { allow: false, reason: 'Too late.' })
@@ -245,7 +245,7 @@ describeWithDatabase('before_complete', (database) => {
     expect(await events(url)).toHaveLength(1)
   })
 
-  it('rejects a deferred file that nobody decides about, as undecided', async () => {
+  it('rejects a deferred file that nobody decides about as undecided', async () => {
     decider.answer = () => ({ defer: true })
     const { url } = await upload(randomBytes(1000))
     site.clock.advance(hours(24) + 1)
@@ -261,7 +261,7 @@ describeWithDatabase('before_complete', (database) => {
     expect([status, detail]).toEqual([403, expect.stringContaining('undecided')])
   })
 
-  it('takes a call that is faster than the answer, which then changes nothing', async () => {
+  it('accepts an API call that is faster than the answer, which then changes nothing', async () => {
     let fileId = ''
     decider.answer = async ({ data }) => {
       fileId = data.file_id as string
@@ -305,7 +305,7 @@ describeWithDatabase('before_complete', (database) => {
     await save()
   })
 
-  it('goes on without a hook that was removed meanwhile, and asks none of a file from before', async () => {
+  it('continues without a hook that was removed in the meantime, and does not ask about earlier files', async () => {
     const url = await client.begin(1000)
     await save({ enabled: false })
     const before = await client.begin(1000)
@@ -318,7 +318,7 @@ describeWithDatabase('before_complete', (database) => {
     expect(decider.asked).toEqual([])
   })
 
-  it('does not ask its client for a byte again when a failover lost the decision, but not the object', async () => {
+  it('does not request a byte again if a failover lost the decision but not the object', async () => {
     const { url } = await upload(randomBytes(1000))
     const { db, recent } = database()
     const own = sql`where file_id = ${fileIdOf(url)}::uuid`
@@ -333,7 +333,7 @@ describeWithDatabase('before_complete', (database) => {
     expect(decider.asked).toHaveLength(1)
   })
 
-  it('lets a client that waits go before the answer, and stores one decision of two nodes', async () => {
+  it('responds to a waiting client before the answer, and stores one decision from two nodes', async () => {
     const held: (() => void)[] = []
     decider.answer = (_, res) => void held.push(() => res.end('{"allow":true}'))
     await save({ timeoutSeconds: 30 })

@@ -45,7 +45,7 @@ describeWithDatabase('before_create', (database) => {
   const files = async () =>
     (await rows<{ files: number }>(database().db, sql`select count(*)::int as files from files`))[0]!.files
 
-  it('sees what was declared, and may name the file otherwise', async () => {
+  it('gets the declared values, and may rename the file', async () => {
     decider.answer = () => ({
       allow: true,
       filename: 'renamed.mp4',
@@ -89,7 +89,7 @@ describeWithDatabase('before_create', (database) => {
     expect(await rows(database().db, stored)).toEqual([{ hook: 'before_create', state: 'allowed' }])
   })
 
-  it('refuses an upload before it begins, with its own status and reason, in every protocol', async () => {
+  it('refuses an upload before it starts, with its own status and reason, in every protocol', async () => {
     decider.answer = () => ({ allow: false, reason: 'Not today.', status: 422 })
     const before = await files()
     const put = httpCall({
@@ -120,13 +120,13 @@ describeWithDatabase('before_create', (database) => {
     ['a status after which clients try again', { allow: false, status: 423 }],
     ['a name outside of its prefix', { allow: true, keyPrefix: '../other' }],
     ['a field that there is not', { allow: true, bucket: 'other' }],
-  ])('takes %s for no answer', async (_, answer) => {
+  ])('does not accept %s as an answer', async (_, answer) => {
     decider.answer = () => answer
     expect(problem(await create({})).slice(0, 2)).toEqual([503, 'unavailable'])
     expect(decider.asked).toHaveLength(5)
   })
 
-  it('lets clients try again while nobody answers, or allows what it is told to', async () => {
+  it('lets clients retry while nobody answers, or allows uploads, depending on its settings', async () => {
     decider.answer = (_, res) => void res.destroy()
     const before = await files()
     expect(await create({})).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })

@@ -18,7 +18,7 @@ const REASON = 'It has a virus.'
 const TERMS = { decideMs: 300, pollMs: 20 }
 const encoded = (result: unknown) => Buffer.from(JSON.stringify(result)).toString('base64url')
 
-/** Whatever the way in, the decision and its result are the same. */
+/** However a file arrives, the decision and its result are the same. */
 describeWithDatabase('decisions', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -130,7 +130,7 @@ describeWithDatabase('decisions', (database) => {
     expect((await append(waiting, 999, Buffer.alloc(1))).status).toBe(201)
   })
 
-  it('about an import from a URL, asking of the whole alone', async () => {
+  it('about an import from a URL, asked only for the entire file', async () => {
     const bytes = randomBytes(500)
     const source = await openSource((req, res) => sendFile(req, res, { bytes, etag: '"one"' }))
     const worker = await startImporting(site)
@@ -150,7 +150,7 @@ describeWithDatabase('decisions', (database) => {
     await source.close()
   })
 
-  it('about uploads that are joined, asking of the whole alone', async () => {
+  it('about joined uploads, asked only for the entire file', async () => {
     const before = await site.bucket.objects()
     const joined = async (name: string) => {
       const urls: string[] = []

@@ -50,7 +50,7 @@ describeWithDatabase('a decision hook', (database) => {
     return (await listOpenAlerts(runtime, mine.actor)).filter(({ kind }) => kind === 'hook_failing')
   }
 
-  it('is known to fail from its first missing answer on until it answers, and raises an alert meanwhile', async () => {
+  it('counts as failing from its first missing answer until it answers, and raises an alert in the meantime', async () => {
     await save()
     decider.answer = (_, res) => void res.writeHead(500).end()
     await ask()
@@ -71,7 +71,7 @@ describeWithDatabase('a decision hook', (database) => {
     expect(await alerts()).toEqual([])
   })
 
-  it('starts over when its settings are saved', async () => {
+  it('resets when its settings are saved', async () => {
     await save()
     decider.answer = (_, res) => void res.writeHead(500).end()
     await ask()
@@ -82,7 +82,7 @@ describeWithDatabase('a decision hook', (database) => {
   it.each([
     ['before_create' as const, { allow: true, filename: 'b.txt' }],
     ['before_complete' as const, { defer: true }],
-  ])('%s can be tested, also while it is off', async (hook, answer) => {
+  ])('%s can be tested, even while it is off', async (hook, answer) => {
     const { secret } = await save(hook, { enabled: false })
     decider.answer = () => answer
     expect(await testHook(runtime, mine.actor, refOf(hook))).toMatchObject({ answer, fault: null })
@@ -99,7 +99,7 @@ describeWithDatabase('a decision hook', (database) => {
     expect(await revealHookSecret(runtime, mine.actor, refOf(hook))).toBe(secret)
   })
 
-  it('cannot be tested by a stranger', async () => {
+  it('cannot be tested by a member of another workspace', async () => {
     await save()
     const other = await createTestWorkspace(runtime)
     await expect(testHook(runtime, other.actor, refOf('before_create'))).rejects.toMatchObject({

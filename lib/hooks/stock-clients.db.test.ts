@@ -76,7 +76,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
   const newest = async () => (await listFiles(site.runtime, site.actor, { limit: 1 })).data[0]!
   const files = async () => (await listFiles(site.runtime, site.actor, { limit: 100 })).data.length
 
-  it.each(WAYS)('a file sent %s is told as done exactly when its object is there', async (_, way) => {
+  it.each(WAYS)('a file sent %s is reported as done only when its object exists', async (_, way) => {
     decider.answer = () => ({ allow: true, result: 42 })
     const before = await files()
     const { error, objects, result } = await upload(way, randomBytes(BYTES))
@@ -91,7 +91,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
   })
 
   it.each(WAYS)(
-    'a file sent %s is told as rejected, with its reason, and nothing starts over',
+    'a file sent %s is reported as rejected, with its reason, and nothing starts over',
     async (_, way) => {
       decider.answer = () => ({ allow: false, reason: REASON })
       const before = await files()
@@ -106,7 +106,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
     },
   )
 
-  it('a deferred file goes on by itself once it is decided', async () => {
+  it('a deferred file continues automatically once it is decided', async () => {
     decider.answer = () => ({ defer: true })
     line.drop(0)
     const uploading = upload({}, randomBytes(BYTES))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ALL_RIGHTS, assertMay, lesserRole, may, ROLES } from './rights.ts'
 
-it('has the rights of each role', () => {
+it("knows each role's rights", () => {
   const table = Object.fromEntries(
     ROLES.map((role) => [role, ALL_RIGHTS.filter((right) => may({ role }, right))]),
   )
@@ -13,7 +13,7 @@ it('has the rights of each role', () => {
   })
 })
 
-it('says which role would do, to people and to keys', () => {
+it('names the required role to people and to keys', () => {
   expect(() => assertMay({ role: 'developer' }, 'administer')).toThrow(
     'Your role here is a developer; this needs an admin.',
   )
@@ -22,7 +22,7 @@ it('says which role would do, to people and to keys', () => {
   )
 })
 
-it('knows the one of fewer rights', () => {
+it('knows which has fewer rights', () => {
   expect(lesserRole('admin', 'viewer')).toBe('viewer')
   expect(lesserRole('developer', 'owner')).toBe('developer')
 })

@@ -12,7 +12,7 @@ import { createSender } from '../workspace/senders/create-sender.ts'
 import { createAccountKey } from './accounts/account-keys.ts'
 
 describeWithDatabase('what a workspace makes', (database) => {
-  it('is limited for a time, each workspace by itself', async () => {
+  it('is limited over time, separately for each workspace', async () => {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
     const store = { name: 'S', provider: 'gcs', bucket: 'media', accessKeyId: 'K', secretAccessKey: 'secret' }

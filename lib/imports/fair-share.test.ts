@@ -9,13 +9,13 @@ describe('places that imports give up', () => {
   it.each([
     ['nobody waits', held('a', 4), [], []],
     ['another workspace waits with one', held('a', 4), [waits('b', 1)], ['a3']],
-    ['it waits with many: half of them, and no more', held('a', 4), [waits('b', 9)], ['a3', 'a2']],
-    ['it has as many but one', held('a', 3), [waits('b', 9, 2)], []],
+    ['it waits with many: half of the places, and no more', held('a', 4), [waits('b', 9)], ['a3', 'a2']],
+    ['it has only one less', held('a', 3), [waits('b', 9, 2)], []],
     ['every workspace has one', [...held('a', 1), ...held('b', 1)], [waits('c', 5)], []],
     ['one has more than the others', [...held('a', 1), ...held('b', 3)], [waits('c', 5)], ['b2']],
     ['two wait', held('a', 6), [waits('b', 5), waits('c', 5)], ['a5', 'a4', 'a3', 'a2']],
     ['its others are fetched by other nodes', held('a', 1, 5), [waits('b', 5)], ['a0']],
-  ])('where %s', (_, places, waiting, yielded) => {
+  ])('when %s', (_, places, waiting, yielded) => {
     expect(placesToYield(places, waiting)).toEqual(yielded)
   })
 })

@@ -1,13 +1,17 @@
-/** Of a workspace, on all nodes. */
+/** A workspace's imports, on all nodes. */
 export type WaitingWorkspace = { workspaceId: string; waiting: number; running: number }
 
-/** An import in the hands of this node; `running` is how many of its workspace are being fetched, on all nodes. */
+/**
+ * An import that this node is fetching; `running` is how many of its workspace's imports are being fetched,
+ * on all nodes.
+ */
 export type HeldPlace = { claim: string; workspaceId: string; running: number }
 
 /**
- * Which imports give their places up, once all places of a node are taken and other workspaces wait. A workspace gives up only
- * what leaves it with no fewer than the one that gets it, so that places don't go back and forth. Of its imports the newest goes;
- * `held` is in the order in which they were asked for.
+ * Which imports give up their places when all of a node's places are taken and other workspaces are waiting.
+ * A workspace only gives up a place if it still has at least as many as the one that gets it, so that places
+ * do not go back and forth. Its newest import gives way; `held` is in the order in which the imports were
+ * requested.
  */
 export function placesToYield(
   held: readonly HeldPlace[],

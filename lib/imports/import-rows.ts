@@ -73,7 +73,7 @@ export async function claimImports(
   })
 }
 
-/** The workspaces that could have more fetched at once than they have. */
+/** The workspaces that have waiting imports and may fetch more at once. */
 export function waitingWorkspaces(
   db: Db,
   { perWorkspace, nowMs }: Pick<ClaimLimits, 'perWorkspace' | 'nowMs'>,

@@ -100,11 +100,11 @@ class ImportWorker {
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))
   }
 
-  /** Imports may take days: without this, a workspace would wait for the others to finish theirs. */
+  /** Imports may take days: without this, a workspace would have to wait for those of others to finish. */
   async #yield(running: ReadonlyMap<string, number>): Promise<void> {
     const { db, clock } = this.#deps.context
     const { perWorkspace } = this.#limits
-    // Their ids are in the order in which the imports were asked for.
+    // Their ids are in the order in which the imports were requested.
     const runs = [...this.#runs.values()].sort((a, b) => (a.claimed.fileId < b.claimed.fileId ? -1 : 1))
     // Places that are being given up are still counted as taken.
     if (runs.some(({ stop }) => stop.signal.aborted)) return
@@ -114,7 +114,7 @@ class ImportWorker {
     }))
     const waiting = await waitingWorkspaces(db, { perWorkspace, nowMs: clock.now() })
     for (const claim of placesToYield(held, waiting))
-      this.#runs.get(claim)?.stop.abort(new Error('Another workspace waits for the place of this import.'))
+      this.#runs.get(claim)?.stop.abort(new Error("Another workspace is waiting for this import's place."))
   }
 
   /** The bytes received are kept, and other workers continue immediately. */

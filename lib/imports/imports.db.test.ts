@@ -85,7 +85,7 @@ describe('an import', () => {
     expect(await object(id)).toBeUndefined()
   }
 
-  it('becomes an object with the name of its path and the type that the source says', async () => {
+  it("becomes an object with the name from its path and the source's type", async () => {
     const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }))
     await expectEqual(id)
     expect((await rowOf(id)).filetype).toBe('video/mp4')
@@ -94,7 +94,7 @@ describe('an import', () => {
     expect(kept).toMatchObject({ shownUrl: `${source.url}/films/a%20film.mp4`, sealed: '' })
   })
 
-  it('fetches each byte once from a source that breaks off again and again', async () => {
+  it('fetches each byte once from a source that repeatedly breaks off', async () => {
     const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG, cutAfter: 5 * MiB }))
     await expectEqual(id)
     const starts = source.requests.map(({ range }) => range)
@@ -102,7 +102,7 @@ describe('an import', () => {
     expect(source.requests.slice(1).every((headers) => headers['if-range'] === ETAG)).toBe(true)
   })
 
-  it('goes on with its digest where it had come to', async () => {
+  it('continues its digest where it stopped', async () => {
     const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`
     const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG, cutAfter: 5 * MiB }), {
       digest,
@@ -111,7 +111,7 @@ describe('an import', () => {
     expect(source.requests.at(-1)!.range).toBe(`bytes=${10 * MiB}-`)
   })
 
-  it('of another digest never becomes an object', async () => {
+  it('never becomes an object with another digest', async () => {
     const digest = `sha-256:${'0'.repeat(64)}`
     await expectFailed(
       await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }), { digest }),
@@ -122,7 +122,7 @@ describe('an import', () => {
     await expectFailed(await begin(chunked, { digest }), 'digest_mismatch')
   })
 
-  it('of another digest never becomes an object, even if nothing more comes', async () => {
+  it('never becomes an object with another digest, even if nothing more arrives', async () => {
     const digest = `sha-256:${'0'.repeat(64)}`
     await expectFailed(
       await begin((_, res) => res.writeHead(200, { 'Content-Length': 0 }).end(), { digest }),
@@ -135,7 +135,7 @@ describe('an import', () => {
     await expectFailed(await begin(left, { digest }), 'digest_mismatch')
   })
 
-  it('is compared with what was there, even if the source says only now how long it is', async () => {
+  it('is compared with the existing bytes, even if the source reports its length only now', async () => {
     const other = randomBytes(7 * MiB)
     const changed = (_: IncomingMessage, res: ServerResponse, at: number) => {
       if (at > 1) return res.writeHead(200, { 'Content-Length': other.length }).end(other)
@@ -147,20 +147,17 @@ describe('an import', () => {
   it.each([
     ['without ranges', { ETag: ETAG }, `bytes=${7 * MiB}-`],
     ['without a validator', {}, undefined],
-  ])(
-    'reads a source %s again from the start, and goes on where it had come to',
-    async (_, headers, range) => {
-      const id = await begin((_, res, at) => {
-        res.writeHead(200, { ...headers, 'Content-Length': bytes.length })
-        if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
-        else res.end(bytes)
-      })
-      await expectEqual(id)
-      expect(source.requests.map((asked) => asked.range)).toEqual([undefined, range])
-    },
-  )
+  ])('reads a source %s again from the start, and continues where it stopped', async (_, headers, range) => {
+    const id = await begin((_, res, at) => {
+      res.writeHead(200, { ...headers, 'Content-Length': bytes.length })
+      if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
+      else res.end(bytes)
+    })
+    await expectEqual(id)
+    expect(source.requests.map((asked) => asked.range)).toEqual([undefined, range])
+  })
 
-  it('without a length ends where the body ends', async () => {
+  it('ends where the body ends if it has no length', async () => {
     await expectEqual(await begin((_, res) => res.writeHead(200).write(bytes, () => res.end())))
     await expectEqual(
       await begin((_, res) => res.writeHead(200, { 'Content-Length': 0 }).end()),
@@ -168,7 +165,7 @@ describe('an import', () => {
     )
   })
 
-  it('is finished by a source that has nothing left to send', async () => {
+  it('is finished if the source has nothing left to send', async () => {
     const id = await begin((_, res, at) => {
       if (at > 1) return res.writeHead(416, { 'Content-Range': `bytes */${bytes.length}` }).end()
       res.writeHead(200, { ETag: ETAG }).write(bytes, () => setImmediate(() => res.socket?.end()))
@@ -192,7 +189,7 @@ describe('an import', () => {
     await expectFailed(shrunk, 'source_changed')
   })
 
-  it('goes on with a new version whose beginning is the same', async () => {
+  it('continues with a new version that starts with the same bytes', async () => {
     const id = await begin((req, res, at) =>
       at === 1
         ? sendFile(req, res, { bytes, etag: ETAG, cutAfter: 7 * MiB })
@@ -202,7 +199,7 @@ describe('an import', () => {
     expect(source.requests.at(-1)!.range).toBe(`bytes=${10 * MiB}-`)
   })
 
-  it('fails if the source ignores If-Range, and sends a piece of another version', async () => {
+  it('fails if the source ignores If-Range and sends part of another version', async () => {
     const id = await begin((req, res, at) => {
       if (at === 1) return sendFile(req, res, { bytes, etag: ETAG, cutAfter: 7 * MiB })
       expect(wantedStart(req, ETAG)).toBe(7 * MiB)
@@ -212,7 +209,7 @@ describe('an import', () => {
     await expectFailed(id, 'source_changed')
   })
 
-  it('fails if the source compresses the file, or does not say where it ends', async () => {
+  it('fails if the source compresses the file or does not say where it ends', async () => {
     await expectFailed(
       await begin((_, res) => res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(bytes))),
       'compressed .*gzip',
@@ -227,7 +224,7 @@ describe('an import', () => {
     )
   })
 
-  it('fails at once with the status of the source, and waits where that says so', async () => {
+  it("fails immediately with the source's status, or waits if that says so", async () => {
     await expectFailed(await begin((_, res) => res.writeHead(404).end()), 'status 404')
     const id = await begin((req, res, at) =>
       at === 1
@@ -242,7 +239,7 @@ describe('an import', () => {
     await expectEqual(id)
   })
 
-  it('is given up after a day of failures', async () => {
+  it('is abandoned after a day of failures', async () => {
     const id = await begin((_, res) => res.writeHead(500).end())
     for (const failures of [1, 2]) {
       await vi.waitFor(async () => expect((await rowOf(id)).failures).toBe(failures), { timeout: 10_000 })
@@ -251,7 +248,7 @@ describe('an import', () => {
     await expectFailed(id, 'within 24 hours.*status 500')
   })
 
-  it('follows redirects, and sends its headers to the first origin alone', async () => {
+  it('follows redirects, and sends its headers only to the first origin', async () => {
     const other = await openSource((req, res) => sendFile(req, res, { bytes, etag: ETAG }))
     const headers = { Authorization: 'Basic secret' }
     const id = await begin(
@@ -266,7 +263,7 @@ describe('an import', () => {
     await other.close()
   })
 
-  it('fails on a redirect to a private address, to another scheme, or without end', async () => {
+  it('fails on a redirect to a private address or another scheme, and on endless redirects', async () => {
     const to = (location: string) => begin((_, res) => res.writeHead(302, { Location: location }).end())
     await expectFailed(
       await to('http://169.254.169.254/latest/meta-data'),
@@ -276,7 +273,7 @@ describe('an import', () => {
     await expectFailed(await to('/again'), 'more than 5 times')
   })
 
-  it('is interrupted where the source drips', async () => {
+  it('is interrupted if the source is too slow', async () => {
     const id = await begin((_, res) => {
       res.writeHead(200, { 'Content-Length': bytes.length }).write('x')
     })
@@ -284,7 +281,7 @@ describe('an import', () => {
     await cancelFile(site.runtime, site.actor, id)
   })
 
-  it('ends at its limit where the source does not end', async () => {
+  it('ends at its limit if the source does not end', async () => {
     const chunk = randomBytes(MiB)
     const id = await begin(
       (_, res) => {

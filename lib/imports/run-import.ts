@@ -51,7 +51,7 @@ export type ImportDeps = {
   terms: ImportTerms
 }
 
-/** One import in this worker's hands. */
+/** One import that this worker is fetching. */
 export type Running = {
   claimed: ClaimedImport
   pace: Pace

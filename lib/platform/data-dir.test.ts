@@ -22,13 +22,13 @@ const sentence = (dataDir: string): string => {
   return ''
 }
 
-it('makes a folder for its owner alone, and takes one that is there', () => {
+it('creates a folder only for its owner, and uses an existing one', () => {
   expect(sentence(join(folder, 'a/b'))).toBe('')
   expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700)
   expect(sentence(join(folder, 'a/b'))).toBe('')
 })
 
-it('closes to others a folder that is ours, and no other', () => {
+it('restricts access to its own folder, and to no other', () => {
   const modeOf = (path: string) => statSync(path).mode & 0o066
   const [ours, theirs] = [join(folder, 'ours'), join(folder, 'theirs')]
   for (const path of [ours, theirs]) mkdirSync(path, { mode: 0o755 })
@@ -39,7 +39,7 @@ it('closes to others a folder that is ours, and no other', () => {
   expect([modeOf(ours), modeOf(theirs)]).toEqual([0, 0o044])
 })
 
-it('says that there is a file in its place, or on the way to it', () => {
+it('reports a file in its place, or in the place of a parent folder', () => {
   writeFileSync(join(folder, 'file'), '')
   for (const path of [join(folder, 'file'), join(folder, 'file/data')])
     expect(sentence(path)).toBe(
@@ -47,14 +47,14 @@ it('says that there is a file in its place, or on the way to it', () => {
     )
 })
 
-it('says that it may not write', ({ skip }) => {
-  if (process.platform !== 'linux') return skip('There is no /sys, where nobody may make a folder.')
+it('reports missing write permission', ({ skip }) => {
+  if (process.platform !== 'linux') return skip('There is no /sys, where nobody can create a folder.')
   expect(sentence('/sys/sluice')).toMatch(
     /^Sluice cannot use \/sys\/sluice: (this user cannot write there|its file system is read-only)\. .* DATA_DIR/,
   )
 })
 
-it('says that the disk is full', ({ skip }) => {
+it('reports a full disk', ({ skip }) => {
   const disk = join(folder, 'disk')
   makeDataDir(disk)
   try {

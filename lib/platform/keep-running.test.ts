@@ -26,7 +26,7 @@ function program() {
 
 const silent = createLogger('silent')
 
-it('starts again at once what ran for long, and later and later what ends soon', async () => {
+it('restarts a long-running program immediately, and one that ends soon after growing pauses', async () => {
   const given = program()
   const running = await keepRunning('It', given.start, silent)
   await vi.advanceTimersByTimeAsync(10_000)
@@ -45,7 +45,7 @@ it('starts again at once what ran for long, and later and later what ends soon',
   expect(given.starts).toBe(10)
 })
 
-it('goes on trying where it does not start, until it is stopped', async () => {
+it('keeps trying if it does not start, until it is stopped', async () => {
   const given = program()
   const lines: string[] = []
   const log = createLogger('error', { write: (line) => void lines.push(JSON.parse(line).msg) })
@@ -65,7 +65,7 @@ it('goes on trying where it does not start, until it is stopped', async () => {
   expect(given.starts).toBe(4)
 })
 
-it('ends what comes up while it is being stopped', async () => {
+it('ends a program that starts while it is being stopped', async () => {
   const given = program()
   const coming = Promise.withResolvers<void>()
   const start = async () => {
@@ -82,7 +82,7 @@ it('ends what comes up while it is being stopped', async () => {
   expect(given.starts).toBe(2)
 })
 
-it('fails where the first start fails', async () => {
+it('fails if the first start fails', async () => {
   const given = program()
   given.failsToStart = true
   await expect(keepRunning('It', given.start, silent)).rejects.toThrow('no memory')

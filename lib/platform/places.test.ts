@@ -8,7 +8,7 @@ function open({ most, mostForEach }: { most: number; mostForEach: number }) {
   return { take, gaveUp }
 }
 
-it('gives one owner so many places, and takes each back once', () => {
+it('gives one owner a limited number of places, and takes each back once', () => {
   const { take } = open({ most: 3, mostForEach: 2 })
   const first = take('a')
   take('a')
@@ -26,7 +26,7 @@ it('has a place for the next workspace when 25 others have taken all', () => {
   expect(new Set(gaveUp).size).toBe(19)
 })
 
-it('takes the newest place of whoever has the most, and what it gave up frees nothing more', () => {
+it('takes the newest place from the owner with the most, and giving it up frees nothing more', () => {
   const { take, gaveUp } = open({ most: 3, mostForEach: 3 })
   take('a', 'first')
   take('a', 'second')
@@ -37,7 +37,7 @@ it('takes the newest place of whoever has the most, and what it gave up frees no
   expect(take('b')).toEqual({ refused: 'all taken' })
 })
 
-it('lets nobody who has as many take a place in turn', () => {
+it('lets no owner with as many places take one', () => {
   const { take, gaveUp } = open({ most: 2, mostForEach: 2 })
   take('a')
   take('b')

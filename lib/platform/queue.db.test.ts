@@ -21,7 +21,7 @@ describeWithDatabase('the queue', (database) => {
     await queue.stop()
   })
 
-  it('brings a job to the worker when the transaction commits, and none when it rolls back', async () => {
+  it('delivers a job to the worker when the transaction commits, and none when it rolls back', async () => {
     const done = new Promise<{ n: number }>((resolve) => {
       arrived = resolve
     })

@@ -17,4 +17,4 @@ it.each([
   ['::ffff:192.0.2.1', undefined],
   ['2001:0db8:1:2::6', '2001:db8:1::/48'],
   ['2001:db8::1', '2001:db8:0::/48'],
-])('takes %s for a part of %s', (address, site) => expect(siteOf(address)).toBe(site))
+])('counts %s as part of %s', (address, site) => expect(siteOf(address)).toBe(site))

@@ -3,7 +3,7 @@ import { createVault } from './vault.ts'
 
 const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
-it('opens what it sealed, and only in its own context', () => {
+it('opens what it sealed only in its own context', () => {
   const vault = createVault([first])
   const sealed = vault.seal('wJalrXUtnFEMI', 'data_store:1')
   expect(sealed).not.toContain('wJalr')
@@ -33,7 +33,7 @@ it('refuses a changed byte', () => {
   expect(() => vault.open(parts.join('.'), 'c')).toThrow()
 })
 
-it('refuses a tag that was cut short', () => {
+it('refuses a truncated tag', () => {
   const vault = createVault([first])
   const parts = vault.seal('hello', 'c').split('.')
   parts[4] = Buffer.from(parts[4]!, 'base64url').subarray(0, 4).toString('base64url')
@@ -43,7 +43,7 @@ it('refuses a tag that was cut short', () => {
 const place = (column: string, id = '1') => ({ column: `data_stores.${column}`, id, row: `data_store:${id}` })
 const [accessKey, secretKey] = [place('access_key_id'), place('secret_access_key')]
 
-it('opens what belongs to a column in that column of that row only', () => {
+it("opens a column's secret only in that column of that row", () => {
   const vault = createVault([first])
   const sealed = vault.seal('wJalrXUtnFEMI', secretKey)
   expect(vault.open(sealed, secretKey)).toBe('wJalrXUtnFEMI')
@@ -52,7 +52,7 @@ it('opens what belongs to a column in that column of that row only', () => {
   expect(() => vault.open(sealed, secretKey.row)).toThrow()
 })
 
-it('opens what an older release bound to the row alone, until none of that is left', () => {
+it('opens secrets that an older release bound only to the row, until none are left', () => {
   const vault = createVault([first])
   const older = vault.seal('wJalrXUtnFEMI', secretKey.row)
   expect(vault.open(older, secretKey)).toBe('wJalrXUtnFEMI')

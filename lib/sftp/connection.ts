@@ -30,8 +30,8 @@ const EXCHANGES = 5
 const EXCHANGE_PER_BYTES = 64 * 1024 * 1024
 
 /**
- * One connection: who signed in on it, when it is read, and when it ends. It is only read while its data is taken
- * over; until then, its bytes wait in the sockets and in the client, not in memory.
+ * One connection: who signed in on it, when it is read, and when it ends. It is only read while its data can
+ * be passed on; until then, its bytes wait in the sockets and in the client, not in memory.
  */
 export class Connection {
   readonly #deps: ConnectionDeps

@@ -21,7 +21,7 @@ describe('An attacker on the SFTP port', () => {
     await database?.close()
   })
 
-  /** A client that only sends what it is told to. Resolves when the server has closed it. */
+  /** A client that only sends the given bytes. Resolves when the server has closed the connection. */
   const open = (port: number) => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
     let received = ''
@@ -44,13 +44,13 @@ describe('An attacker on the SFTP port', () => {
     return client.end()
   }
 
-  /** By this reason, in all tests so far. */
+  /** The number of refusals for this reason, in all tests so far. */
   const refused = async (reason: string) => {
     const { values } = await site.runtime.metrics.sftpRefusals.get()
     return values.find(({ labels }) => labels.reason === reason)?.value ?? 0
   }
 
-  it('cannot open more connections than there are places for those who sign in', async () => {
+  it('cannot open more connections than there are places for clients that are signing in', async () => {
     const node = await serveSftp(site.runtime, { terms: { signingInPerNetwork: 5 } })
     const flood = Array.from({ length: 50 }, () => open(node.port))
     await Promise.all(flood.map(({ socket }) => once(socket, 'connect')))
@@ -62,7 +62,7 @@ describe('An attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('cannot make a node exchange keys as fast as it likes', async () => {
+  it('cannot make a node exchange keys at any rate', async () => {
     const node = await serveSftp(site.runtime, {
       terms: { exchangesPerNetwork: { burst: 3, refillMs: 60_000 } },
     })
@@ -76,7 +76,7 @@ describe('An attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('is closed if it does not sign in, in time, in few attempts and in few bytes', async () => {
+  it('is disconnected unless it signs in within the limits for time, attempts and bytes', async () => {
     const node = await serveSftp(site.runtime, { terms: { signInBytes: 4096, signInAttempts: 2 } })
     const silent = open(node.port)
     await vi.waitFor(() => expect(silent.received()).toContain('SSH-2.0-Sluice'))
@@ -108,7 +108,7 @@ describe('An attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('is refused by address after many failures, whatever it sends then', async () => {
+  it('is refused by address after many failures, whatever it sends', async () => {
     const other = await openSftpSite(database)
     let refused = 0
     const wrong = `tmp_${'0'.repeat(43)}`
@@ -137,7 +137,7 @@ describe('An attacker on the SFTP port', () => {
     await entering(site.port)
   })
 
-  it('cannot fill memory with answers that it does not read, with handles, or with writes out of order', async () => {
+  it('cannot fill memory with unread responses, handles, or out-of-order writes', async () => {
     const node = await serveSftp(site.runtime, { terms: { handles: 3, allAheadBytes: MiB } })
     const client = await connectSftp({ ...site, port: node.port }, await site.token())
     const handles = [await client.open('a', 'w'), await client.open('b', 'w'), await client.open('c', 'w')]
@@ -165,7 +165,7 @@ describe('An attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('is closed when it does nothing for long', async () => {
+  it('is disconnected after a long idle time', async () => {
     const client = await connectSftp(site, await site.token())
     site.clock.advance(seconds(601))
     await client.gone

@@ -37,7 +37,7 @@ describe('SFTP', () => {
     expect((await site.objectOf(fileId)).equals(whole)).toBe(true)
   }
 
-  it('makes an object of a file that is closed, with its folder in the key', async () => {
+  it('creates an object from a closed file, with its folder in the key', async () => {
     const client = await connect()
     await client.put('/films/one.mp4', bytes)
     expect(await client.stat('/films/one.mp4')).toMatchObject({ size: bytes.length })
@@ -53,14 +53,14 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('makes an object of an empty file', async () => {
+  it('creates an object from an empty file', async () => {
     const client = await connect()
     await client.put('empty', Buffer.alloc(0))
     await expectEqual((await site.files())[0]!.id, Buffer.alloc(0))
     await client.end()
   })
 
-  it('tells of a decision when the file is closed', async () => {
+  it('reports a decision when the file is closed', async () => {
     const decider = await openDecider()
     const { runtime, actor, pipe } = site
     const ref = { pipeId: pipe.id, hook: 'before_complete' }
@@ -83,7 +83,7 @@ describe('SFTP', () => {
     await decider.close()
   })
 
-  it('goes on from the confirmed offset after a cut, on another connection', async () => {
+  it('continues from the confirmed offset after an interruption, on another connection', async () => {
     const first = await connect({ subject: 'resumer' })
     await first.writeAll(await first.open('big.bin', 'w'), bytes.subarray(0, 7 * MiB))
     await first.kill()
@@ -110,7 +110,7 @@ describe('SFTP', () => {
     await again.end()
   })
 
-  it('puts writes in order within a window, and refuses those outside of it', async () => {
+  it('reorders writes within a window, and refuses those outside of it', async () => {
     const client = await connect()
     const handle = await client.open('order', 'w')
     await client.write(handle, Buffer.from('world'), 6)
@@ -143,7 +143,7 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('lists what this Sender and subject uploaded, with folders, and nobody else’s', async () => {
+  it('lists only the files of this Sender and subject, with folders', async () => {
     const mine = await connect({ subject: 'lister' })
     for (const path of ['one', 'a/two', 'a-b/three', 'a/b/four', 'a0/five'])
       await mine.put(path, Buffer.from(path))
@@ -173,7 +173,7 @@ describe('SFTP', () => {
     for (const client of [other, theirs, later]) await client.end()
   })
 
-  it('stays within its directory, follows no links, and gives nothing back', async () => {
+  it('stays within its directory, follows no links, and does not allow reading', async () => {
     const client = await connect({ subject: 'attacker' })
     await client.put('../../../etc/../passwd', Buffer.from('x'))
     expect((await client.list('/')).map(({ filename }) => filename)).toEqual(['passwd'])
@@ -212,7 +212,7 @@ describe('SFTP', () => {
     )
   })
 
-  it('refuses the next write of a session whose token was revoked, and keeps what came before', async () => {
+  it('refuses the next write of a session whose token was revoked, and keeps earlier bytes', async () => {
     const token = await site.token({ subject: 'revoked' })
     const client = await connectSftp(site, token)
     const handle = await client.open('kept', 'w')
@@ -226,7 +226,7 @@ describe('SFTP', () => {
     await again.end()
   })
 
-  it('takes a file away from a writer that is silent, and gives it back with the next write', async () => {
+  it("releases a silent writer's file, and takes it again with the next write", async () => {
     const writer = await connect({ subject: 'shared' })
     const handle = await writer.open('shared', 'w')
     await writer.write(handle, Buffer.from('one '), 0)
@@ -238,7 +238,7 @@ describe('SFTP', () => {
     for (const client of [writer, onlooker]) await client.end()
   })
 
-  it('cancels an unfinished file that is removed, or started over', async () => {
+  it('cancels an unfinished file that is removed or started over', async () => {
     const client = await connect({ subject: 'remover' })
     const first = await client.open('again', 'w')
     await client.write(first, Buffer.from('first'), 0)
@@ -252,7 +252,7 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('stores what a node that stops has received', async () => {
+  it('stores the bytes that a stopping node has received', async () => {
     const client = await connect({ subject: 'stopped' })
     const handle = await client.open('stopped', 'w')
     await client.writeAll(handle, bytes.subarray(0, 6 * MiB))

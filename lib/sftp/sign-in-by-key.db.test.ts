@@ -20,7 +20,7 @@ const KEYS = [
 
 const PATIENCE = { timeout: 10_000 }
 
-describe('a key of a Sender', () => {
+describe("a Sender's key", () => {
   let database: DatabaseHandle
   let site: SftpSite
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('a key of a Sender', () => {
   const connect = (privateKey: string) => connectSftp(site, undefined, { privateKey })
   const remove = (id: string) => removeSenderKey(site.runtime, site.actor, site.sender.id, id)
 
-  it.each(KEYS)('of the type %s uploads, and what it opened and from where is kept', async (_, pair) => {
+  it.each(KEYS)('of type %s uploads, and its files and addresses are recorded', async (_, pair) => {
     const { id, fingerprint } = await add(pair.public)
     const client = await connect(pair.private)
     await client.put('film.mp4', Buffer.from('film'))
@@ -68,7 +68,7 @@ describe('a key of a Sender', () => {
     await remove(id)
   })
 
-  it('sees and resumes what its Sender and subject began, and nothing else', async () => {
+  it('sees and resumes only uploads of its Sender and subject', async () => {
     const [[, one], [, two]] = KEYS
     const keys = [await add(one.public, { subject: 'one' }), await add(two.public, { subject: 'two' })]
     const begun = await connectSftp(site, await site.token({ subject: 'one' }))
@@ -86,7 +86,7 @@ describe('a key of a Sender', () => {
     for (const { id } of keys) await remove(id)
   })
 
-  it('ends its open sessions at the next write once it is removed, and what came before is kept', async () => {
+  it('ends its open sessions at the next write once it is removed, and keeps earlier bytes', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public, { subject: 'removed' })
     const client = await connect(pair.private)
@@ -102,7 +102,7 @@ describe('a key of a Sender', () => {
     await again.end()
   })
 
-  it('belongs to one Sender of a workspace, and ends with it', async () => {
+  it('belongs to one Sender in a workspace, and ends with it', async () => {
     const [[, pair]] = KEYS
     const { id: senderId } = await createSender(site.runtime, site.actor, { name: 'Short-lived' })
     const { id } = await add(pair.public, { senderId })
@@ -114,7 +114,7 @@ describe('a key of a Sender', () => {
     await removeSenderKey(site.runtime, site.actor, senderId, id)
   })
 
-  it('does not sign in where it is unknown, or the source is off', async () => {
+  it('does not sign in if it is unknown or the source is off', async () => {
     const [, [, pair]] = KEYS
     await expect(connect(pair.private)).rejects.toThrow('authentication')
     const { id } = await add(pair.public)
@@ -151,7 +151,7 @@ describe('a key of a Sender', () => {
   })
   const blob = Buffer.from('the session, and what is asked of it')
 
-  it('signs in only with a signature of its own', async () => {
+  it('signs in only with its own signature', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const [own, others] = [parsed(one.private), parsed(two.private)]
@@ -167,7 +167,7 @@ describe('a key of a Sender', () => {
     await remove(id)
   })
 
-  it('counts every signature that is not by it as a failed attempt, also after a good start', async () => {
+  it('counts every invalid signature as a failed attempt, even after a valid key offer', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const good = signedBy(parsed(one.private))
@@ -201,7 +201,7 @@ describe('a key of a Sender', () => {
     await remove(id)
   })
 
-  it('counts a connection once, however many unknown keys its agent offers, also under no name of a Pipe', async () => {
+  it('counts a connection once, however many unknown keys its agent offers, even with an invalid user name', async () => {
     const { key } = signedBy(parsed(KEYS[0][1].private))
     const address = '203.0.113.8'
     const failures = async () => {
@@ -221,7 +221,7 @@ describe('a key of a Sender', () => {
     await database.db.execute('delete from rate_limits')
   })
 
-  it('does not sign in to the demo workspace where that is off', async () => {
+  it('does not sign in to the demo workspace if the demo is off', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public)
     const good = signedBy(parsed(pair.private))
@@ -235,7 +235,7 @@ describe('a key of a Sender', () => {
     await remove(id)
   })
 
-  it('is audited once for each address, also where its sessions come from several by turns', async () => {
+  it('is audited once for each address, even if sessions alternate between several', async () => {
     const [[, pair]] = KEYS
     const { id, fingerprint } = await add(pair.public)
     const good = signedBy(parsed(pair.private))
@@ -250,7 +250,7 @@ describe('a key of a Sender', () => {
     await remove(id)
   })
 
-  it('leaves no token behind when its session ends, and its files stay', async () => {
+  it('leaves no token behind when its session ends, but its files stay', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public, { subject: 'tidy' })
     const tokens = async () => {
@@ -275,7 +275,7 @@ describe('a key of a Sender', () => {
     await remove(id)
   })
 
-  it('of RSA is refused with SHA-1, whatever the client calls it', async () => {
+  it('of type RSA is refused with SHA-1, whatever the client calls it', async () => {
     const [, , [, pair]] = KEYS
     const { id } = await add(pair.public)
     const own = parsed(pair.private)

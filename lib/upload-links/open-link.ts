@@ -25,7 +25,7 @@ export const openLinkInput = z.strictObject({
 export const openLinkAnswer = uploadLinkAnswer
   .pick({ title: true, state: true, hasPassword: true, expiresAt: true, allowedTypes: true })
   .extend({
-    /** Empty until the password is given, if the link has one. The title is told before that. */
+    /** Empty until the password is given, if the link has one. The title is shown before that. */
     message: z.string(),
     filesLeft: z.int().nullable(),
     bytesLeft: z.int().nullable(),
@@ -36,7 +36,7 @@ export const openLinkAnswer = uploadLinkAnswer
     upload: issuedTokenAnswer.extend({ mayCreate: z.boolean() }).nullable(),
   })
 
-/** For codes that belong to no link. */
+/** For unknown codes. */
 const GUESSES = { burst: 30, refillMs: 10_000 }
 /** For passwords, per link and network, so that nobody locks out a link's other visitors. */
 const PASSWORDS = { burst: 10, refillMs: 30_000 }
@@ -46,13 +46,13 @@ const TOKEN_MS = hours(1)
 
 type LinkRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
 type Answer = z.input<typeof openLinkAnswer>
-/** What whoever has the code is shown. */
+/** Shown to anyone who has the code. */
 export type ShownLink = Omit<Answer, 'upload'>
 
 /**
- * What a link's visitor may know and do. An open link gives visitors with its password a token that creates uploads.
- * A visitor with uploads in progress always gets a token that continues them and creates none, without the password,
- * so neither a reload nor closing the link ends them.
+ * What a link's visitors see, and what they may do. An open link gives visitors with its password a token
+ * that creates uploads. A visitor with uploads in progress always gets a token that continues them and
+ * creates none, without the password, so neither a reload nor closing the link ends them.
  */
 export async function openLink(
   runtime: LinkRuntime,
@@ -68,7 +68,7 @@ export async function openLink(
   return { ...show(row, runtime, upload !== null), upload }
 }
 
-/** What the page of a link shows before its script opens it. */
+/** What the link's page shows before its script opens it. */
 export async function lookAtLink(runtime: LinkRuntime, code: string, address: string): Promise<ShownLink> {
   return show(await linkOf(runtime, code, address), runtime)
 }
@@ -88,7 +88,7 @@ function show(row: UploadLinkRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUplo
   }
 }
 
-/** A code that belongs to no link counts as a guess. */
+/** An unknown code counts as a guess. */
 async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<UploadLinkRow> {
   const row = await findByCode(runtime, code)
   if (row) return row
@@ -120,7 +120,7 @@ async function findByCode({ db, config }: LinkRuntime, code: string): Promise<Up
   }
 }
 
-/** False if none was given. Attempts are counted before they are compared, which is expensive for this node. */
+/** False if no password was given. Attempts are counted before passwords are compared, which is expensive. */
 async function knowsPassword(
   runtime: LinkRuntime,
   { id, passwordHash }: UploadLinkRow,

@@ -20,7 +20,7 @@ import { uploadLinkInput } from './upload-link.ts'
 const newVisitor = () => randomBytes(32).toString('base64url')
 const HERE = '192.0.2.1'
 let addresses = 0
-/** An address that no other test uses, since failures count for each. */
+/** An address that no other test uses, since failures count per address. */
 const elsewhere = () => `198.51.100.${++addresses}`
 
 describeWithDatabase('an upload link', (database) => {
@@ -58,7 +58,7 @@ describeWithDatabase('an upload link', (database) => {
     return { filesCreated, bytesCreated, state }
   }
 
-  it('lets a stranger upload a file in its name, and is no Sender of the list', async () => {
+  it('lets a visitor upload a file on its behalf, and is not among the listed Senders', async () => {
     const link = await create({ message: 'Send us the rushes.' })
     const opened = await open(link.code)
     expect(opened).toMatchObject({ title: 'Films for May', message: 'Send us the rushes.', state: 'open' })
@@ -70,7 +70,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(senders.data.map(({ name }) => name)).toEqual(['Backend'])
   })
 
-  it('is told whole to whoever has no password to give, and without its message to the others', async () => {
+  it('shows its message only to visitors with the password, if it has one', async () => {
     const message = 'For your eyes only.'
     const plain = await create({ message })
     const { config } = site.runtime
@@ -84,11 +84,11 @@ describeWithDatabase('an upload link', (database) => {
     const entered = await open(code, { visitor, password: 'open sesame' }, elsewhere())
     expect(entered.message).toBe(message)
     await client(entered.upload!.token).begin(10)
-    // A visitor who comes back has given it before.
+    // A returning visitor has given it before.
     expect((await open(code, { visitor })).message).toBe(message)
   })
 
-  it('takes exactly its maximum of files when 50 visitors create at once', async () => {
+  it('accepts exactly its maximum number of files when 50 visitors create uploads at once', async () => {
     const link = await create({ maxFiles: 7 })
     const visitors = await Promise.all(Array.from({ length: 50 }, () => enter(link.code)))
     const made = await Promise.all(visitors.map((visitor) => visitor.create(10)))
@@ -98,7 +98,7 @@ describeWithDatabase('an upload link', (database) => {
     expect((await open(link.code)).upload).toBeNull()
   })
 
-  it('takes exactly its maximum of bytes when one visitor creates 50 uploads at once', async () => {
+  it('accepts exactly its maximum number of bytes when one visitor creates 50 uploads at once', async () => {
     const link = await create({ maxBytes: 99 })
     const visitor = await enter(link.code)
     const made = await Promise.all(
@@ -111,7 +111,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(codeOf(await visitor.create(null))).toBe('forbidden')
   })
 
-  it('counts a creation once that is sent again, since its answer was lost', async () => {
+  it('counts a creation once if it is repeated because its response was lost', async () => {
     const link = await create({ maxFiles: 1 })
     const visitor = await enter(link.code)
     const named = { 'Upload-Metadata': metadata({ filename: 'a' }) }
@@ -120,7 +120,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(await counts(link.id)).toMatchObject({ filesCreated: 1, bytesCreated: 10 })
   })
 
-  it('does not give a place back for an upload that was canceled, as tokens do not', async () => {
+  it('does not free a place when an upload is canceled, like tokens', async () => {
     const link = await create({ maxFiles: 1 })
     const url = await (await enter(link.code)).begin(10)
     const upload = { fileId: fileIdOf(url), workspaceId: site.workspaceId }
@@ -128,29 +128,32 @@ describeWithDatabase('an upload link', (database) => {
     expect(await counts(link.id)).toMatchObject({ filesCreated: 1 })
   })
 
-  it.each(['closed', 'expired'])('once %s, creates nothing and continues what has begun', async (state) => {
-    const expiresAt = new Date(site.clock.now() + 3600_000).toISOString()
-    const link = await create({ password: 'open sesame', expiresAt })
-    const visitor = newVisitor()
-    const before = await enter(link.code, { visitor, password: 'open sesame' })
-    const url = await before.begin(1000)
-    await before.patch(url, 0, Buffer.alloc(400))
-    if (state === 'closed') await changeUploadLink(site.runtime, site.actor, link.id, { closed: true })
-    else site.clock.advance(3600_000)
-    expect((await before.create(10)).status).toBe(state === 'closed' ? 403 : 401)
-    expect(await open(link.code)).toMatchObject({ state, upload: null })
+  it.each(['closed', 'expired'])(
+    'once %s, creates nothing and continues uploads in progress',
+    async (state) => {
+      const expiresAt = new Date(site.clock.now() + 3600_000).toISOString()
+      const link = await create({ password: 'open sesame', expiresAt })
+      const visitor = newVisitor()
+      const before = await enter(link.code, { visitor, password: 'open sesame' })
+      const url = await before.begin(1000)
+      await before.patch(url, 0, Buffer.alloc(400))
+      if (state === 'closed') await changeUploadLink(site.runtime, site.actor, link.id, { closed: true })
+      else site.clock.advance(3600_000)
+      expect((await before.create(10)).status).toBe(state === 'closed' ? 403 : 401)
+      expect(await open(link.code)).toMatchObject({ state, upload: null })
 
-    const reloaded = await open(link.code, { visitor })
-    expect(reloaded).toMatchObject({ state, upload: { mayCreate: false } })
-    const after = client(reloaded.upload!.token)
-    expect(codeOf(await after.create(10))).toBe('token_exhausted')
-    expect(await after.offset(url)).toBe(400)
-    expect((await after.patch(url, 400, Buffer.alloc(600))).status).toBe(204)
-    expect(await site.statusOf(url)).toBe('transferred')
-    expect((await open(link.code, { visitor })).upload).toBeNull()
-  })
+      const reloaded = await open(link.code, { visitor })
+      expect(reloaded).toMatchObject({ state, upload: { mayCreate: false } })
+      const after = client(reloaded.upload!.token)
+      expect(codeOf(await after.create(10))).toBe('token_exhausted')
+      expect(await after.offset(url)).toBe(400)
+      expect((await after.patch(url, 400, Buffer.alloc(600))).status).toBe(204)
+      expect(await site.statusOf(url)).toBe('transferred')
+      expect((await open(link.code, { visitor })).upload).toBeNull()
+    },
+  )
 
-  it('answers guessed codes, deleted links and links to a deleted Pipe alike', async () => {
+  it('gives the same response for guessed codes, deleted links and links to a deleted Pipe', async () => {
     const pipe = await createPipe(
       site.runtime,
       site.actor,
@@ -172,7 +175,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(codeOf(await client(upload!.token).create(10))).toBe('token_revoked')
   })
 
-  it('limits guesses of codes for each address, and keeps nobody out of a link', async () => {
+  it('limits guessed codes per address, and keeps nobody out of a link', async () => {
     const link = await create()
     const address = elsewhere()
     const guesses: string[] = []
@@ -182,7 +185,7 @@ describeWithDatabase('an upload link', (database) => {
     expect((await open(link.code, {}, address)).upload).not.toBeNull()
   })
 
-  it('limits wrong passwords for each address, and locks nobody else out', async () => {
+  it('limits wrong passwords per address, and locks nobody else out', async () => {
     const link = await create({ password: 'open sesame' })
     const address = elsewhere()
     expect(await open(link.code, {}, address)).toMatchObject({ hasPassword: true, upload: null })
@@ -194,7 +197,7 @@ describeWithDatabase('an upload link', (database) => {
     expect((await open(link.code, { password: 'open sesame' }, elsewhere())).upload).not.toBeNull()
   })
 
-  it('gives a token that opens no operation of the API, no SFTP and no upload of others', async () => {
+  it("issues a token that permits no API operation, no SFTP and no access to others' uploads", async () => {
     const link = await create()
     const [mine, other] = [await enter(link.code), await enter(link.code)]
     const url = await mine.begin(1000)

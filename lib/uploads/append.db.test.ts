@@ -52,7 +52,7 @@ describeWithDatabase('bytes that arrived before a cut', (database) => {
     },
   )
 
-  it('are in small rows, which take little memory to write; what a client waits for is in one', async () => {
+  it('are in small rows, which take little memory to write; bytes that a client waits for are in one', async () => {
     const whole = randomBytes(300_000)
     const rowsOf = async (url: string) => {
       const look = sql`select ${tailBytes} as bytes from upload_tails where file_id = ${fileIdOf(url)}::uuid
@@ -94,7 +94,7 @@ describe('several writers', () => {
   it.each([
     ['the same node', () => first],
     ['another node', () => second],
-  ])('a HEAD on %s stops a quiet writer, which learns the offset', async (_, other) => {
+  ])('a HEAD on %s stops a silent writer and returns the offset', async (_, other) => {
     const whole = randomBytes(3 * MiB)
     const url = await client.begin(whole.length)
     const patch = openPatch(client, url, { offset: 0, length: whole.length })
@@ -107,7 +107,7 @@ describe('several writers', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
-  it('two PATCHes at once on two nodes: one writes, the other learns where it stands', async () => {
+  it('two simultaneous PATCHes on two nodes: one writes, the other learns the offset', async () => {
     const whole = randomBytes(2 * MiB)
     const url = await client.begin(whole.length)
     const replies = await Promise.all([client.patch(url, 0, whole), client.patch(on(second, url), 0, whole)])
@@ -117,7 +117,7 @@ describe('several writers', () => {
     expect(await site.statusOf(url)).toBe('transferred')
   })
 
-  it('chunks that alternate between the nodes make the object', async () => {
+  it('chunks that alternate between nodes form the object', async () => {
     const whole = randomBytes(12 * MiB)
     const url = await client.begin(whole.length)
     for (let at = 0, turn = 0; at < whole.length; at += MiB, turn++) {
@@ -128,7 +128,7 @@ describe('several writers', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
-  it('a DELETE under a writer ends it', async () => {
+  it('a DELETE ends a writer', async () => {
     const url = await client.begin(3 * MiB)
     const patch = openPatch(client, url, { offset: 0, length: 3 * MiB })
     await patch.write(randomBytes(MiB))
@@ -137,7 +137,7 @@ describe('several writers', () => {
     expect((await patch.reply).status).toBe(410)
   })
 
-  it('a node that stops records what came, and the client goes on at the other', async () => {
+  it('a stopping node records what it received, and the client continues on the other', async () => {
     const stopping = await serveUploads(site.runtime)
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
@@ -158,7 +158,7 @@ describe('several writers', () => {
         where t.file_id = ${fileIdOf(url)}::uuid and t.kind = 'request'`,
     )
 
-  it('a request that ends with a part is over when the part is recorded', async () => {
+  it('a request that ends with a part ends when the part is recorded', async () => {
     const url = await client.begin(17 * MiB)
     expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
     const look = sql`select f.lease_until is null as free, f.recorded_parts as recorded,
@@ -168,7 +168,7 @@ describe('several writers', () => {
     expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'end' }])
   })
 
-  it('a request that is cut after its last part was recorded is noted all the same', async () => {
+  it('a request cut after its last part was recorded is still noted', async () => {
     const url = await client.begin(17 * MiB)
     const patch = openPatch(client, url, { offset: 0, length: 17 * MiB })
     await patch.write(randomBytes(16 * MiB))
@@ -180,7 +180,7 @@ describe('several writers', () => {
     expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'cut' }])
   })
 
-  it('a lease that is lost is not renewed, so that the next writer can have it', async () => {
+  it('a lost lease is not renewed, so that the next writer can take it', async () => {
     const node = await serveUploads(site.runtime, { terms: { renewMs: 50 } })
     const take = async () => {
       const fileId = fileIdOf(await client.begin(MiB))

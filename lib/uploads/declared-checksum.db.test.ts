@@ -15,7 +15,7 @@ const MiB = 1024 * 1024
 const declaring = (file: Buffer) => ({ 'Repr-Digest': `crc32=:${crc32ToBase64(crc32(file))}:` })
 const DRAFT = { 'Upload-Draft-Interop-Version': '8' }
 
-describe('the checksum of a whole file that its client declares', () => {
+describe('a file checksum declared by its client', () => {
   let database: DatabaseHandle
   let site: Site
   let nodes: Awaited<ReturnType<typeof serveUploads>>[]
@@ -50,7 +50,7 @@ describe('the checksum of a whole file that its client declares', () => {
   it.each([
     ['one part', 1000],
     ['several parts', 18 * MiB],
-  ])('is compared at the end of a file of %s, over a resume on another node', async (_, bytes) => {
+  ])('is compared at the end of a file of %s, across a resume on another node', async (_, bytes) => {
     const file = randomBytes(bytes)
     const half = bytes / 2
     const at = { creation: declaring(file), last: {} }
@@ -74,7 +74,7 @@ describe('the checksum of a whole file that its client declares', () => {
     }
   })
 
-  it('is taken by the draft and by a plain request', async () => {
+  it('is accepted by the draft and by a plain request', async () => {
     const file = randomBytes(5000)
     for (const headers of [{}, { ...DRAFT, 'Upload-Complete': '?1' }]) {
       const put = (body: Buffer) =>
@@ -90,7 +90,7 @@ describe('the checksum of a whole file that its client declares', () => {
     }
   })
 
-  it('finds a byte that was changed in any chunk, whichever node the chunk came to', async () => {
+  it('detects a changed byte in any chunk, whichever node received the chunk', async () => {
     const file = randomBytes(4000)
     for (const chunk of [0, 1, 2, 3]) {
       const url = await client.begin(4000)
@@ -107,7 +107,7 @@ describe('the checksum of a whole file that its client declares', () => {
     }
   })
 
-  it('is compared by a request that waited for the one that declared it', async () => {
+  it('is compared by a request that waited for the one declaring it', async () => {
     const file = randomBytes(4000)
     const url = await client.begin(4000)
     const first = openPatch(client, url, { offset: 0, length: 4000, headers: declaring(file) })
@@ -119,7 +119,7 @@ describe('the checksum of a whole file that its client declares', () => {
     await expectFailed(url)
   })
 
-  it('cannot be changed, and has to be one', async () => {
+  it('cannot be changed, and must be valid', async () => {
     const file = randomBytes(100)
     const url = await client.begin(100, declaring(file))
     const other = await client.patch(url, 0, file, declaring(flipped(file, 0)))
@@ -128,7 +128,7 @@ describe('the checksum of a whole file that its client declares', () => {
     expect([odd.status, JSON.parse(odd.body).code]).toEqual([400, 'invalid_header'])
   })
 
-  it('is compared after a crash, when the length had come after the bytes', async () => {
+  it('is compared after a crash, if the length came after the bytes', async () => {
     const file = randomBytes(3000)
     const url = await client.begin(null, declaring(file))
     await client.patch(url, 0, flipped(file, 5))

@@ -69,7 +69,7 @@ describe('a Pipe with {path} in its keys', () => {
     expect(await seen(id)).toEqual({ key: `my photos/2026/${id}/b.jpg`, folder: 'my photos/2026' })
   })
 
-  it('refuses a folder that no key has room for', async () => {
+  it('refuses a folder that is too long for a key', async () => {
     for (const relativePath of [`${'abcde/'.repeat(1000)}x`, `${`${'y'.repeat(200)}/`.repeat(3)}x`]) {
       const { status, body } = await create(relativePath)
       expect(status).toBe(400)

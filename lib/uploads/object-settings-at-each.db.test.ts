@@ -97,14 +97,17 @@ describe('the object settings of a file with several destinations', () => {
     ['no bytes', 0],
     ['one part', 1000],
     ['several parts', 18 * MiB],
-  ])('are shown as each got them, of %s, whatever its Data Store sets later', async (_, bytes) => {
-    const url = await upload(bytes)
-    expect(await told(url)).toEqual(EACH)
-    await keep(0, { storageClass: 'ONEZONE_IA' })
-    expect(await told(url)).toEqual(EACH)
-    expect(await seen(url)).toEqual(EACH)
-    expect((await shown(url)).object).toEqual(OF_FILE)
-  })
+  ])(
+    'are shown as applied at each destination, for %s, whatever its Data Store sets later',
+    async (_, bytes) => {
+      const url = await upload(bytes)
+      expect(await told(url)).toEqual(EACH)
+      await keep(0, { storageClass: 'ONEZONE_IA' })
+      expect(await told(url)).toEqual(EACH)
+      expect(await seen(url)).toEqual(EACH)
+      expect((await shown(url)).object).toEqual(OF_FILE)
+    },
+  )
 
   it('are shown for an object that a worker puts after a bucket was down', async () => {
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -122,7 +125,7 @@ describe('the object settings of a file with several destinations', () => {
   it.each([
     ['one part', 1000],
     ['several parts', 18 * MiB],
-  ])('are those of the repair, of %s, where one refused them', async (_, bytes) => {
+  ])('are those of the repair, for %s, if one destination refused them', async (_, bytes) => {
     const effect = { kind: 'refuse', status: 501, code: 'NotImplemented' } as const
     buckets[2]!.faults.add({ operation: 'any', times: 100, effect })
     const url = await upload(bytes)
@@ -163,7 +166,7 @@ describe('the object settings of a file with several destinations', () => {
   })
 })
 
-it('are not there for a file without any', async () => {
+it('are missing for a file without any', async () => {
   const database = await openTestDatabase()
   const site = await createSite(database)
   const node = await serveUploads(site.runtime)

@@ -31,7 +31,7 @@ const FORGED = {
   'x-amz-server-side-encryption': 'AES256',
 }
 
-describe('the object settings of a Pipe', () => {
+describe("a Pipe's object settings", () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -71,7 +71,7 @@ describe('the object settings of a Pipe', () => {
     tags: { kind: 'mov', 'cost:center': 'a/b 1' },
   }
 
-  it('reach an object of one part, and the client sets nothing', async () => {
+  it('apply to a single-part object, and the client sets nothing', async () => {
     const client = await site.client(node)
     const url = await client.begin(1000, { ...NAMED, ...FORGED })
     expect((await client.patch(url, 0, randomBytes(1000), FORGED)).status).toBe(204)
@@ -88,7 +88,7 @@ describe('the object settings of a Pipe', () => {
     expect(Metadata).toEqual({ sender: 'Backend', name: 'a.mov' })
   })
 
-  it('reach an object of several parts, as they were when the upload began', async () => {
+  it('apply to a multipart object, as they were when the upload started', async () => {
     const client = await site.client(node)
     const bytes = randomBytes(18 * MiB)
     const url = await client.begin(bytes.length, NAMED)
@@ -104,7 +104,7 @@ describe('the object settings of a Pipe', () => {
     expect(await seen(url)).toMatchObject(expected)
   })
 
-  it('reach an object that a worker puts after the bucket was down', async () => {
+  it('apply to an object that a worker puts after the bucket was down', async () => {
     const client = await site.client(node)
     const url = await client.begin(1000, NAMED)
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -117,7 +117,7 @@ describe('the object settings of a Pipe', () => {
     expect(await seen(url)).toMatchObject(expected)
   })
 
-  it('reach an object that is joined from pieces, which get the encryption alone', async () => {
+  it('apply to an object joined from pieces, which only get the encryption', async () => {
     const client = await site.client(node)
     const piece = async () => {
       const url = await client.begin(6 * MiB, { ...NAMED, 'Upload-Concat': 'partial' })
@@ -137,7 +137,7 @@ describe('the object settings of a Pipe', () => {
     expect(await seen(joined.headers.location!)).toMatchObject(expected)
   })
 
-  it('give way to those of a token where the Pipe lets it, and are added to', async () => {
+  it("are overridden and extended by a token's if the Pipe allows it", async () => {
     const object = { cacheControl: 'no-cache', metadata: { sender: 'me', order: '7' }, tags: { kind: 'x' } }
     const client = await site.client(node, { object })
     const url = await client.begin(10, NAMED)

@@ -16,7 +16,7 @@ const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 const DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 const REJECTED = { kind: 'refuse', status: 400, code: 'EntityTooLarge' } as const
 
-describe('a file with two required destinations and one of best effort', () => {
+describe('a file with two required destinations and one best-effort destination', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -76,7 +76,7 @@ describe('a file with two required destinations and one of best effort', () => {
     ['no bytes', 0],
     ['one part', MiB],
     ['several parts', 20 * MiB],
-  ])('of %s is the same at each', async (_, bytes) => {
+  ])('of %s is the same at each destination', async (_, bytes) => {
     const whole = randomBytes(bytes)
     const url = await client.begin(bytes)
     if (bytes > 0) expect((await client.patch(url, 0, whole)).status).toBe(204)
@@ -87,7 +87,7 @@ describe('a file with two required destinations and one of best effort', () => {
   it.each([
     ['one request for one part', MiB, 1],
     ['N + 2 requests for N parts', 40 * MiB, 5 + 2],
-  ])('takes %s at each', async (_, bytes, requests) => {
+  ])('makes %s at each destination', async (_, bytes, requests) => {
     const countOf = ({ traffic }: TestBucket) =>
       Object.values(traffic.counts()).reduce((sum, count) => sum + count, 0)
     const before = buckets.map(countOf)
@@ -97,7 +97,7 @@ describe('a file with two required destinations and one of best effort', () => {
     expect(buckets.map((bucket, n) => countOf(bucket) - before[n]!)).toEqual(Array(3).fill(requests))
   })
 
-  it('counts its bytes at each in the metrics, and once as confirmed', async () => {
+  it('counts its bytes for each destination in the metrics, and once as confirmed', async () => {
     const { bucketBytes, uploadBytes } = site.runtime.metrics
     const sum = async () => {
       const [sent, confirmed] = await Promise.all([bucketBytes.get(), uploadBytes.get()])
@@ -153,7 +153,7 @@ describe('a file with two required destinations and one of best effort', () => {
     },
   )
 
-  it('is answered as partially transferred to a plain PUT', async () => {
+  it('is reported as partially transferred to a plain PUT', async () => {
     buckets[2]!.faults.add({ operation: 'UploadPart', effect: REFUSED, times: 100 })
     const url = `${client.collection}film.mp4`
     const whole = randomBytes(20 * MiB)
@@ -186,7 +186,7 @@ describe('a file with two required destinations and one of best effort', () => {
   it.each([
     ['whose keys cannot be decrypted', sql`secret_access_key_encrypted = 'v1.broken'`],
     ['that is turned off', sql`turned_off_at = now()`],
-  ])('goes on without one of best effort %s', async (_, broken) => {
+  ])('continues without a best-effort destination %s', async (_, broken) => {
     const { id } = site.copies[1]!.dataStore
     const change = (set: SQL) =>
       database.db.execute(
@@ -212,7 +212,7 @@ describe('a file with two required destinations and one of best effort', () => {
     }
   })
 
-  it('waits in memory for one of best effort that begins later than the others have parts', async () => {
+  it('waits in memory for a best-effort destination that starts after the others have parts', async () => {
     const whole = randomBytes(30 * MiB)
     const url = await client.begin(whole.length)
     const held = { kind: 'hold', gate: 'begins' } as const
@@ -244,7 +244,7 @@ describe('a file with two required destinations and one of best effort', () => {
     await expectEverywhere(url, whole)
   })
 
-  it('is completed later if a required one is down from the first byte to the last, and another is not', async () => {
+  it('is completed later if one of the required destinations is down from the first byte to the last', async () => {
     const whole = randomBytes(7 * MiB)
     const url = await client.begin(null)
     buckets[0]!.faults.add({ operation: 'UploadPart', effect: REFUSED, times: 100 })
@@ -263,7 +263,7 @@ describe('a file with two required destinations and one of best effort', () => {
     await expectEverywhere(url, whole)
   })
 
-  it('fails if a required one rejects it for good, and leaves no object at the other', async () => {
+  it('fails if a required destination permanently rejects it, and leaves no object at the other', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     buckets[1]!.faults.add({ operation: 'CompleteMultipartUpload', effect: REJECTED })
@@ -279,7 +279,7 @@ describe('a file with two required destinations and one of best effort', () => {
       expect((await bucket.objects()).filter((key) => key.startsWith(fileIdOf(url)))).toEqual([])
   })
 
-  it('counts no byte that a required one lacks', async () => {
+  it('counts no byte that a required destination is missing', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     buckets[1]!.faults.add({ operation: 'UploadPart', effect: REFUSED })
@@ -313,7 +313,7 @@ describe('a file with two required destinations and one of best effort', () => {
     await clearLeftovers(node.context)
   })
 
-  it('is completed later if the database loses the fault of one of best effort', async () => {
+  it("is completed later if the database loses a best-effort destination's fault", async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)
     await database.db.execute(sql`create function fail() returns trigger language plpgsql
@@ -330,7 +330,7 @@ describe('a file with two required destinations and one of best effort', () => {
     await expectEverywhere(url, whole, buckets.slice(0, 2))
   })
 
-  it('stays given up when its bucket takes the object after that', async () => {
+  it('stays abandoned if its bucket accepts the object after that', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     const held = { kind: 'hold', gate: 'completed' } as const
@@ -364,7 +364,7 @@ describe('a file with two required destinations and one of best effort', () => {
     expect(await statesOf(url)).toEqual(everywhere)
   })
 
-  it('leaves nothing anywhere when it is canceled', async () => {
+  it('leaves nothing at any destination when it is canceled', async () => {
     const url = await client.begin(20 * MiB)
     expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
     await client.terminate(url)
@@ -374,7 +374,7 @@ describe('a file with two required destinations and one of best effort', () => {
     expect((await statesOf(url)).states).toEqual(Array(3).fill('failed file_ended'))
   })
 
-  it('waits for no late part of one of best effort once its writer has lost the file', async () => {
+  it("does not wait for a best-effort destination's late part once its writer has lost the file", async () => {
     const url = await client.begin(20 * MiB)
     const held = (gate: string) =>
       ({ operation: 'UploadPart', at: 'answer', effect: { kind: 'hold', gate } }) as const

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createLogger } from '../platform/log/log.ts'
 import { inBackground } from './upload-context.ts'
 
-it('waits for work that continues, and reports its failure', async () => {
+it('waits for background work, and reports its failure', async () => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => void lines.push(line) })
   const background = new Set<Promise<unknown>>()

@@ -36,7 +36,7 @@ export type Named = {
   object?: UploadToken['object'] | undefined
 }
 
-/** The question asked before an upload starts, when its file has no record yet. */
+/** The hook's request before an upload starts, when its file has no record yet. */
 export type Asked = Pick<CreationRight, 'token' | 'pipe'> & {
   fileId: string
   declared: {

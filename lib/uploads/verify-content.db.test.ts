@@ -132,25 +132,28 @@ describe('a Pipe that verifies the content', () => {
     ['one plain request', byPut],
   ]
 
-  it.each(WAYS)('refuses every liar by %s, before anything is sent or counted', async (_, send) => {
-    const before = await usedBytes()
-    const sent = site.bucket.traffic.seen().length
-    for (const [declared, sample, found] of LIARS) {
-      await renew()
-      const file = fileOf(sample, sample === 'empty' ? 0 : 10_000)
-      const { status, code, id } = await send(file, declared)
-      expect([declared, sample, status, code]).toEqual([declared, sample, 403, 'type_mismatch'])
-      expect(await fileRow(id ?? (await lastFile()))).toEqual({
-        status: 'failed',
-        failure_reason: 'type_mismatch',
-        found_type: expect.stringMatching(found === 'text/plain' ? /^text\/plain$/ : /./),
-      })
-    }
-    expect(site.bucket.traffic.seen().length).toBe(sent)
-    expect(await usedBytes()).toEqual(before)
-  })
+  it.each(WAYS)(
+    'refuses every falsely declared file sent by %s, before anything is sent or counted',
+    async (_, send) => {
+      const before = await usedBytes()
+      const sent = site.bucket.traffic.seen().length
+      for (const [declared, sample, found] of LIARS) {
+        await renew()
+        const file = fileOf(sample, sample === 'empty' ? 0 : 10_000)
+        const { status, code, id } = await send(file, declared)
+        expect([declared, sample, status, code]).toEqual([declared, sample, 403, 'type_mismatch'])
+        expect(await fileRow(id ?? (await lastFile()))).toEqual({
+          status: 'failed',
+          failure_reason: 'type_mismatch',
+          found_type: expect.stringMatching(found === 'text/plain' ? /^text\/plain$/ : /./),
+        })
+      }
+      expect(site.bucket.traffic.seen().length).toBe(sent)
+      expect(await usedBytes()).toEqual(before)
+    },
+  )
 
-  it.each(WAYS)('takes every true file by %s', async (_, send) => {
+  it.each(WAYS)('accepts every correctly declared file sent by %s', async (_, send) => {
     for (const [declared, sample] of TRUE_FILES) {
       const { status } = await send(fileOf(sample, 0), declared)
       expect([declared, status < 300]).toEqual([declared, true])
@@ -168,7 +171,7 @@ describe('a Pipe that verifies the content', () => {
   ] as const)(
     'decides by %s as it does at once, in chunks (%#)',
     async (_, send, chunkBytes) => {
-      // A request for each byte of the longer ones takes minutes.
+      // One request per byte takes minutes for the longer ones.
       const isShort = ([, sample]: readonly [string, SampleName, ...unknown[]]) =>
         chunkBytes > 1 || IS_WHOLE_MATRIX || sampleOf(sample).length < 32
       const before = await usedBytes()
@@ -194,7 +197,7 @@ describe('a Pipe that verifies the content', () => {
     IS_WHOLE_MATRIX ? 1_800_000 : 60_000,
   )
 
-  it('judges by what earlier requests have brought, and sends nothing before', async () => {
+  it('decides by the bytes of earlier requests too, and sends nothing before', async () => {
     const liar = fileOf('exe', 9 * MiB)
     const url = await client.begin(liar.length, {
       'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),
@@ -211,7 +214,7 @@ describe('a Pipe that verifies the content', () => {
     expect((await client.head(url)).status).toBe(410)
   })
 
-  it('fails no file for bytes that were damaged on their way, where the request has a checksum', async () => {
+  it('fails no file for bytes damaged in transit, if the request has a checksum', async () => {
     const file = fileOf('png', 18 * MiB)
     const damaged = Buffer.from(file)
     damaged[1]! ^= 1
@@ -235,7 +238,7 @@ describe('a Pipe that verifies the content', () => {
     expect((await fileRow(fileIdOf(other))).status).toBe('failed')
   })
 
-  it('judges a short file whose length came after its bytes, also after a crash', async () => {
+  it('checks a short file whose length came after its bytes, even after a crash', async () => {
     const file = sampleOf('pdf')
     const begin = () =>
       client.begin(null, { 'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }) })
@@ -256,7 +259,7 @@ describe('a Pipe that verifies the content', () => {
     })
   })
 
-  it('goes on past the first bytes, whatever follows', async () => {
+  it('accepts anything after the first bytes', async () => {
     const file = fileOf('png', 12 * MiB)
     const { status, id } = await byTus(file, 'image/png', 5 * MiB)
     expect(status).toBe(204)

@@ -15,7 +15,7 @@ describeWithDatabase('the lock of a configuration', (database) => {
     return { runtime, lock, unlock, one: randomUUID(), two: randomUUID() }
   }
 
-  it('has one holder, who may renew it, and names them to everybody else', async () => {
+  it('has one holder, who may renew it, and whose name others get', async () => {
     const { runtime, lock, one, two } = await open()
     await lock(one)
     runtime.clock.advance(seconds(50))
@@ -25,7 +25,7 @@ describeWithDatabase('the lock of a configuration', (database) => {
     await expect((await open()).lock(two)).resolves.toMatchObject({ holder: two })
   })
 
-  it('ends by itself a minute after its last renewal, as when its holder was killed', async () => {
+  it('expires a minute after its last renewal, such as when its holder was killed', async () => {
     const { runtime, lock, one, two } = await open()
     await lock(one)
     runtime.clock.advance(seconds(61))
@@ -33,13 +33,13 @@ describeWithDatabase('the lock of a configuration', (database) => {
     await expect(lock(one)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('goes to one of many who ask at once', async () => {
+  it('goes to one of many simultaneous requests', async () => {
     const { lock } = await open()
     const asked = await Promise.allSettled(Array.from({ length: 8 }, () => lock(randomUUID())))
     expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  it('is given back by its holder alone', async () => {
+  it('can only be released by its holder', async () => {
     const { lock, unlock, one, two } = await open()
     await lock(one)
     await expect(unlock(two)).rejects.toMatchObject({ code: 'conflict' })

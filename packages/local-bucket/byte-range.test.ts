@@ -8,12 +8,12 @@ describe('readRange', () => {
     ['bytes=2-99', { first: 2, last: 9 }],
     ['bytes=-3', { first: 7, last: 9 }],
     ['bytes=-99', { first: 0, last: 9 }],
-  ])('takes %s of ten bytes', (header, range) => {
+  ])('accepts %s of ten bytes', (header, range) => {
     expect(readRange(header, 10)).toEqual(range)
   })
 
   it.each([undefined, '', 'bytes=', 'bytes=-', 'bytes=3-2', 'bytes=0-1,3-4', 'lines=0-1'])(
-    'takes %j for the whole',
+    'treats %j as the entire object',
     (header) => {
       expect(readRange(header, 10)).toBeUndefined()
     },

@@ -115,7 +115,7 @@ describe('a process that dies at any step', () => {
     expect(steps).toBeGreaterThan(4)
   })
 
-  it('of an overwriting PutObject leaves the old object or the new one, each with what is its own', async () => {
+  it('of an overwriting PutObject leaves the old object or the new one, each with its own metadata', async () => {
     await atEachStep(
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...old })),
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...fresh })),
@@ -152,7 +152,7 @@ describe('a process that dies at any step', () => {
     )
   })
 
-  it('of an UploadPart leaves an upload that goes on', async () => {
+  it('of an UploadPart leaves an upload that can continue', async () => {
     await atEachStep(
       async ({ s3 }) => {
         const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))
@@ -168,7 +168,7 @@ describe('a process that dies at any step', () => {
     )
   })
 
-  it('of a CompleteMultipartUpload leaves the object or the upload, and the client can ask again', async () => {
+  it('of a CompleteMultipartUpload leaves the object or the upload, and the client can repeat the request', async () => {
     const { Body, ...described } = fresh
     const etags = new Set<string | undefined>()
     const steps = await atEachStep(

@@ -42,7 +42,7 @@ export class Exchange {
     return this.#response.destroyed || this.request.errored !== null
   }
 
-  /** Waits, but no longer than the connection lives. */
+  /** Waits, but only as long as the connection is open. */
   async whileConnected<T>(waiting: Promise<T>): Promise<T> {
     return Promise.race([waiting, this.#gone.promise])
   }

@@ -55,14 +55,14 @@ async function openUpload(Key: string, ...bodies: string[]) {
   return () => bucket.s3.send(new CompleteMultipartUploadCommand(complete))
 }
 
-describe('which call a fault strikes', () => {
-  it('is the next of its operation, and no other operation', async () => {
+describe('the call that a fault affects', () => {
+  it('is the next one of its operation, and of no other operation', async () => {
     bucket.faults.add({ operation: 'PutObject', effect: slowDown })
     expect(await exists('a')).toBe(false)
     expect([await outcome(put('a')), await outcome(put('a'))]).toEqual(['SlowDown', 'done'])
   })
 
-  it('is the k-th from now on, and as many in a row as it says', async () => {
+  it('is the k-th from now on, and as many consecutive ones as specified', async () => {
     await put('before')
     bucket.faults.add({ operation: 'PutObject', call: 2, times: 2, effect: slowDown })
     const outcomes = []
@@ -70,7 +70,7 @@ describe('which call a fault strikes', () => {
     expect(outcomes).toEqual(['done', 'SlowDown', 'SlowDown', 'done'])
   })
 
-  it('can be told by key and by part number', async () => {
+  it('can be selected by key and by part number', async () => {
     bucket.faults.add({ operation: 'any', key: 'b', effect: slowDown })
     expect([await outcome(put('a')), await outcome(put('b'))]).toEqual(['done', 'SlowDown'])
     bucket.faults.add({ operation: 'UploadPart', partNumber: 2, effect: slowDown })
@@ -85,7 +85,7 @@ describe('which call a fault strikes', () => {
   })
 })
 
-describe('what a fault does', () => {
+describe('the effect of a fault', () => {
   it.each([
     [500, 'InternalError'],
     [503, 'SlowDown'],
@@ -99,13 +99,13 @@ describe('what a fault does', () => {
     expect(await exists('a')).toBe(false)
   })
 
-  it('refuses after it has done all', async () => {
+  it('refuses after everything is done', async () => {
     bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: slowDown })
     expect(await outcome(put('a'))).toBe('SlowDown')
     expect(await exists('a')).toBe(true)
   })
 
-  it('puts an error inside a 200, done or not', async () => {
+  it('returns an error inside a 200, before or after the operation', async () => {
     const effect: Effect = { kind: 'refuse', status: 200, code: 'InternalError' }
     const complete = await openUpload('a', 'one')
     for (const at of ['request', 'answer'] as const) {
@@ -120,7 +120,7 @@ describe('what a fault does', () => {
     expect(await outcome(complete())).toBe('done')
   })
 
-  it('says NoSuchUpload for an upload that is there, and for one that was completed', async () => {
+  it('returns NoSuchUpload for an existing upload, and for a completed one', async () => {
     const effect: Effect = { kind: 'refuse', status: 404, code: 'NoSuchUpload' }
     const complete = await openUpload('a', 'one')
     bucket.faults.add({ operation: 'CompleteMultipartUpload', at: 'answer', effect })
@@ -141,7 +141,7 @@ describe('what a fault does', () => {
     expect(await exists('a')).toBe(stored)
   })
 
-  it('stalls until the client goes', async () => {
+  it('stalls until the client disconnects', async () => {
     bucket.faults.add({ operation: 'PutObject', effect: { kind: 'stall' } })
     const abort = new AbortController()
     const sending = bucket.s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: 'a', Body: 'a' }), {
@@ -163,7 +163,7 @@ describe('what a fault does', () => {
     await failed
   })
 
-  it('holds a request at a gate, while others pass', async () => {
+  it('holds a request at a gate while others pass', async () => {
     bucket.faults.add({ operation: 'PutObject', key: 'a', effect: { kind: 'hold', gate: 'g' } })
     const held = outcome(put('a'))
     await bucket.traffic.until({ key: 'a', state: 'arrived' })
@@ -173,7 +173,7 @@ describe('what a fault does', () => {
     expect(await held).toBe('done')
   })
 
-  it('reads a body no faster than it is let', async () => {
+  it('reads a body no faster than specified', async () => {
     const hold = (gate: string, afterBytes: number) =>
       bucket.faults.add({ operation: 'PutObject', at: 'body', afterBytes, effect: { kind: 'hold', gate } })
     hold('second', 2 ** 20)
@@ -187,12 +187,12 @@ describe('what a fault does', () => {
     expect((await got.Body!.transformToByteArray()).length).toBe(4 * 2 ** 20)
   })
 
-  it('answers late', async () => {
+  it('responds late', async () => {
     bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'delay', delayMs: 1 } })
     expect(await outcome(put('a'))).toBe('done')
   })
 
-  it('lets go what it holds when it is cleared', async () => {
+  it('releases held requests when it is cleared', async () => {
     bucket.faults.add({ operation: 'PutObject', effect: { kind: 'hold', gate: 'g' } })
     const held = outcome(put('a'))
     await bucket.traffic.until({ key: 'a' })
@@ -202,7 +202,7 @@ describe('what a fault does', () => {
 })
 
 describe('traffic', () => {
-  it('counts what comes, refused or not, and tells how it ended', async () => {
+  it('counts requests, refused or not, and reports how they ended', async () => {
     bucket.faults.add({ operation: 'PutObject', effect: slowDown })
     await outcome(put('a'))
     await outcome(put('a'))
@@ -213,7 +213,7 @@ describe('traffic', () => {
     ])
   })
 
-  it('tells when the second of a kind has come', async () => {
+  it('reports when the second request of a kind has arrived', async () => {
     const second = bucket.traffic.until({ operation: 'PutObject' }, 2)
     await put('a')
     await put('b')

@@ -23,12 +23,12 @@ describe('keys as paths', () => {
     ['%', '%25'],
     ['%2E%2E', '%252E%252E'],
     ['ends in %+', 'ends in %25+'],
-  ])('%j is %j', (key, path) => {
+  ])('%j becomes %j', (key, path) => {
     expect(keyToPath(key)).toBe(path)
     expect(pathToKey(path)).toBe(key)
   })
 
-  it('cuts a segment that no file system takes as one name', () => {
+  it('splits a segment that is too long for one file name', () => {
     const key = `a/${'€'.repeat(300)}/b`
     const names = keyToPath(key).split('/')
     expect(names).toHaveLength(6)
@@ -36,13 +36,13 @@ describe('keys as paths', () => {
     expect(pathToKey(keyToPath(key))).toBe(key)
   })
 
-  it.each(['..', '.', '%'])('has no bare %j at the end of a segment that was cut', (end) => {
+  it.each(['..', '.', '%'])('leaves no bare %j at the end of a split segment', (end) => {
     const key = 'a'.repeat(2 * 253) + end
     expect(pathToKey(keyToPath(key))).toBe(key)
     expect(keyToPath(key).split('/').at(-1)).toMatch(/^%/)
   })
 
-  it('leads back to the key and never out of the folder, whatever the key', () => {
+  it('can be converted back to the key, and never leads out of the folder', () => {
     const character = fc.nat({ max: 0xd7ff }).map((code) => String.fromCodePoint(code))
     const awkward = fc.constantFrom('/', '.', '..', '%', '%2E', '%+', '+', '\0', 'é', '€'.repeat(90), 'a')
     const key = fc
@@ -61,7 +61,7 @@ describe('keys as paths', () => {
     )
   })
 
-  it('gives no two keys one path', () => {
+  it('gives different keys different paths', () => {
     const key = fc
       .array(fc.constantFrom('/', '.', '%', '%25', '2E', '+', 'a'), { maxLength: 5 })
       .map((bits) => bits.join(''))

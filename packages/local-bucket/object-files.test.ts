@@ -35,7 +35,7 @@ const file = (path: string) => join(bucket.directory, BUCKET, path)
 const shown = async () => (await readdir(file(''), { recursive: true })).sort()
 
 describe('objects as files', () => {
-  it('are only in the folder of the bucket, wherever a symlink leads', async () => {
+  it("are only in the bucket's folder, wherever a symlink leads", async () => {
     const outside = join(bucket.directory, 'outside')
     await mkdir(outside)
     await writeFile(join(outside, 'secret'), 'not of the bucket')
@@ -53,13 +53,13 @@ describe('objects as files', () => {
     expect(await head('within/real')).toMatchObject({ ContentLength: 11 })
   })
 
-  it('are all that the folder of the bucket shows', async () => {
+  it("are the only entries in the bucket's folder", async () => {
     await put('a/b.txt', { ContentType: 'text/plain', Metadata: { x: 'y' } })
     await put('c')
     expect(await shown()).toEqual(['a', 'a/b.txt', 'c'])
   })
 
-  it('take their folders along when the last one goes', async () => {
+  it('take their folder with them when the last one is deleted', async () => {
     await put('a/b/c')
     await put('a/d')
     await remove('a/b/c')
@@ -68,7 +68,7 @@ describe('objects as files', () => {
     expect(await shown()).toEqual([])
   })
 
-  it('can come and go in one folder at the same time', async () => {
+  it('can be created and deleted in one folder at the same time', async () => {
     const folders = Array.from({ length: 40 }, (_, n) => `folder-${n}`)
     await Promise.all(
       folders.map((folder) =>
@@ -84,7 +84,7 @@ describe('objects as files', () => {
       expect(await head(`${folder}/a`)).toMatchObject({ ContentLength: folder.length + 2 })
   })
 
-  it('are read whole, with what is their own, while they are overwritten', async () => {
+  it('are read completely, with their own metadata, while they are overwritten', async () => {
     const versions = [1, 2].map((n) => ({ Body: String(n).repeat(n * 100_000), ContentType: `text/${n}` }))
     await put('a', versions[0])
     const read = async () => {
@@ -96,17 +96,17 @@ describe('objects as files', () => {
     for (let n = 0; n < 20; n++) await Promise.all([read(), put('a', versions[n % 2]), read(), read()])
   })
 
-  it('keep type and metadata over a restart', async () => {
+  it('keep type and metadata across a restart', async () => {
     await put('a', { ContentType: 'image/png', Metadata: { x: 'y' } })
     bucket = await bucket.restart()
     expect(await head('a')).toMatchObject({ ContentType: 'image/png', Metadata: { x: 'y' } })
   })
 })
 
-describe('a key that is a file and a folder', () => {
+describe('a key that is both a file and a folder', () => {
   const refusal = { name: 'InvalidArgument', message: expect.stringContaining('keeps objects as files') }
 
-  it('is refused whichever comes first, and nothing is lost', async () => {
+  it('is refused in either order, and nothing is lost', async () => {
     await put('a')
     await expect(put('a/b')).rejects.toMatchObject(refusal)
     await put('c/d')
@@ -125,7 +125,7 @@ describe('a key that is a file and a folder', () => {
     }
   })
 
-  it('is no object where it is a folder', async () => {
+  it('is not an object if it is a folder', async () => {
     await put('a/b')
     await expect(head('a')).rejects.toMatchObject({ name: 'NotFound' })
     await remove('a')
@@ -133,8 +133,8 @@ describe('a key that is a file and a folder', () => {
   })
 })
 
-describe('files that were not put by S3', () => {
-  it('are objects from then on', async () => {
+describe('files that were not stored through S3', () => {
+  it('become objects', async () => {
     await mkdir(file('by'))
     await writeFile(file('by/hand.txt'), 'hello')
     const { Contents } = await bucket.s3.send(new ListObjectsV2Command({ Bucket: BUCKET }))
@@ -143,7 +143,7 @@ describe('files that were not put by S3', () => {
     expect(await head('by/hand.txt')).toMatchObject({ ETag, ContentType: 'binary/octet-stream' })
   })
 
-  it('are new objects where they replace one', async () => {
+  it('become new objects if they replace one', async () => {
     await put('a', { ContentType: 'image/png' })
     await writeFile(file('a'), 'hello')
     expect(await head('a')).toMatchObject({ ContentLength: 5, ContentType: 'binary/octet-stream' })
@@ -151,7 +151,7 @@ describe('files that were not put by S3', () => {
     expect(await Body!.transformToString()).toBe('hello')
   })
 
-  it('are the same objects after the folder was copied', async () => {
+  it('remain the same objects after the folder is copied', async () => {
     const { ETag } = await put('a', { ContentType: 'image/png' })
     const copy = `${bucket.directory}-copy`
     await cp(bucket.directory, copy, { recursive: true })
@@ -163,7 +163,7 @@ describe('files that were not put by S3', () => {
     await disposeLocalBucket(other)
   })
 
-  it('are still objects where the record is torn', async () => {
+  it('are still objects if the record is damaged', async () => {
     await put('a', { ContentType: 'image/png' })
     const records = join(bucket.directory, '.sluice/metadata', BUCKET)
     for (const record of await readdir(records)) await writeFile(join(records, record), '{"key":')
@@ -180,7 +180,7 @@ describe('a bucket that keeps no bytes', () => {
     bucket = await openLocalBucket({ keepBytes: false })
   })
 
-  it('still knows sizes and types, and verifies', async () => {
+  it('still knows sizes and types, and verifies checksums', async () => {
     await put('a', { Body: Buffer.alloc(3 * 2 ** 20, 1), ContentType: 'image/png' })
     expect(await head('a')).toMatchObject({ ContentLength: 3 * 2 ** 20, ContentType: 'image/png' })
     await expect(put('b', { ChecksumCRC32: 'AAAAAA==' })).rejects.toMatchObject({ name: 'BadDigest' })

@@ -157,8 +157,8 @@ const BROKEN: Partial<Record<RuleName, [code: string, () => Promise<unknown>]>> 
   ],
 }
 
-describe('a rule of a provider', () => {
-  it.each(Object.entries(BROKEN))('%s refuses what S3 takes', async (name, [code, breaking]) => {
+describe('a provider rule', () => {
+  it.each(Object.entries(BROKEN))('%s refuses what S3 accepts', async (name, [code, breaking]) => {
     await breaking()
     Key = crypto.randomUUID()
     laterMs = 0
@@ -166,7 +166,7 @@ describe('a rule of a provider', () => {
     await expect(breaking()).rejects.toMatchObject({ name: code })
   })
 
-  it('leaves alone what keeps it', async () => {
+  it('accepts requests that follow it', async () => {
     bucket.rules.add('checksum-required').add('if-none-match-required').add('no-full-object-checksum')
     await put({ ChecksumCRC32: CRC, IfNoneMatch: '*' })
     Key = crypto.randomUUID()
@@ -177,7 +177,7 @@ describe('a rule of a provider', () => {
     await put()
   })
 
-  it('against gaps in part numbers is kept by every bucket where parts have checksums', async () => {
+  it('against gaps in part numbers applies to every bucket if parts have checksums', async () => {
     await completeSecond(await create())
     for (const ChecksumType of ['FULL_OBJECT', 'COMPOSITE'])
       await expect(completeSecond(await create({ ...WHOLE, ChecksumType }))).rejects.toMatchObject({
@@ -185,14 +185,14 @@ describe('a rule of a provider', () => {
       })
   })
 
-  it('may change an answer alone: what was asked is done', async () => {
+  it('may change only the response: the operation is still performed', async () => {
     bucket.rules.add('complete-without-result')
     await expect(complete(await create())).rejects.toThrow(/no root element/)
     bucket.rules.clear()
     await expect(put({ IfNoneMatch: '*' })).rejects.toMatchObject({ name: 'PreconditionFailed' })
   })
 
-  it('is in force from the start where a bucket is started with it', async () => {
+  it('applies from the start if a bucket is started with it', async () => {
     const strict = await openLocalBucket({ rules: ['no-part-copy'] })
     expect([...strict.rules]).toEqual(['no-part-copy'])
     await disposeLocalBucket(strict)
@@ -204,7 +204,7 @@ describe('a rule of a provider', () => {
   })
 })
 
-it('is explained to people, with its source', () => {
+it('is documented, with its source', () => {
   const explained = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8')
   expect(Object.keys(RULES).filter((name) => !explained.includes(`\`${name}\``))).toEqual([])
 })

@@ -15,7 +15,7 @@ export type StagingOptions = { keepBytes: boolean; durable: boolean }
 
 /** Where files are written before they have their name. Leftovers from a crash are removed at the next start. */
 export class Staging {
-  /** Whether what is written waits for the disk. */
+  /** Whether writes wait for the disk. */
   readonly durable: boolean
   readonly #directory: string
   readonly #keepBytes: boolean

@@ -51,7 +51,7 @@ afterEach(async () => {
 })
 
 describe('a key', () => {
-  it('may do each action that it is granted, and no other', async () => {
+  it('allows only the granted actions', async () => {
     const { UploadId } = await as('ABORTER').send(new CreateMultipartUploadCommand(at('a')))
     await as('ABORTER').send(new AbortMultipartUploadCommand({ ...at('a'), UploadId }))
     await expect(as('ABORTER').send(new DeleteObjectCommand(at('a')))).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('a key', () => {
     })
   })
 
-  it('that may not list learns of no key that is free', async () => {
+  it('without list permission does not reveal unused keys', async () => {
     await bucket.s3.send(new PutObjectCommand({ ...at('a'), Body: 'a' }))
     await as('GETTER').send(new HeadObjectCommand(at('a')))
     const missing = new GetObjectCommand(at('missing'))
@@ -78,7 +78,7 @@ describe('the server', () => {
     expect(error).toBeInstanceOf(Error)
   })
 
-  it('says that a port is taken', async () => {
+  it('reports a port that is in use', async () => {
     const { directory, port } = bucket
     const starting = startLocalBucket({
       directory: `${directory}/other`,
@@ -90,7 +90,7 @@ describe('the server', () => {
     await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
-  it.each(['Demo', 'ab', '.sluice', 'a/b', '..'])('takes no bucket named %j', async (name) => {
+  it.each(['Demo', 'ab', '.sluice', 'a/b', '..'])('rejects a bucket named %j', async (name) => {
     const starting = startLocalBucket({
       directory: `${bucket.directory}/other`,
       region: 'x',
@@ -100,7 +100,7 @@ describe('the server', () => {
     await expect(starting).rejects.toThrow(`'${name}' is not a name`)
   })
 
-  it('remembers what it completed for a day', async () => {
+  it('remembers completed uploads for a day', async () => {
     const { UploadId } = await bucket.s3.send(new CreateMultipartUploadCommand(at('a')))
     const { ETag } = await bucket.s3.send(
       new UploadPartCommand({ ...at('a'), UploadId, PartNumber: 1, Body: 'a' }),

@@ -39,7 +39,7 @@ export interface LocalBucket {
   port: number
   faults: Faults
   traffic: Traffic
-  /** Applies from the next request. */
+  /** Takes effect with the next request. */
   rules: Set<RuleName>
   /** Closes every connection, and returns when nothing more is written. */
   close(): Promise<void>

@@ -72,13 +72,13 @@ describe('a part that arrives too late', () => {
 })
 
 describe('at the same time', () => {
-  it('several completions give one answer', async () => {
+  it('several Complete requests get the same response', async () => {
     const parts = [await sendPart(1, Buffer.alloc(PART_BYTES)), await sendPart(2, Buffer.from('end'))]
     const answers = await Promise.all([complete(parts), complete(parts), complete(parts)])
     expect(new Set(answers.map(({ ETag }) => ETag)).size).toBe(1)
   })
 
-  it('several sendings of one part leave one of them, whole', async () => {
+  it('the same part sent several times is stored once, completely', async () => {
     const bodies = Array.from({ length: 6 }, (_, n) => Buffer.from(`sending ${n}`))
     const sent = await Promise.all(bodies.map((body) => sendPart(1, body)))
     const kept = (await hidden(`uploads/${BUCKET}/open/${upload.UploadId}`)).filter((name) =>

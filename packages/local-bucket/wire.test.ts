@@ -45,8 +45,8 @@ async function contentAt(path: string): Promise<string> {
   return readFile(join(bucket.directory, path), 'utf8').catch(() => 'nothing')
 }
 
-describe('what is signed', () => {
-  it('is method, path, query and headers: a change in one is refused', async () => {
+describe('the signature', () => {
+  it('covers method, path, query and headers: a change in one is refused', async () => {
     const path = freshPath()
     const answer = await put({ path, headers: { 'content-type': 'text/plain' } })
     expect(answer).toMatchObject({ status: 200, headers: { 'x-amz-request-id': expect.any(String) } })
@@ -60,13 +60,13 @@ describe('what is signed', () => {
     }
   })
 
-  it('covers every x-amz- header that comes', async () => {
+  it('covers every x-amz- header', async () => {
     const answer = await put({ unsignedHeaders: { 'x-amz-meta-added': 'on the way' } })
     expect(answer).toMatchObject({ status: 403, code: 'AccessDenied' })
     expect(answer.body).toContain('<HeadersNotSigned>x-amz-meta-added</HeadersNotSigned>')
   })
 
-  it('is no longer good after 15 minutes', async () => {
+  it('expires after 15 minutes', async () => {
     const at = (nowMs: number) => sendRaw({ ...wire, nowMs }, { method: 'PUT', path: freshPath() })
     expect(await at(NOW_MS - minutes(15))).toMatchObject({ status: 200 })
     expect(await at(NOW_MS - minutes(15) - 1000)).toMatchObject({ status: 403, code: 'RequestTimeTooSkewed' })
@@ -85,13 +85,13 @@ describe('what is signed', () => {
     expect(answer.code).toBe(code)
   })
 
-  it('must say how the body is sent', async () => {
+  it('requires a declaration of how the body is sent', async () => {
     expect(await put({ payload: 'SOMEHOW' })).toMatchObject({ status: 400, code: 'InvalidArgument' })
   })
 })
 
 describe('presigned URLs', () => {
-  it('put and get for as long as they say', async () => {
+  it('allow put and get until they expire', async () => {
     const path = freshPath()
     const raw = {
       method: 'PUT',
@@ -116,7 +116,7 @@ describe('presigned URLs', () => {
     expect(late.body).toContain('Request has expired')
   })
 
-  it('let nothing in them be changed', async () => {
+  it('cannot be modified', async () => {
     const raw = { method: 'GET', path: freshPath(), expiresIn: 60 }
     for (const [name, value] of [
       ['X-Amz-Expires', '600'],
@@ -129,7 +129,7 @@ describe('presigned URLs', () => {
     }
   })
 
-  it('last a week at most', async () => {
+  it('last at most a week', async () => {
     const answer = await sendPresigned(wire, { method: 'GET', path: freshPath(), expiresIn: 60 }, (query) => {
       query['X-Amz-Expires'] = '604801'
     })
@@ -138,7 +138,7 @@ describe('presigned URLs', () => {
 })
 
 describe('a body', () => {
-  it('with a SHA-256 must have it', async () => {
+  it('with a SHA-256 must match it', async () => {
     const path = freshPath()
     expect(await put({ path, payload: sha256('other') })).toMatchObject({
       status: 400,
@@ -149,7 +149,7 @@ describe('a body', () => {
     expect(await contentAt(path)).toBe('hello')
   })
 
-  it('must have a length that is known before', async () => {
+  it('must declare its length in advance', async () => {
     const answer = await put({ unsignedHeaders: { 'transfer-encoding': 'chunked' } })
     expect(answer).toMatchObject({ status: 411, code: 'MissingContentLength' })
   })
@@ -160,7 +160,7 @@ describe('a body', () => {
     expect(answer).toMatchObject({ status: 400, code: 'EntityTooLarge', headers: { connection: 'close' } })
   })
 
-  it('that is refused leaves the connection good for the next request', async () => {
+  it('that is refused leaves the connection usable for the next request', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const refused = await put({ agent, path: '/no-such-bucket/a', body: Buffer.alloc(2 ** 20) })
     expect(refused).toMatchObject({ code: 'NoSuchBucket', headers: { connection: 'keep-alive' } })
@@ -182,7 +182,7 @@ describe('a body in signed chunks', () => {
   const chunked = (change: (body: string) => string) => (seed: string) =>
     change(signedChunks(wire, seed, ['hello ', 'world']))
 
-  it('is put together', async () => {
+  it('is assembled', async () => {
     const path = freshPath()
     const answer = await put({ path, payload, headers, body: chunked((body) => body) })
     expect(answer).toMatchObject({ status: 200 })
@@ -202,7 +202,7 @@ describe('a body in signed chunks', () => {
     expect(await contentAt(path)).toBe('nothing')
   })
 
-  describe('and a signed trailer', () => {
+  describe('with a signed trailer', () => {
     const trailing = { ...headers, 'x-amz-trailer': 'x-amz-checksum-crc32' }
     const withTrailer = (text: string, change = (body: string) => body): Partial<RawRequest> => ({
       payload: `${payload}-TRAILER`,
@@ -213,15 +213,15 @@ describe('a body in signed chunks', () => {
       },
     })
 
-    it('is put together', async () => {
+    it('is assembled', async () => {
       expect(await put(withTrailer('hello world'))).toMatchObject({ status: 200 })
     })
 
-    it('must have the checksum that it says', async () => {
+    it('must match its checksum', async () => {
       expect(await put(withTrailer('hello moon'))).toMatchObject({ status: 400, code: 'BadDigest' })
     })
 
-    it('must have the trailer that was signed', async () => {
+    it('must have the signed trailer', async () => {
       const other = crc32ToBase64(crc32('hello moon'))
       const changed = (body: string) => body.replace(/crc32:[^\r]+/, `crc32:${other}`)
       expect(await put(withTrailer('hello world', changed))).toMatchObject({ code: 'SignatureDoesNotMatch' })
@@ -241,12 +241,12 @@ describe('a body in unsigned chunks with a trailer', () => {
   })
   const trailer = (text: string) => `x-amz-checksum-crc32:${crc32ToBase64(crc32(text))}\r\n\r\n`
 
-  it('must have the checksum that its trailer says', async () => {
+  it('must match the checksum in its trailer', async () => {
     expect(await put(unsigned(`5\r\nhello\r\n0\r\n${trailer('hello')}`))).toMatchObject({ status: 200 })
     expect(await put(unsigned(`5\r\nhello\r\n0\r\n${trailer('other')}`))).toMatchObject({ code: 'BadDigest' })
   })
 
-  it('must have the trailer that it announced', async () => {
+  it('must have the announced trailer', async () => {
     expect(await put(unsigned('5\r\nhello\r\n0\r\n\r\n'))).toMatchObject({
       status: 400,
       code: 'InvalidRequest',
@@ -255,7 +255,7 @@ describe('a body in unsigned chunks with a trailer', () => {
 })
 
 describe('addresses', () => {
-  it('can have the bucket in the host', async () => {
+  it('can contain the bucket in the host', async () => {
     const headers = { host: `${BUCKET}.localhost:${bucket.port}` }
     expect(await put({ path: '/by-host', headers })).toMatchObject({ status: 200 })
     expect(await contentAt(`${BUCKET}/by-host`)).toBe('hello')
@@ -278,7 +278,7 @@ describe('addresses', () => {
     }
   })
 
-  it('must be well encoded', async () => {
+  it('must be correctly encoded', async () => {
     expect(await put({ path: '/demo/%ff' })).toMatchObject({ status: 400, code: 'InvalidURI' })
   })
 
@@ -286,12 +286,12 @@ describe('addresses', () => {
     ['PUT', { acl: '' }],
     ['GET', { versionId: '1' }],
     ['PATCH', {}],
-  ])('of what is not there are refused as such: %s %j', async (method, query) => {
+  ])('of missing resources are refused as such: %s %j', async (method, query) => {
     const answer = await sendRaw(wire, { method, path: '/demo/a', query })
     expect(answer).toMatchObject({ status: 501, code: 'NotImplemented' })
   })
 
-  it('can have no condition that would be passed over', async () => {
+  it('cannot have a condition that would be ignored', async () => {
     expect(await put({ headers: { 'if-match': '"abc"' } })).toMatchObject({ code: 'NotImplemented' })
   })
 })

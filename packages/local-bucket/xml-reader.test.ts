@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { childText, readXml } from './xml.ts'
 
 describe('readXml', () => {
-  it('reads elements, text and the entities that XML has', () => {
+  it("reads elements, text and XML's own entities", () => {
     const root = readXml(
       '\ufeff<?xml version="1.0"?>\n<A xmlns="http://a/"><B>1 &lt; 2 &amp;&#32;&#x1F600;</B><C/><B>other</B></A>\n',
     )

@@ -18,7 +18,7 @@ function writeElement([name, content]: XmlElement, attributes = ''): string {
 }
 
 function escapeText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: keys may hold them, and XML wants them as references
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: keys may contain them; XML requires references
   return text.replace(/[&<>"\u0000-\u001f]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 

@@ -19,12 +19,12 @@ Words.
 - Old.
 `
 
-it('takes the notes of a version from its chapter', () => {
+it("takes a version's notes from its chapter", () => {
   expect(notesFor(CHANGELOG, '1.10.0')).toBe('### Uploads\n- New.\n')
   expect(notesFor(CHANGELOG, '1.1.0')).toBe('- Old.\n')
 })
 
-it('takes those of the next version where there is none yet', () => {
+it("takes the next version's notes if there is no chapter yet", () => {
   expect(notesFor(CHANGELOG, undefined)).toBe('- Soon.\n')
 })
 

@@ -36,7 +36,7 @@ function fill(name: string, modified: Date): string {
   return filled
 }
 
-it('packs the same files into the same bytes, whenever they were written, and leaves none out', async () => {
+it('packs the same files into the same bytes, whenever they were written, and omits none', async () => {
   const one = await writeTarball(fill('one', new Date(0)), join(folder, 'one.tgz'))
   const two = await writeTarball(fill('two', new Date()), join(folder, 'two.tgz'))
   expect(two.sha256).toBe(one.sha256)
@@ -47,7 +47,7 @@ it('packs the same files into the same bytes, whenever they were written, and le
   )
 })
 
-it('writes a bill of materials that is valid, with each package and what it depends on', async () => {
+it('writes a valid bill of materials, with each package and its dependencies', async () => {
   const text = billOfMaterials(SERVER, PACKED, { entries: ENTRIES, committedAt: '2026-11-24T00:00:00Z' })
   await assertValid(text, 'server')
   const bill = JSON.parse(text) as {
@@ -63,12 +63,12 @@ it('writes a bill of materials that is valid, with each package and what it depe
   expect(bill.dependencies).toContainEqual({ ref: 'pkg:npm/one@1.0.0', dependsOn: ['pkg:npm/two@2.1.0'] })
 })
 
-it('refuses a bill of materials that breaks the standard', async () => {
+it('refuses a bill of materials that violates the standard', async () => {
   const text = billOfMaterials(SERVER, PACKED, { entries: ENTRIES, committedAt: 'yesterday' })
   await expect(assertValid(text, 'server')).rejects.toThrow('The bill of materials of server is not valid')
 })
 
-it('finds what is inside of a package of the kit', async () => {
+it('lists what a kit package has bundled', async () => {
   const { packages } = readLock()
   const inside = async (entry: string, platform: 'browser' | 'node') =>
     Object.keys(await entriesInside({ entry, platform }, packages))
@@ -77,7 +77,7 @@ it('finds what is inside of a package of the kit', async () => {
   expect(await inside('packages/node/src/index.ts', 'node')).toEqual([])
 })
 
-it('tells what the server brings along from what npm chooses, and from what builds or tests it', () => {
+it('distinguishes packages included with the server from those that npm selects, and from build and test packages', () => {
   const packages = {
     '': {},
     'packages/node': {},

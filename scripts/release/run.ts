@@ -123,10 +123,10 @@ function readVersion(): string {
 
 function assertReleasable(version: string): void {
   if (git('status', '--porcelain'))
-    throw new StartError('Commit first: a release is made of what is committed.')
+    throw new StartError('Commit first: a release contains only committed files.')
   const tags = git('tag', '--points-at', 'HEAD').split('\n')
   if (!tags.includes(`v${version}`)) {
-    throw new StartError(`This commit has no tag v${version}. A release is what its tag names.`)
+    throw new StartError(`This commit has no tag v${version}. A release is built from its tag.`)
   }
 }
 

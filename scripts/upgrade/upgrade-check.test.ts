@@ -4,25 +4,25 @@ import { compareBalancer } from './balancer.ts'
 import { unreadSettings } from './settings.ts'
 import { tellMigration } from './tell-migration.ts'
 
-describe.each(['nginx.conf', 'haproxy.cfg'])('a balancer file made of %s', (name) => {
+describe.each(['nginx.conf', 'haproxy.cfg'])('a balancer file based on %s', (name) => {
   const shipped = readFileSync(`deploy/${name}`, 'utf8')
   const own = shipped
     .replaceAll('upload-1:3000', '10.1.2.3:3000')
     .replaceAll(/ {4}server upload-2[^\n]*\n|listen 8080;/g, '')
     .replaceAll('    ', '\t')
 
-  it('lacks nothing where its addresses and spaces are its own', () => {
+  it('is complete if only its addresses and spaces differ', () => {
     expect(compareBalancer(own, '.')).toEqual({ shipped: `deploy/${name}`, missing: [] })
   })
 
-  it('lacks the line that it does not have', () => {
+  it('is missing a line that it does not have', () => {
     const line =
       name === 'nginx.conf' ? 'proxy_request_buffering off;' : 'option httpchk GET /readyz?for=upload'
     expect(compareBalancer(own.replace(line, ''), '.').missing).toEqual([line])
   })
 })
 
-it('names settings that are not read, and what was probably meant', () => {
+it('names unknown settings, and what was probably meant', () => {
   const text = 'PORT=1\nUPLOAD_MEMORY=3\nSIGNUP=open\n# OLD=1\n'
   expect(unreadSettings(text)).toEqual([
     { name: 'SIGNUP', meant: undefined },
@@ -37,7 +37,7 @@ describe('a migration', () => {
   const told = (lock: string, rows: 'rewritten' | 'untouched') =>
     tellMigration({ name: '0099_new.sql', effects: [{ table: 'files', lock, rows, indexes: 0 }] }, costs)
 
-  it('that makes uploads wait for more than two seconds is marked', () => {
+  it('is marked if it makes uploads wait for more than two seconds', () => {
     expect(told('AccessExclusiveLock', 'rewritten')).toEqual({
       lines: [
         '! 0099_new.sql: about 10.0 s',
@@ -47,7 +47,7 @@ describe('a migration', () => {
     })
   })
 
-  it('that does not is not', () => {
+  it('is not marked otherwise', () => {
     expect(told('AccessExclusiveLock', 'untouched').isLong).toBe(false)
     expect(told('ShareUpdateExclusiveLock', 'rewritten').isLong).toBe(false)
   })

@@ -41,7 +41,7 @@ function open(settings: Record<string, string> = {}, handlers: Handlers = {}) {
   return runtime
 }
 
-it('lets a request that comes during the start wait for its end', async () => {
+it('lets a request that arrives during startup wait for its end', async () => {
   const { answer } = await ask('HEAD', '/pipes/pipe_x/files/y')
   open()
   expect((await answer).status).toBe(200)
@@ -51,14 +51,14 @@ it.each([
   ['HEAD', '/pipes/pipe_x/files/y', 423],
   ['POST', '/pipes/pipe_x/files/', 503],
   ['GET', '/dashboard', 503],
-])('answers %s %s with %i when the start takes long', async (method, path, status) => {
+])('answers %s %s with %i when startup takes long', async (method, path, status) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { answer } = await ask(method, path)
   await vi.advanceTimersByTimeAsync(10_000)
   expect((await answer).status).toBe(status)
 })
 
-it('answers the probes at once', async () => {
+it('answers the probes immediately', async () => {
   expect((await (await ask('GET', '/healthz')).answer).status).toBe(200)
   expect((await (await ask('GET', '/readyz')).answer).status).toBe(503)
   expect((await (await ask('GET', '/readyz?for=upload')).answer).status).toBe(503)
@@ -68,7 +68,7 @@ it.each([
   ['upload', '/readyz', 503],
   ['upload', '/readyz?for=upload', 200],
   ['web,worker', '/readyz?for=upload', 503],
-])('without a database a node of the roles %s answers %s with %i', async (ROLES, path, status) => {
+])('without a database, a node with the roles %s answers %s with %i', async (ROLES, path, status) => {
   open({ ROLES })
   expect((await (await ask('GET', path)).answer).status).toBe(status)
 })
@@ -85,7 +85,7 @@ it.each([
   ['POST', '/api/v1/pipes', 'pages'],
   ['GET', '/api/v1/openapi.json', 'pages'],
   ['GET', '/api/auth/csrf', 'pages'],
-])('takes %s %s to %s', async (method, path, where) => {
+])('routes %s %s to %s', async (method, path, where) => {
   const { answer } = await ask(method, path)
   open()
   expect(await (await answer).text()).toBe(where)
@@ -98,7 +98,7 @@ it('refuses an address that cannot be decoded, which Next would answer with 500'
   expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalid_request'])
 })
 
-it('tells no other site the address of an upload link, and keeps it out of search engines', async () => {
+it("reveals an upload link's address to no other site, and keeps it out of search engines", async () => {
   const { answer } = await ask('GET', '/u/AbCdEfGhIjKlMnOpQrStUv')
   open()
   const { headers } = await answer
@@ -108,7 +108,7 @@ it('tells no other site the address of an upload link, and keeps it out of searc
   ])
 })
 
-it('answers 400 to two Hosts, also where both are ours', async () => {
+it('returns 400 for two Hosts, even if both are ours', async () => {
   open()
   const { port } = server.address() as AddressInfo
   const socket = connect(port, '127.0.0.1')
@@ -137,7 +137,7 @@ it('checks an absolute target against its own host', async () => {
   expect(await status('ftp://x/', own)).toBe('400')
 })
 
-it('answers OPTIONS for the server as a whole', async () => {
+it('answers OPTIONS for the entire server', async () => {
   open()
   const { port } = server.address() as AddressInfo
   const { socket, received } = connected(
@@ -153,7 +153,7 @@ it.each([
   ['/dashboard', 'evil.example'],
   ['/pipes/pipe_x/files/', 'evil.example'],
   ['*', 'evil.example'],
-])('lets no body drip past its deadline: %s', async (path, host) => {
+])('ends a slow body at its deadline: %s', async (path, host) => {
   open()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { socket, received } = connected(
@@ -179,7 +179,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 describe('the access log', () => {
   const lines = (runtime: TestRuntime) => runtime.logLines.map((line) => JSON.parse(line))
 
-  it('has one line for a request, with what was found out about it', async () => {
+  it('has one line for each request, with the findings about it', async () => {
     const runtime = open(
       { ACCESS_LOG: 'all', LOG_LEVEL: 'error' },
       {
@@ -236,7 +236,7 @@ describe('the access log', () => {
     ['errors', 204, 0],
     ['errors', 423, 1],
     ['all', 204, 1],
-  ])('set to %s, a request answered by %i has %i lines', async (ACCESS_LOG, status, count) => {
+  ])('set to %s, writes for a response of %i this many lines: %i', async (ACCESS_LOG, status, count) => {
     const over = Promise.withResolvers<void>()
     const runtime = open(
       { ACCESS_LOG },
@@ -252,7 +252,7 @@ describe('the access log', () => {
   })
 })
 
-it('counts an answer by the status that was sent, though the connection ended before all of it was', async () => {
+it('counts a response by the sent status, although the connection ended before all of it was sent', async () => {
   const runtime = open(
     {},
     {

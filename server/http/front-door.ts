@@ -170,7 +170,7 @@ function assertDecodable(url: string): void {
   try {
     decodeURIComponent(url.split('?', 1)[0]!)
   } catch (cause) {
-    throw new SluiceError('invalid_request', 'The address has a % that does not begin a byte of UTF-8.', {
+    throw new SluiceError('invalid_request', 'The address has a % that does not start a UTF-8 byte.', {
       cause,
     })
   }
@@ -199,7 +199,7 @@ function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
   if (hosts.has(req.headers.host ?? '')) return
   throw new SluiceError(
     'misdirected_host',
-    'The Host of the request is neither that of BASE_URL nor of UPLOAD_URL.',
+    "The request's Host is neither that of BASE_URL nor that of UPLOAD_URL.",
   )
 }
 
@@ -224,7 +224,7 @@ export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
 }
 
-/** The address of an upload link is all that it takes to use it. */
+/** An upload link's address is sufficient to use it. */
 function keepAddressSecret(res: ServerResponse): void {
   res.setHeader('Referrer-Policy', 'no-referrer')
   res.setHeader('X-Robots-Tag', 'noindex, nofollow')

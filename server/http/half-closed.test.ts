@@ -50,7 +50,7 @@ it('answers each request of a client that sent several and closed its side', asy
 it.each([
   ['Content-Length: 3\r\n', 'hi'],
   ['Transfer-Encoding: chunked\r\n', '2\r\nhi\r\n'],
-])('notices at once that a client left in the middle of its body (%s)', async (framing, some) => {
+])('notices immediately that a client left in the middle of its body (%s)', async (framing, some) => {
   const client = await open((req) => void req.resume())
   client.write(`PUT / HTTP/1.1\r\nHost: a\r\n${framing}\r\n${some}`)
   const [req] = await nextRequest()
@@ -59,7 +59,7 @@ it.each([
 })
 
 it.each(['before', 'after'])(
-  'ends a stream of events whose client closed its side %s it began',
+  'ends an event stream whose client closed its side %s it started',
   async (order) => {
     const client = await open(() => {})
     client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -50,7 +50,7 @@ async function subject(): Promise<string> {
   return String(CN)
 }
 
-it('takes up a renewed certificate, in whatever order its files are written', async () => {
+it('loads a renewed certificate, in whatever order its files are written', async () => {
   await open()
   expect(await subject()).toBe('localhost')
   put({ cert: RENEWED_CERTIFICATE.cert })
@@ -72,7 +72,7 @@ it('resumes sessions from before a renewal', async () => {
   for (const socket of [first, second]) socket.destroy()
 })
 
-it('says what is wrong with the files, and shows nothing of a key', () => {
+it('reports what is wrong with the files, and reveals nothing of a key', () => {
   const opening = () => openServer(() => {}, { tls: tls(), log })
   put({ key: RENEWED_CERTIFICATE.key })
   expect(opening).toThrow(/TLS_CERT_FILE \(.*tls.crt\) and TLS_KEY_FILE \(.*tls.key\) must be .*mismatch/)
@@ -83,7 +83,7 @@ it('says what is wrong with the files, and shows nothing of a key', () => {
 })
 
 it.each(['before', 'after'])(
-  'stops without a refused client that still drips, answered %s',
+  'stops without waiting for a refused client that is still sending slowly, answered %s',
   async (order) => {
     let refuse = () => {}
     server = openServer(

@@ -77,7 +77,7 @@ async function ask(path: string, asked?: Asked) {
   return { answer, body: await text(answer) }
 }
 
-it('tells who the client is, and nothing that the client says of itself', async () => {
+it("passes on who the client is, and none of the client's own claims", async () => {
   let headers: IncomingMessage['headers'] = {}
   await answerWith((req, res) => {
     headers = req.headers
@@ -105,13 +105,13 @@ it('tells who the client is, and nothing that the client says of itself', async 
   expect(line.requestId).toBe(answer.headers['x-request-id'])
 })
 
-it('keeps uploads to itself, and the host is judged behind it', async () => {
+it('does not relay uploads, and the host is checked behind it', async () => {
   await answerWith((_, res) => void res.end('page'))
   expect((await ask('/pipes/pipe_x/files/')).body).toBe('uploads')
   expect((await ask('/dashboard', { headers: { host: 'evil.example' } })).answer.statusCode).toBe(421)
 })
 
-it('hands bodies and headers on as they are, over one connection', async () => {
+it('passes on bodies and headers unchanged, over one connection', async () => {
   await answerWith(async (req, res) => {
     const body = await text(req)
     res.setHeader('Set-Cookie', ['a=1', 'b=2'])
@@ -129,7 +129,7 @@ it('hands bodies and headers on as they are, over one connection', async () => {
 it.each([
   ['GET', ''],
   ['POST', 'a=1'],
-])('takes a %s that announces trailers, and does not hand that on', async (method, body) => {
+])('accepts a %s that announces trailers, and does not pass that on', async (method, body) => {
   await answerWith(async (req, res) => void res.end(`${req.headers.trailer} ${await text(req)}`))
   const { port } = front.address() as AddressInfo
   const url = new URL(`http://127.0.0.1:${port}/x`)
@@ -137,7 +137,7 @@ it.each([
   expect([answer.status, answer.body]).toEqual([200, `undefined ${body}`])
 })
 
-it('passes a stream of events on as they come, and lets go when its client does', async () => {
+it('passes on an event stream as events arrive, and ends it with its client', async () => {
   const gone = Promise.withResolvers<void>()
   await answerWith((_, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders()
@@ -153,7 +153,7 @@ it('passes a stream of events on as they come, and lets go when its client does'
   await gone.promise
 })
 
-it('answers a client that has closed its side, and ends a stream of events for one', async () => {
+it("answers a client that has closed its side, and ends such a client's event stream", async () => {
   const answering = Promise.withResolvers<void>()
   const [streaming, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   await answerWith(async (req, res) => {
@@ -183,7 +183,7 @@ it('answers a client that has closed its side, and ends a stream of events for o
   await gone.promise
 })
 
-it('breaks off what the other side breaks off', async () => {
+it('breaks off a response that the other side breaks off', async () => {
   await answerWith((_, res) => {
     res.write('half')
     setImmediate(() => res.destroy())
@@ -199,7 +199,7 @@ it('waits for a process that starts', async () => {
   expect((await answered).body).toBe('page')
 })
 
-it('says so where nobody comes, and where the other side dies with the request', async () => {
+it('reports a process that does not start, and one that dies with the request', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const answered = ask('/dashboard')
   await once(front, 'request')

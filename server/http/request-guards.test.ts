@@ -10,7 +10,7 @@ import {
   toOriginForm,
 } from './request-guards.ts'
 
-it('knows a host with and without its usual port', () => {
+it('recognizes a host with and without its default port', () => {
   const hosts = allowedHosts(['https://sluice.example', 'http://up.example:8080'])
   for (const host of ['sluice.example', 'sluice.example:443', 'up.example:8080'])
     expect(hosts.has(host)).toBe(true)
@@ -18,7 +18,7 @@ it('knows a host with and without its usual port', () => {
     expect(hosts.has(host)).toBe(false)
 })
 
-it('takes the loopback addresses for localhost', () => {
+it('treats loopback addresses as localhost', () => {
   expect(allowedHosts(['http://localhost:3000']).has('127.0.0.1:3000')).toBe(true)
 })
 
@@ -38,7 +38,7 @@ it.each([
   ['//target.example/a', 'header.example', '//target.example/a'],
 ])('takes the host of %s from the target', (url, host, path) => expect(read(url)).toEqual([host, path]))
 
-it('leaves the asterisk to OPTIONS', () => {
+it('allows the asterisk only for OPTIONS', () => {
   expect(read('*', 'OPTIONS')).toEqual(['header.example', '*'])
   for (const target of ['*', 'a.example:443', 'ftp://a/', ''])
     expect(() => read(target)).toThrow(/must be a path/)
@@ -62,14 +62,14 @@ describe.each([
     },
   )
 
-  it('is taken from its own host, and from clients that are not browsers', () => {
+  it('is accepted from its own host, and from clients that are not browsers', () => {
     check({ ...headers, origin: 'http://own.example:8080' })
     check({ ...headers, origin: 'https://own.example:8080' })
     check(headers)
   })
 })
 
-it('leaves alone what calls no action', () => {
+it('does not affect requests that call no action', () => {
   const origin = 'https://evil.example'
   check({ origin, 'content-type': 'application/json' })
   // A sign-in provider may send its response this way.
@@ -82,7 +82,7 @@ it.each([
   ['an action', 'POST', { 'content-type': 'text/plain', 'next-action': 'x' }, 400],
   ['anything else that is posted', 'POST', { 'content-type': 'application/json' }, 500],
   ['a page', 'GET', {}, 500],
-])('takes a failure for the fault of the request for %s', async (_, method, headers, status) => {
+])('blames the request for a failure: %s', async (_, method, headers, status) => {
   const server = createServer((req, res) => {
     refuseUnreadableForm(req, res)
     res.statusCode = 500
@@ -94,7 +94,7 @@ it.each([
   server.close()
 })
 
-it('cuts a body that drips, and lets one that came in time be answered', async () => {
+it('cuts off a slow body, and lets one that arrived in time be answered', async () => {
   const server = createServer((req, res) => {
     setBodyDeadline(req, req.url === '/drip' ? 20 : 60_000)
     req.resume().once('end', () => res.end('thanks'))

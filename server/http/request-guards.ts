@@ -44,7 +44,7 @@ export function refuseCrossSite({ method, headers }: IncomingMessage): void {
   if (origin === undefined || hostOf(origin) === host) return
   throw new SluiceError(
     'cross_site_request',
-    'This form was sent by a page of another site, so nothing was done. Open the page on this site and send it from there.',
+    'This form was sent from a page on another site, so nothing was done. Open the page on this site and send it from there.',
   )
 }
 

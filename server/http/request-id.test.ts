@@ -8,7 +8,7 @@ const name = (remoteAddress: string, headers: Record<string, string>) =>
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const OWN = /^[0-9a-f-]{36}$/
 
-it('keeps what a trusted proxy says, and nothing of anybody else', () => {
+it("keeps a trusted proxy's id, and nobody else's", () => {
   const headers = { 'x-request-id': 'a-request-of-nginx', traceparent }
   expect(name('10.0.0.1', headers)).toEqual({ id: 'a-request-of-nginx', traceparent })
   expect(name('10.0.0.2', headers)).toEqual({ id: expect.stringMatching(OWN), traceparent: undefined })
@@ -19,7 +19,7 @@ it.each([
   ['short', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`],
   ['x'.repeat(129), `ff${traceparent.slice(2)}`],
   ['', `${traceparent}, ${traceparent}`],
-])('makes an id of its own instead of %j, and drops %j', (id, parent) => {
+])('generates its own id instead of %j, and drops %j', (id, parent) => {
   const named = name('10.0.0.1', { 'x-request-id': id, traceparent: parent })
   expect(named).toEqual({ id: expect.stringMatching(OWN), traceparent: undefined })
 })

@@ -4,13 +4,13 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { SERVER_OPTIONS } from './open-server.ts'
 
-it('gives headers a minute at most', () => {
+it('allows headers a minute at most', () => {
   const server = createServer(SERVER_OPTIONS)
   expect(server.headersTimeout).toBeGreaterThan(0)
   expect(server.headersTimeout + SERVER_OPTIONS.connectionsCheckingInterval).toBeLessThanOrEqual(60_000)
 })
 
-it('ends slow headers and silent connections, and lets a slow body be', async () => {
+it('ends slow headers and silent connections, but not a slow body', async () => {
   const quick = { headersTimeout: 40, connectionsCheckingInterval: 10 }
   const server = createServer({ ...SERVER_OPTIONS, ...quick }).listen(0, '127.0.0.1')
   await once(server, 'listening')

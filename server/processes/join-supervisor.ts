@@ -15,7 +15,7 @@ export function joinSupervisor({ metrics }: Pick<Runtime, 'metrics'>): {
     sayReady: () => line.ask('ready'),
     async readMetrics() {
       const text = await line.ask('metrics', METRICS_PATIENCE_MS)
-      if (typeof text !== 'string') throw new SluiceError('unavailable', 'The supervisor does not answer.')
+      if (typeof text !== 'string') throw new SluiceError('unavailable', 'The supervisor does not respond.')
       return text
     },
   }

@@ -12,7 +12,7 @@ const divide = (settings: Record<string, string>) => {
   }))
 }
 
-it('is a process for each role, and several for uploads, which divide the memory', () => {
+it('is one process for each role, and several for uploads, which share the memory', () => {
   const all = divide({ PROCESSES: '4', UPLOAD_MEMORY_BYTES: String(1024 * MiB) })
   expect(all.map(({ name }) => name)).toEqual([
     'upload-1',
@@ -32,13 +32,13 @@ it('is a process for each role, and several for uploads, which divide the memory
   }
 })
 
-it('relays nothing where nobody serves pages', () => {
+it('relays nothing if nobody serves pages', () => {
   const all = divide({ PROCESSES: '2', ROLES: 'upload,worker' })
   expect(all.map(({ name }) => name)).toEqual(['upload-1', 'upload-2', 'worker'])
   expect(all.map(({ pagesSocket }) => pagesSocket)).toEqual(Array(3).fill(undefined))
 })
 
-it.each([2, 4, 8, 16])('of %i upload processes all together stay within the connections', (processes) => {
+it.each([2, 4, 8, 16])('for %i upload processes, stays within the connections in total', (processes) => {
   const all = divide({ PROCESSES: String(processes) })
   const sum = all.reduce((connections, { config }) => connections + config.databaseConnections, 0)
   expect(sum).toBeLessThanOrEqual(Math.max(40, all.length * 5))

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Line } from './line.ts'
 import { createSummedMetrics } from './summed-metrics.ts'
 
-/** A process that has counted something, holds something, and is late. */
+/** A process with a counter, a gauge and a lag. */
 function counting({ bytes, memory, lag }: { bytes: number; memory: number; lag: number }): Line {
   const registry = new Registry()
   const registers = [registry]
@@ -30,7 +30,7 @@ it('adds up, and shows the worst lag', async () => {
   })
 })
 
-it('keeps what a process had counted that has gone, and nothing else of it', async () => {
+it("keeps an ended process's counters, and nothing else of it", async () => {
   const summed = createSummedMetrics(new Registry())
   summed.join('upload-1', counting({ bytes: 10, memory: 1, lag: 0.01 }))
   summed.join('upload-2', counting({ bytes: 20, memory: 2, lag: 0.5 }))
@@ -47,7 +47,7 @@ it('keeps what a process had counted that has gone, and nothing else of it', asy
   })
 })
 
-it('shows what a process said last while it is silent', async () => {
+it("shows a silent process's last values", async () => {
   const summed = createSummedMetrics(new Registry())
   const line = counting({ bytes: 10, memory: 1, lag: 0.01 })
   const silent = { ask: line.ask }

@@ -147,7 +147,7 @@ export type LedgerFile = {
   erased: boolean
   /** Its address is gone: its client has abandoned it, or it was a piece that was joined or has expired. */
   retired: boolean
-  /** Where the hook stands; null for a file that nobody decides about. */
+  /** The state of its decision; null for a file without a hook. */
   decision: 'due' | 'asked' | Verdict['state'] | null
   decisions: { state: Verdict['state']; by: Verdict['by'] }[]
   /** The file that a piece has become part of. */

@@ -6,7 +6,7 @@ import { PATIENCE_MS, type UploadPlan } from './simulated-client.ts'
 import type { SiteOptions } from './site.ts'
 import { Swarm } from './swarm.ts'
 
-/** One of the Pipe's destinations, with what happens on the way to its bucket: see `FATES`. */
+/** One of the Pipe's destinations, and the possible outcomes of a request to its bucket: see `FATES`. */
 type DestinationHabits = SiteOptions['destinations'][number] & { fates: number[] }
 
 /** The kind of run. Runs limited to a few behaviors go deeper than runs with everything. */
@@ -21,7 +21,10 @@ export type Habits = Omit<SiteOptions, 'destinations'> & {
   troubledSteps: number
   /** How many of a hundred steps are not the oldest one. */
   shufflePercent: number
-  /** Steps have ranks by what they are, and the highest is next: so some things are always last. After how many of a hundred steps the ranks change. */
+  /**
+   * Steps are ranked by kind, and the highest rank goes next, so some kinds always go last. After how many of
+   * a hundred steps the ranks change.
+   */
   rerankPercent: number | undefined
   lostPercent: number
   slowPercent: number
@@ -121,14 +124,14 @@ function drawJoining(choices: Choices): DestinationHabits {
   return { ...drawDestination(choices, false), provider: 'aws', mayRead: true }
 }
 
-/** What becomes of a request of this kind: see `FATES`. */
+/** The possible outcomes of such a request: see `FATES`. */
 export function fatesOf({ destinations, swarm }: Habits, at: number, operation: string): number[] {
   const { fates } = destinations[at]!
   const special = swarm.pick([0, 0, 0, ...FATES.keys()], 'fate', `${at} ${operation}`)
   return special === 0 ? fates : fates.map((weight, fate) => (fate === special ? 400 : weight))
 }
 
-/** For a hundred statements of this name. */
+/** Per hundred statements with this name. */
 export function statementHabits({ swarm, lostPercent, slowPercent }: Habits, label: string) {
   return {
     lost: Math.max(lostPercent, swarm.pick([0, 0, 0, 25], 'lost', label)),

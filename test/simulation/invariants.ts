@@ -173,7 +173,7 @@ export class Invariants {
     )
   }
 
-  /** When everything is over and nothing is in progress. */
+  /** At the end of a run, when nothing is in progress. */
   async ended(): Promise<void> {
     await this.committed(new Map())
     for (const file of this.ledger.files) checkEnd(file)
@@ -199,7 +199,8 @@ export class Invariants {
       client.end !== 'done' || files.some(isStored) || this.#mayFail(mine),
       () => `${client.name} is ${mine?.status}: ${mine?.reason}`,
     )
-    // Who sends a file in one request, or has pieces joined, may be told that the decision is to come.
+    // A client that sends a file in one request, or has pieces joined, may be told that the decision is
+    // pending.
     const isTold = client.fileId !== undefined && client.plan.protocol !== 'join'
     const isRejected = files.some(({ decision }) => decision === 'rejected')
     assertHolds(

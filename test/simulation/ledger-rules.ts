@@ -114,7 +114,10 @@ function checkOffset({ filename, offsetBytes, parts, tails }: LedgerFile): void 
   )
 }
 
-/** `by`: those who may have changed it, and with which of their functions; `holder`: who has or had the lease. */
+/**
+ * `by`: the nodes that may have changed it, and their functions; `holder`: the node that has or had the
+ * lease.
+ */
 export function checkChange(
   was: LedgerFile,
   is: LedgerFile,
@@ -191,7 +194,7 @@ export function checkUsage({ files, usedBytes, reservedBytes, dayBytes }: Ledger
     )
 }
 
-/** When everything is over. */
+/** At the end of a run. */
 export function checkEnd(file: LedgerFile): void {
   const { filename, status, countedBytes, offsetBytes, reservedBytes } = file
   assertHolds('every upload ends', isEnded(file), () => `${filename} is ${status}`)

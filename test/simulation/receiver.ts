@@ -39,7 +39,7 @@ export class Receiver {
     return this.#said.get(fileId)?.has(`${by} ${state}`) === true
   }
 
-  /** Replaces the hook's question and its answer. */
+  /** Replaces the hook's request and its answer. */
   async ask(host: Host, fileId: string): Promise<Verdict> {
     const { scheduler, choices, nameOf } = this.#deps
     const name = nameOf(fileId)
@@ -62,7 +62,8 @@ export class Receiver {
       else this.#decideLater(fileId, choices.pick(DEFERRED_MS))
       return this.#say(fileId, { state, by: 'receiver' })
     }
-    if (state === 'rejected') return this.#say(fileId, { state, by: 'receiver', reason: 'It is not wanted.' })
+    if (state === 'rejected')
+      return this.#say(fileId, { state, by: 'receiver', reason: 'The backend rejects it.' })
     return this.#say(fileId, { state, by: 'receiver', result: { seen: true } })
   }
 

@@ -58,7 +58,7 @@ async function find(site: Site, { name, withinSeeds }: PlantedFault): Promise<bo
 
 async function searchAll(site: Site): Promise<boolean> {
   const areAllFound = await searchFaults(PLANTED_FAULTS, { site, processes, signal, say })
-  if (signal.aborted) say('Interrupted. The same command goes on from here: npm run simulate -- --faults')
+  if (signal.aborted) say('Interrupted. Run the same command to continue: npm run simulate -- --faults')
   return areAllFound
 }
 

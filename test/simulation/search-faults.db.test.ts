@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { Results } from './search-faults.ts'
 
-it('goes on where the last search for a fault stopped, unless the fault is planted otherwise by now', () => {
+it('continues where the last search for a fault stopped, unless the planted fault has changed', () => {
   const path = join(mkdtempSync(join(tmpdir(), 'simulated-faults-')), 'results.json')
   const fault = { name: 'a fault', withinSeeds: 500, edits: [{ find: 'one', replace: 'other' }] }
   new Results(path).keep(fault, { searched: 120 })

@@ -13,7 +13,10 @@ const TABLE = fileURLToPath(new URL('planted-faults.md', import.meta.url))
 const SOURCES = ['lib', 'drizzle', 'server', 'packages/local-bucket', 'test/support', 'test/simulation']
 const IS_SOURCE = /\.(ts|sql)$/
 const IS_AROUND_RUNS = /simulation\/(planted-|search-|explore|run\.|shrink|story)/
-/** In each round, every fault is searched up to this many seeds, so that the few hard ones do not delay the others. */
+/**
+ * In each round, every fault is searched for in up to this many seeds, so that the few hard ones do not delay
+ * the others.
+ */
 const ROUNDS = [20, 60, 200, 500, Infinity]
 const SAVE_EVERY = 10
 

@@ -48,7 +48,7 @@ export class SentParts {
 /** Decision 26: a late length can end inside a part that was sent, and its number then gets a shorter range. */
 const endsInside = ({ lengthBytes }: LedgerFile, { to }: Range) => lengthBytes !== null && to > lengthBytes
 
-/** Where the range begins that a part number has in the ledger. */
+/** The start of a part number's range in the ledger. */
 export function startOf(file: LedgerFile, number: number): number | undefined {
   const { recordedParts, recordedBytes, boundEnds, parts } = file
   if (number <= recordedParts) return parts[number - 1]?.offsetBytes
@@ -58,7 +58,7 @@ export function startOf(file: LedgerFile, number: number): number | undefined {
 export function endOf(file: LedgerFile, number: number, from: number): number | undefined {
   const { recordedParts, boundEnds, parts, status, offsetBytes } = file
   if (number <= recordedParts) return from + parts[number - 1]!.sizeBytes
-  // The tail of a file whose bytes are all there becomes its last part.
+  // Once all bytes are there, a file's tail becomes its last part.
   if (status === 'transferring') return offsetBytes
   return boundEnds[number - recordedParts - 1]
 }

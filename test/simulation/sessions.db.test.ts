@@ -33,7 +33,7 @@ describe('a statement that waits for a lock', () => {
     return found!.waits
   }
 
-  it('is held up by the session of another node', async () => {
+  it("is blocked by another node's session", async () => {
     await node.run({ text: 'begin' })
     await node.run({ text: 'lock table files' })
     const asked = asking.run({ text: 'select from files' })
@@ -43,7 +43,7 @@ describe('a statement that waits for a lock', () => {
     await asked
   })
 
-  it('is not held up by anybody else, such as autovacuum, which no step of a node would end', async () => {
+  it('is not blocked by others, such as autovacuum, which no step of a node would end', async () => {
     let asked: Promise<unknown>
     await stranger.begin(async (transaction) => {
       await transaction`lock table files`

@@ -57,7 +57,9 @@ export abstract class SimulatedClient {
   confirmedBytes = 0
   /** The clients of its pieces. */
   pieces: SimulatedClient[] = []
-  /** `refused`: there is no quota left for it. `rejected`: the customer's backend does not want it. `left`: nobody ever decides. */
+  /**
+   * `refused`: no quota is left for it. `rejected`: by the customer's backend. `left`: nobody ever decides.
+   */
   end: 'done' | 'gone' | 'canceled' | 'refused' | 'rejected' | 'left' | undefined
   protected readonly world: World
   protected abstract readonly protocol: CoreRequest['protocol']
@@ -123,7 +125,7 @@ export abstract class SimulatedClient {
   }
 
   /**
-   * Whether a request also declares the file's length, or that it is complete. At the latest, a request without bytes
+   * Whether a request also declares the file's length, or that it is complete. A request without bytes always
    * does.
    */
   protected endsWith(body: Buffer, percent: number): boolean {

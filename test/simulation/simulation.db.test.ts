@@ -29,7 +29,7 @@ describe('the simulation', () => {
     expect(await simulate('--seeds', String(SCHEDULES))).toMatch(new RegExp(`^${SCHEDULES} seeds, `, 'm'))
   }, 300_000)
 
-  it('has the same trace for the same seed, whatever ran before, also on a busy machine', async () => {
+  it('produces the same trace for the same seed, whatever ran before, even on a busy machine', async () => {
     const hashes = (text: string) => text.match(/^\d+ [0-9a-f]{16}$/gm)
     const before = hashes(await simulate('--seeds', '7', '--hashes'))
     expect(before).toHaveLength(7)
@@ -41,7 +41,7 @@ describe('the simulation', () => {
     }
   }, 300_000)
 
-  it('finds a planted fault, and tells the shortest way to it', async () => {
+  it('finds a planted fault, and describes the shortest path to it', async () => {
     const found = await simulate('--fault', 'the event is written after the transaction', '--story')
     expect(found).toMatch(/^found by seed \d+: .*\(one event per status change\)$/m)
     const story = found.split('\n').filter((line) => /^ +\d+\.\d{3} s {2}/.test(line))
@@ -49,7 +49,7 @@ describe('the simulation', () => {
     expect(story.join('\n')).toMatch(/the client of file-1 sends POST[\s\S]*ledger: file-1 is transferred/)
   }, 300_000)
 
-  it('says at Ctrl-C how to go on', async () => {
+  it('says how to continue after Ctrl-C', async () => {
     const exploring = spawn(process.execPath, command('--from', '1001', '--seeds', '9000'), {
       detached: true,
     })
@@ -66,7 +66,7 @@ describe('the simulation', () => {
     expect([Number(next), Number(left)]).toEqual([1001 + Number(reached), 9000 - Number(reached)])
   }, 300_000)
 
-  it.each(PLANTED_FAULTS)('can still plant in the core: $name', ({ edits }) => {
+  it.each(PLANTED_FAULTS)('can still plant this fault in the core: $name', ({ edits }) => {
     const core = globSync('lib/{uploads,workspace/usage}/**/*.ts', { exclude: ['**/*.test.ts'] })
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n')

@@ -1,4 +1,4 @@
-/** What the core does in the database, in words. The names are its own functions'. */
+/** What the core does in the database, in words, by the name of its function. */
 
 const STATEMENTS: Record<string, string> = {
   statement: 'executes a statement',

@@ -46,7 +46,7 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
   refusedPipeId: makeRefusedPipe,
 }
 
-/** A Pipe with an event that its receiver did not accept: there is no page at that address. */
+/** A Pipe with an event that failed, since the receiver's address has no page. */
 export async function makeRefusedPipe(demo: DemoDocument): Promise<string> {
   const fields = { name: 'Refused', dataStoreId: demo.dataStoreId, source: { http: true } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)

@@ -1,7 +1,7 @@
 import axe, { type AxeResults, type RunOptions } from 'axe-core'
 import { expect, type Page } from 'playwright/test'
 
-/** What the other mode can change. */
+/** The rules whose results the color mode can change. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
 /** Axe calls these moderate, but without them, a page cannot be navigated with a screen reader. */
 const LANDMARKS = /^(bypass|landmark-|page-has-heading-one|region)/

@@ -2,7 +2,7 @@ import { expect } from 'playwright/test'
 
 type Token = { token: string; uploadUrl: string }
 
-/** An upload that stays open. */
+/** An upload that stays in progress. */
 export async function beginUpload(token: Token, name: string): Promise<void> {
   await create(token, name, 1000)
 }

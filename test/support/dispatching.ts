@@ -16,7 +16,9 @@ type Options = {
   checkpoint?: Checkpoint
 }
 
-/** A slow machine is not a slow receiver: a test that wants one stopped says so. */
+/**
+ * A slow machine must not look like a slow receiver, so only tests about slow receivers set a short timeout.
+ */
 const PATIENCE = { connectMs: 120_000, totalMs: 120_000, bodyMs: 120_000 }
 
 /** The webhook worker without its queue: the test controls when it runs, and its clock. */

@@ -37,7 +37,7 @@ export async function openCustomer(demo: DemoDocument, element: string, shown: S
   }
 }
 
-/** Holds each body back until told; other requests pass. */
+/** Holds each request body until it is released; other requests pass. */
 export async function holdBodies(page: Page, uploadUrl: string): Promise<() => void> {
   const gate = Promise.withResolvers<void>()
   await page.route(`${uploadUrl}**`, async (route) => {

@@ -10,7 +10,7 @@ export interface RawRequest {
   /** As sent on the wire. */
   path: string
   query?: Record<string, string>
-  /** Signed, all of them. */
+  /** All of them are signed. */
   headers?: Record<string, string>
   /** Not signed. */
   unsignedHeaders?: Record<string, string>

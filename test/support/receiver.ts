@@ -30,7 +30,7 @@ export async function startReceiver(first: Answer = 204) {
     answerWith(next: Answer) {
       answer = next
     },
-    /** When this many requests have arrived in total. */
+    /** Resolves when this many requests have arrived in total. */
     async gets(count: number): Promise<void> {
       while (received.length < count) {
         await new Promise<void>((resolve) => {

@@ -76,7 +76,7 @@ export async function connectSftp(
   password: string | undefined,
   config: ConnectConfig = {},
 ) {
-  // It may tell of several errors on its way to being closed.
+  // It may report several errors before it closes.
   const client = new ssh2.Client().on('error', () => {})
   const gone = new Promise<void>((resolve) => client.once('close', () => resolve()))
   await new Promise<void>((resolve, reject) => {

@@ -11,7 +11,7 @@ export type UploadNode = {
   sftpPort: number | undefined
   pid: number
   signal(name: NodeJS.Signals): void
-  /** Resolves when it has ended, however. */
+  /** Resolves when it has ended, for whatever reason. */
   ended: Promise<unknown>
   stop(): Promise<void>
 }

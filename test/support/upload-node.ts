@@ -15,7 +15,7 @@ import { openUploads } from '#server/open-uploads.ts'
 import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 
-/** A node that serves uploads and sweeps, in its own process that dies where it is told to. */
+/** A node that serves uploads and sweeps, in its own process, which dies at a given step. */
 export type UploadNodeOptions = {
   databaseUrl: string
   port?: number

@@ -39,7 +39,7 @@ export type TestBucket = LocalBucket & {
   /** The bucket's contents, by key. */
   objects(): Promise<string[]>
   object(key: string): Promise<Buffer>
-  /** The same of one that is too large for memory. */
+  /** The same for an object that is too large for memory. */
   readObject(key: string): ReadStream
   remove(key: string): Promise<void>
   /** Overwrites an object's bytes without anyone knowing. */

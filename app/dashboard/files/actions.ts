@@ -47,7 +47,9 @@ export async function erase(id: string, _previous: unknown, data: FormData) {
   })
 }
 
-/** Copies the object to a destination that lacks it now, instead of waiting for the next attempt. */
+/**
+ * Immediately copies the object to a destination that is missing it, instead of waiting for the next attempt.
+ */
 export async function repair(id: string, dataStoreId: string) {
   return act('operate', async (runtime, actor) => {
     await repairDestination(runtime, actor, { fileId: id, dataStoreId })

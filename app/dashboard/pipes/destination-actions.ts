@@ -16,7 +16,7 @@ export async function addDestination(pipeId: string, _previous: unknown, data: F
   const added = { dataStoreId: textOf(data, 'dataStoreId') ?? '', required: data.get('required') === 'on' }
   return act('build', async (runtime, actor) => {
     await edit(runtime, actor, pipeId, (all) => [...all, added])
-    return { message: 'Added. New uploads go there, too.' }
+    return { message: 'Added. New uploads also go there.' }
   })
 }
 

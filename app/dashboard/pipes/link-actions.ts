@@ -34,7 +34,7 @@ export async function changeLink(id: string, _previous: unknown, data: FormData)
 export async function closeLink(id: string) {
   return act('build', async (runtime, actor) => {
     await changeUploadLink(runtime, actor, id, { closed: true })
-    return { message: 'The link is closed. Uploads that have begun go on.' }
+    return { message: 'The link is closed. Uploads in progress continue.' }
   })
 }
 
@@ -64,7 +64,7 @@ function fieldsOf(data: FormData) {
   }
 }
 
-/** As it was typed: whoever opens the link types the same. */
+/** Exactly as typed: visitors have to type the same. */
 function passwordOf(data: FormData): string | null {
   const given = data.get('password')
   return typeof given === 'string' && given !== '' ? given : null
@@ -72,7 +72,7 @@ function passwordOf(data: FormData): string | null {
 
 const MOST_DAYS = 3650
 
-/** Null for never; undefined if it is to stay. */
+/** Null for never; undefined to keep it unchanged. */
 function expiryOf(data: FormData, clock: Clock): string | null | undefined {
   const given = textOf(data, 'expiresIn')
   if (given === undefined) return undefined

@@ -6,7 +6,7 @@ export default function NoSuchLink() {
       <h1 className="font-semibold text-3xl tracking-[-0.025em]">This link does not work</h1>
       <p className="mt-3 text-base text-ink-soft">
         It may have been cut off or mistyped, or it was deleted. Copy it once more from where you got it, or
-        ask whoever sent it for another.
+        ask the person who sent it for another.
       </p>
     </>
   )

@@ -10,7 +10,7 @@ import { visitor } from '../../session.ts'
 
 type Props = { params: Promise<{ code: string }> }
 
-/** One look for a request, since those at codes of no link are counted. */
+/** One lookup per request, since lookups of unknown codes are counted. */
 const look = cache(async (code: string): Promise<ShownLink | 'unknown' | 'limited'> => {
   const { address } = await visitor()
   try {
@@ -40,8 +40,7 @@ export default async function LinkPage({ params }: Props) {
       <>
         <h1 className="font-semibold text-3xl tracking-[-0.025em]">Too many attempts</h1>
         <p className="mt-3 text-base text-ink-soft">
-          Too many links that do not exist were opened from your network. Wait a minute, then reload this
-          page.
+          Too many invalid links were opened from your network. Wait a minute, then reload this page.
         </p>
       </>
     )
@@ -50,7 +49,7 @@ export default async function LinkPage({ params }: Props) {
       <UploadLink code={code} place={`link-${hashSecret(code)}`} link={link} />
       <noscript>
         <Notice tone="warn" className="mt-6">
-          To send files from this page, JavaScript must be allowed.
+          To send files from this page, allow JavaScript.
         </Notice>
       </noscript>
     </>

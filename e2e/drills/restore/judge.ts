@@ -69,7 +69,7 @@ export async function judgeFiles(db: Db, journeys: readonly Journey[], log: Log)
   await checkUsage(db, log)
 }
 
-/** Across both lives of the database: each arrival was reported, and no webhook contradicts another. */
+/** Before and after the restore: each arrival was reported, and no webhook contradicts another. */
 export function judgeWebhooks({ receiver }: Place, journeys: readonly Journey[], log: Log): void {
   const told = receiver.received.map(({ body }) => JSON.parse(body).data as Told)
   for (const { fileId, name, key, kind } of journeys) {

@@ -5,9 +5,9 @@ import type { Stage } from '../stage.ts'
 /** tus-js-client clients that send one file after another until stopped, and what they saw. */
 export type Seen = {
   sources: Map<string, Buffer>
-  /** Each ended an upload. */
+  /** Errors that ended an upload. */
   errors: string[]
-  /** Each was repeated by the client itself. */
+  /** Errors after which the client itself tried again. */
   repeated: Map<string, number>
 }
 export type Client = { chunkBytes: number; fileBytes: number }

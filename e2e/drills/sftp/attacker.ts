@@ -3,7 +3,10 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectSftp } from '../../../test/support/sftp-site.ts'
 
-/** One attack, in a process of its own, so that it does not hold up those who measure. It is stopped by a message, or ends. */
+/**
+ * One attack, in its own process, so that it does not slow down the measurements. It ends by itself or on a
+ * message.
+ */
 export type Attack =
   | { kind: 'flood'; connections: number; atOnce: number; networks: number; holdMs: number }
   | { kind: 'guess'; attempts: number; atOnce: number; networks: number }
@@ -17,7 +20,7 @@ process.once('message', () => {
   isStopped = true
 })
 
-/** Loopback has 16 million addresses, and each is a network of its own to the limits. */
+/** Loopback has 16 million addresses, and the limits count each as a separate network. */
 const addressOf = (n: number, networks: number) =>
   `127.1.${((n % networks) >> 8) & 255}.${(n % networks) & 255}`
 
@@ -29,7 +32,7 @@ async function inParallel(count: number, atOnce: number, work: (n: number) => Pr
   await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
-/** What a stranger may say who has not signed in. */
+/** What a client may send before it has signed in. */
 const SAID = [
   () => Buffer.alloc(0),
   () => randomBytes(64 * 1024),
@@ -87,7 +90,7 @@ async function guess({ attempts, atOnce, networks }: Attack & { kind: 'guess' })
   return outcome
 }
 
-/** Says that all of them are writing, and what they have written once it is stopped. */
+/** Reports that all of them are writing and, once it is stopped, what they have written. */
 async function crowd(asked: Attack & { kind: 'crowd' }): Promise<Outcome> {
   const { clients, bytesPerSecond, networks, password } = asked
   const outcome = { open: 0, 'tries to sign in': 0, 'writes answered': 0, 'writes refused': 0 }
@@ -100,7 +103,7 @@ async function crowd(asked: Attack & { kind: 'crowd' }): Promise<Outcome> {
         open.push({ client, handle: await client.open(`slow-${n}.bin`, 'w'), bytes: 0 })
         return
       } catch {
-        // The node exchanges only so many keys a second.
+        // The node limits key exchanges per second.
         await sleep(200)
       }
     }

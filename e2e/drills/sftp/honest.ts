@@ -5,13 +5,13 @@ import { connectSftp } from '../../../test/support/sftp-site.ts'
 import type { TusClient } from '../../../test/support/tus-client.ts'
 
 const MiB = 1024 * 1024
-/** As a browser on a line of 2 MiB/s. */
+/** Like a browser with a connection of 2 MiB/s. */
 const PIECE_BYTES = MiB
 const PIECE_EVERY_MS = 500
 const HEAD_EVERY_MS = 100
 const PARTNER_EVERY_MS = 1000
 
-/** What those who do no harm notice: times in milliseconds, and how many sign-ins of a partner worked. */
+/** What honest clients notice: times in milliseconds, and how many of a partner's sign-ins succeeded. */
 export type Noticed = { heads: number[]; pieces: number[]; partner: { well: number; failed: string[] } }
 
 type Place = { tus: TusClient; sftp: { port: number; pipe: { id: string } }; token: string; pieces: number }
@@ -19,8 +19,9 @@ type Place = { tus: TusClient; sftp: { port: number; pipe: { id: string } }; tok
 const nothing = (): Noticed => ({ heads: [], pieces: [], partner: { well: 0, failed: [] } })
 
 /**
- * A browser that uploads one file by TUS, somebody who asks for the offset of another, and a partner who signs in by SFTP again
- * and again with a small file. They go on until `end`, which returns the file and its URL.
+ * A browser that uploads one file by TUS, a client that asks for another file's offset, and a partner who
+ * repeatedly signs in by SFTP to upload a small file. They continue until `end`, which returns the file and
+ * its URL.
  */
 export async function startHonest({ tus, sftp, token, pieces }: Place) {
   const whole = randomBytes(pieces * PIECE_BYTES)
@@ -76,13 +77,13 @@ export async function startHonest({ tus, sftp, token, pieces }: Place) {
   ]
   return {
     failures,
-    /** What they noticed since the last time. */
+    /** The measurements since the last call. */
     take(): Noticed {
       const taken = noticed
       noticed = nothing()
       return taken
     },
-    /** Sends what is missing of the file. */
+    /** Sends the rest of the file. */
     async end() {
       isOver = true
       await Promise.all(working)

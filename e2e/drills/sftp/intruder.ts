@@ -48,7 +48,7 @@ export async function intrude(site: Site, target: Target): Promise<Tried[]> {
   await revoked.write(handle, Buffer.from('kept'), 0)
   await revokeToken(site.runtime, site.actor, id)
   const writes: string[] = []
-  // A session is asked for once a second, so a few more writes may pass.
+  // A session is checked once a second, so a few more writes may pass.
   for (let at = 4; writes.length === 0; at += 1)
     await revoked.write(handle, Buffer.from('x'), at).catch((error: Error) => void writes.push(error.message))
   await revoked.gone
@@ -97,7 +97,7 @@ async function tryLinks(thief: Client, expectRefused: ExpectRefused): Promise<vo
   await expectRefused('a tunnel to the database', () => forwarded)
 }
 
-/** Packets of SFTP whose length is a lie. */
+/** SFTP packets with a false length. */
 async function tryPackets(
   site: Site,
   target: Target,

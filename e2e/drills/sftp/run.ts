@@ -15,9 +15,9 @@ import { type Noticed, startHonest } from './honest.ts'
 import { intrude } from './intruder.ts'
 
 /**
- * `npm run drill -- sftp`: an attacker's hour on the SFTP port, compressed: floods before sign-in, guesses, whatever somebody with a
- * token may try, and a thousand slow clients. Meanwhile a browser uploads by TUS, somebody asks for offsets, and a partner signs in
- * again and again: what they notice is printed for each attack.
+ * `npm run drill -- sftp`: an hour of attacks on the SFTP port, compressed: floods before sign-in, guessed
+ * tokens, abuse of a valid token, and a thousand slow clients. Meanwhile a browser uploads by TUS, a client
+ * asks for offsets, and a partner signs in repeatedly. The effect on them is printed for each attack.
  */
 const METRICS_TOKEN = 'metrics-token-of-the-drill'
 
@@ -130,7 +130,10 @@ function phasesOf(stage: Stage, token: string, { connections, slow, seconds }: O
   ]
 }
 
-/** Returns whether it went as it should. The partner signs in before any attack, so no flood may keep them out. */
+/**
+ * Returns whether the attack had no effect. The partner signs in before any attack, so no flood may keep them
+ * out.
+ */
 function judge(outcome: Outcome, noticed: Noticed, { slow }: Options): boolean {
   if (outcome['let in']) return false
   if ('open' in outcome) return outcome.open === slow && outcome['writes refused'] === 0

@@ -36,7 +36,7 @@ describeWithDatabase('the demo workspace', (database) => {
   const runtime = (env = {}) => testRuntime(database(), { DATA_DIR: dataDir, ...env })
   const written = () => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 
-  it('is made once by however many start, and demo.json tells of it to its owner alone', async () => {
+  it('is created once, however many processes start, with a demo.json that only its owner can read', async () => {
     const [document, ...others] = await Promise.all([1, 2, 3].map(() => ensureDemo(runtime(), { bucket })))
     expect(others).toEqual([document, document])
     expect(written()).toEqual(document)
@@ -53,7 +53,7 @@ describeWithDatabase('the demo workspace', (database) => {
     ])
   })
 
-  it('is kept over restarts, and follows the ports', async () => {
+  it('is kept across restarts, and follows port changes', async () => {
     const before = written()
     const moved = { ...bucket, endpoint: 'http://127.0.0.1:4999' }
     rmSync(join(dataDir, 'demo.json'))
@@ -70,25 +70,25 @@ describeWithDatabase('the demo workspace', (database) => {
     expect(await database().db.select().from(senders)).toHaveLength(1)
   })
 
-  it('keeps the bucket of the process that made it when another joins', async () => {
+  it('keeps the bucket of the process that created it when another joins', async () => {
     const document = await ensureDemo(runtime(), { bucket: { ...elsewhere, accessKeyId: 'ANOTHER' } })
     expect(document.bucket).toMatchObject({ directory: bucket.directory, endpoint: 'http://127.0.0.1:4999' })
   })
 
-  it('follows a DATA_DIR that was moved or copied', async () => {
+  it('follows a moved or copied DATA_DIR', async () => {
     const document = await ensureDemo(runtime(), { bucket: elsewhere })
     expect(document.bucket).toEqual(elsewhere)
     expect(written()).toEqual(document)
     expect(await database().db.select().from(dataStores)).toMatchObject([{ endpoint: elsewhere.endpoint }])
   })
 
-  it('takes the bucket of its own DATA_DIR with the embedded database, also when its keys are new', async () => {
+  it("uses its own DATA_DIR's bucket with the embedded database, even if its keys are new", async () => {
     const renewed = { ...bucket, accessKeyId: 'RENEWED', directory: '/third/bucket/demo' }
     const document = await ensureDemo(runtime({ DATABASE_URL: '' }), { bucket: renewed })
     expect(document.bucket).toEqual(renewed)
   })
 
-  it('gives its tokens to a network, not to each of the addresses in it', async () => {
+  it('limits its tokens per network, not per address', async () => {
     const demo = runtime({ DEMO: '1' })
     await ensureDemo(demo, { bucket })
     for (let n = 1; n <= 10; n++) await issueDemoToken(demo, `2001:db8:7:1::${n}`)
@@ -96,7 +96,7 @@ describeWithDatabase('the demo workspace', (database) => {
     await issueDemoToken(demo, '2001:db8:7:2::1')
   })
 
-  it('opens to nobody once DEMO is off, and again when it is on', async () => {
+  it('cannot be opened while DEMO is off, and can be once it is on again', async () => {
     const [on, off] = [runtime({ DEMO: '1' }), runtime({ DEMO: '0' })]
     const { email, password, accountKey, senderToken, pipeId } = await ensureDemo(on, { bucket })
     const { userId } = await signIn(on, { email, password }, '203.0.113.1')

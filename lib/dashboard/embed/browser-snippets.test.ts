@@ -10,7 +10,7 @@ const TARGET = {
 it.each([
   [REACT_INSTALL, reactUppySnippet(TARGET)],
   [TUS_JS_INSTALL, tusJsSnippet(TARGET)],
-])('%s installs what is imported, and no more', (install, snippet) => {
+])('%s installs exactly what it imports', (install, snippet) => {
   const imported = [...snippet.matchAll(/^import (?:.* from )?'((?:@[^/']+\/)?[^/']+)/gm)].map(
     ([, name]) => name!,
   )

@@ -13,7 +13,7 @@ const written = (text: string) => ({
 })
 
 const keepGoing =
-  written(`// Your backend answers {token, expiresAt}. It is asked again a minute before the token expires.
+  written(`// Your backend returns {token, expiresAt}. A new token is requested a minute before the old one expires.
 let current«: { token: string; expiresAt: string } | undefined»
 async function uploadToken()«: Promise<string>» {
   if (!current || Date.parse(current.expiresAt) - Date.now() < 60_000) {
@@ -24,8 +24,8 @@ async function uploadToken()«: Promise<string>» {
   return current«!».token
 }
 
-// By itself tus-js-client counts every failure and gives up after a few, and it starts over when it is not told the
-// offset. So whatever passes is waited for here: a network, a server or a backend that is away.
+// By default, tus-js-client counts every failure and gives up after a few, and it starts over if it cannot get the
+// offset. So temporary failures are waited out here: a network, a server or a backend that is down.
 function keepGoing(tell«: (reason: string) => void») {
   let lost = false
   return {
@@ -50,7 +50,7 @@ function keepGoing(tell«: (reason: string) => void») {
       if (error.causingError && !passes(error.causingError)) return false
       lost = !status
       if (status === 401) {
-        current = undefined // It ran out or was revoked on the way.
+        current = undefined // It expired or was revoked in the meantime.
         return attempt < 4
       }
       if (attempt > 0) tell(status ? \`The server answered: \${status}\` : 'Waiting for the network')
@@ -61,11 +61,11 @@ function keepGoing(tell«: (reason: string) => void») {
 
 const failure = (text«: string», status«: number») => Object.assign(new Error(\`\${text}: \${status}\`), { status })
 
-// Without a status there was no answer. A file that was changed since it was picked cannot be sent.
+// No status means no response. A file that has changed since it was picked cannot be sent.
 const passes = ({ name, status }«: { name?: string; status?: number | undefined }») =>
   name !== 'NotReadableError' && (!status || status >= 500 || [408, 409, 423, 425, 429].includes(status))
 
-// At once when the browser says that the network is back, which it does not always know.
+// Until the browser reports that the network is back, which it does not always notice.
 const online = (atMost«: number») =>
   new Promise«<void>»((resolve) => {
     setTimeout(resolve, atMost)
@@ -87,7 +87,7 @@ async function persist«<Answer>»(
       if (!signal.aborted) tell(error.status ? error.message : 'Waiting for the network')
     }
     if (!signal.aborted) await online(delay)
-    if (signal.aborted) return new Promise(() => {}) // Paused: a new request is made when it goes on.
+    if (signal.aborted) return new Promise(() => {}) // Paused: a new request is made when it continues.
   }
 }
 
@@ -99,7 +99,7 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
     current = undefined
     return askOffset(url, data, true)
   }
-  // 404 and 410: the upload is gone, and it is right to start over.
+  // 404 and 410: the upload is gone, so starting over is right.
   if (!response.ok && ![404, 410].includes(response.status)) throw failure('The server answered', response.status)
   return {
     getStatus: () => response.status,
@@ -114,7 +114,7 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
  * these options.
  */
 const retriever =
-  written(`// After a reload a file of up to 1 GiB is still there. A larger one is picked again, and goes on where it was.
+  written(`// Files of up to 1 GiB survive a reload. A larger one has to be picked again, and resumes where it stopped.
 const remembered«: object» = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }`)
 
 const tusOptions = (uploadUrl: string) => `{
@@ -151,7 +151,7 @@ uppy.use(Tus, ${tusOptions(uploadUrl)})
 `
 }
 
-/** Imported by the texts below. */
+/** Imported by the snippets below. */
 export const REACT_INSTALL =
   'npm install @uppy/core @uppy/dashboard @uppy/golden-retriever @uppy/react @uppy/tus'
 export const TUS_JS_INSTALL = 'npm install tus-js-client'
@@ -179,7 +179,7 @@ const tusOptions = (uppy: Uppy) => (${tusOptions(uploadUrl)})
 export function Uploader() {
   const [uppy] = useState(() => {
     const uppy = new Uppy({ id: 'sluice' })
-    // A server that renders this page has nothing to keep files in.
+    // A server that renders this page cannot store files.
     if (typeof window !== 'undefined') uppy.use(GoldenRetriever, remembered)
     return uppy.use(Tus, tusOptions(uppy))
   })

@@ -120,7 +120,7 @@ describe.each([
     return { request, state }
   }
 
-  it('waits for the network however long it is away, and goes on when the browser says that it is back', async () => {
+  it('waits for the network for as long as necessary, and continues when the browser reports that it is back', async () => {
     backend = undefined
     const { request, state } = begin(create(), 'POST')
     await vi.advanceTimersByTimeAsync(HOUR_MS + 5000)
@@ -133,7 +133,7 @@ describe.each([
     expect(request.headers.get('Authorization')).toBe('Bearer tmp_1')
   })
 
-  it('tries again after 1, 2, 4, 8, 16 and then every 30 seconds where the browser does not know', async () => {
+  it('retries after 1, 2, 4, 8, 16 and then every 30 seconds if the browser does not know', async () => {
     backend = undefined
     begin(create(), 'POST')
     await vi.advanceTimersByTimeAsync(91_000)
@@ -141,7 +141,7 @@ describe.each([
     expect(at).toEqual([0, 1, 3, 7, 15, 31, 61, 91])
   })
 
-  it('waits for a backend that gives no token for a minute, and says so', async () => {
+  it('waits for a backend that issues no token for a minute, and says so', async () => {
     backend = 500
     const { state } = begin(create(), 'PATCH')
     await vi.advanceTimersByTimeAsync(60_000)
@@ -152,7 +152,7 @@ describe.each([
     expect(state).toEqual({ ready: true })
   })
 
-  it.each([401, 403])('ends when the backend answers %i, and is not tried again', async (status) => {
+  it.each([401, 403])('fails when the backend responds with %i, and does not retry', async (status) => {
     backend = status
     const kept = create()
     const { state } = begin(kept, 'PATCH')
@@ -162,7 +162,7 @@ describe.each([
   })
 
   it.each([undefined, 423, 429, 500, 502, 503, 504])(
-    'is told the offset after all when HEAD got %s for a minute',
+    'gets the offset after HEAD failed with %s for a minute',
     async (status) => {
       server = status
       const { state } = begin(create(), 'HEAD')
@@ -182,7 +182,7 @@ describe.each([
     expect(state.status).toBe(status)
   })
 
-  it('asks with a new token where one was revoked, once, and then ends without starting over', async () => {
+  it('retries once with a new token if one was revoked, and then fails without starting over', async () => {
     server = 401
     const kept = create()
     const { state } = begin(kept, 'HEAD')
@@ -193,7 +193,7 @@ describe.each([
     expect(kept.onShouldRetry(Object.assign(new Error('tus'), { causingError: state.error! }), 0)).toBe(false)
   })
 
-  it('takes a new token after the clock jumped past the end of the old one', async () => {
+  it("fetches a new token after the clock jumps past the old one's expiry", async () => {
     const kept = create()
     begin(kept, 'PATCH')
     await vi.advanceTimersByTimeAsync(0)
@@ -216,7 +216,7 @@ describe.each([
     expect(request.headers.size).toBe(0)
   })
 
-  it('ends where the file was changed since it was picked', async () => {
+  it('fails if the file has changed since it was picked', async () => {
     const changed = new Blob(['bytes'])
     const unreadable = new DOMException('The file could not be read.', 'NotReadableError')
     vi.spyOn(changed, 'slice').mockReturnValue(
@@ -229,13 +229,13 @@ describe.each([
     expect(kept.onShouldRetry(Object.assign(new Error('tus'), { causingError: unreadable }), 0)).toBe(false)
   })
 
-  it('has a delay for every half minute of the seven days for which an upload may lie still', () => {
+  it('has a delay for every half minute of the seven days that an upload may be idle', () => {
     const { retryDelays } = create()
     expect(Math.max(...retryDelays)).toBe(30_000)
     expect(retryDelays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(7 * 24 * HOUR_MS - HOUR_MS)
   })
 
-  it('tries again after whatever passes, and after no refusal', () => {
+  it('retries after temporary errors, but not after a refusal', () => {
     const kept = create()
     const passing = [409, 423, 429, 500, 502, 503, 504]
     for (const status of passing) expect(kept.onShouldRetry(answered(status), 100), String(status)).toBe(true)
@@ -248,13 +248,13 @@ describe.each([
     ])
   })
 
-  it('does not try again for ever with tokens that are refused', () => {
+  it('does not retry forever with refused tokens', () => {
     const kept = create()
     expect(kept.onShouldRetry(answered(401), 0)).toBe(true)
     expect(kept.onShouldRetry(answered(401), 4)).toBe(false)
   })
 
-  it('does not use up attempts while the browser says that it is offline', async () => {
+  it('does not use up attempts while the browser reports that it is offline', async () => {
     const kept = create()
     begin(kept, 'POST')
     await vi.advanceTimersByTimeAsync(0)

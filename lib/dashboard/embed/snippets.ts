@@ -70,7 +70,7 @@ export default function Page() {
 export const KIT_HTML_SNIPPET = `<label>Choose files <input type="file" multiple></label>
 <ul></ul>
 <script type="module">
-// Have your server give out node_modules/@sluice/react/dist as /sluice.
+// Have your server serve node_modules/@sluice/react/dist as /sluice.
 import { createUploads } from '/sluice/uploads.js'
 
 const uploads = createUploads()
@@ -105,7 +105,7 @@ curl -T film.bin -H "Authorization: Bearer $TOKEN" ${uploadUrl}
 export function swiftUploadSnippet({ uploadUrl }: EmbedTarget): string {
   return `import Foundation
 
-// From iOS 17 on, URLSession itself goes on with what was cut, in the background, too.
+// On iOS 17 and later, URLSession itself resumes interrupted uploads, even in the background.
 func upload(_ file: URL, token: String) async throws {
   let address = URL(string: "${uploadUrl}")!.appending(path: file.lastPathComponent)
   var request = URLRequest(url: address)

@@ -98,7 +98,7 @@ export function fits(query: FileQuery): SQL | undefined {
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : undefined
 }
 
-/** Only of files with this status there are copies to be missed. */
+/** Only files with this status can have missing copies. */
 const statusOf = ({ status, missingAt }: FileQuery) =>
   status ?? (missingAt ? 'partially_transferred' : undefined)
 

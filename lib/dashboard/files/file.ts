@@ -23,7 +23,10 @@ const destinationAnswer = z.strictObject({
   bucket: z.string(),
   key: z.string(),
   etag: z.string().nullable(),
-  /** What the object got there: the settings of the file, and what the Data Store adds. Absent if that is nothing, or there is no object. */
+  /**
+   * The settings of the object there: the file's, and those that the Data Store adds. Absent if there are
+   * none, or no object.
+   */
   object: fileObjectAnswer.optional(),
   /** False: best effort. It neither delays nor fails an upload. */
   required: z.boolean(),
@@ -33,10 +36,7 @@ const destinationAnswer = z.strictObject({
   reasonDetail: z.string().optional(),
   /** For a destination without the object: when the next copy attempt is due. Absent if there will be none. */
   repairAt: instant.optional(),
-  /**
-   * For a destination that is transferred according to the bucket's later responses: its response to the upload was
-   * lost.
-   */
+  /** Set if the response to the upload was lost, and a later response showed that the object exists. */
   certainty: z.literal('inferred').optional(),
 })
 

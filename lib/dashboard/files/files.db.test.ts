@@ -55,7 +55,7 @@ describeWithDatabase('files', (database) => {
     }
 
     it.each([1, 10, 25, 100])(
-      'goes newest first through pages of %i, each file once, and no partial upload',
+      'lists newest first in pages of %i, each file once, without partial uploads',
       async (limit) => {
         expect(await pages({ limit })).toEqual(all)
       },
@@ -85,7 +85,7 @@ describeWithDatabase('files', (database) => {
     it.each([
       ['newest', (ids: string[]) => ids],
       ['oldest', (ids: string[]) => ids.toReversed()],
-    ])('goes %s first, and back', async (order, inOrder) => {
+    ])('sorts %s first, and pages back', async (order, inOrder) => {
       const whole = inOrder(all)
       expect(await pages({ order, limit: 10 })).toEqual(whole)
       const first = await list({ order, limit: 10 }, customer)
@@ -100,7 +100,7 @@ describeWithDatabase('files', (database) => {
       expect(on.data).toEqual(third.data)
     })
 
-    it('goes by size, and back', async () => {
+    it('sorts by size, and pages back', async () => {
       const sized = await createTestWorkspace(runtime)
       const made: [size: number, id: string][] = []
       for (const [n, lengthBytes] of [5, 1, 9, 9, 3, 7].entries()) {
@@ -119,7 +119,7 @@ describeWithDatabase('files', (database) => {
       expect((await bySize('smallest')).ids).toEqual(ids.toReversed().slice(0, 4))
     })
 
-    it('finds by name, subject or id', async () => {
+    it('searches by name, subject or id', async () => {
       const [found, other] = [all[3]!, await createTestWorkspace(runtime)]
       const told = await add({ filename: 'x.bin', subject: 'Customer-77' }, other)
       expect(await pages({ search: 'photo_7.jpg' })).toEqual([all[17]])
@@ -130,14 +130,14 @@ describeWithDatabase('files', (database) => {
       expect(await ids(found)).toEqual([])
     })
 
-    it('has totals of all that fits', async () => {
+    it('has totals of all matching files', async () => {
       const failed = await countFiles(runtime, customer.actor, parseInput(fileQuery, { status: 'failed' }))
       expect(failed).toEqual({ files: 5, bytes: 55, ofNewest: null })
       const named = await countFiles(runtime, customer.actor, parseInput(fileQuery, { search: 'photo_1' }))
       expect(named).toEqual({ files: 11, bytes: 121, ofNewest: null })
     })
 
-    it('is given out whole, in pages that are read when they are asked for', async () => {
+    it('can be exported completely, in pages that are read on demand', async () => {
       const { db } = database()
       const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)
       await db.execute(sql`insert into files (id, workspace_id, pipe_id, sender_name, filename, expiry_seconds, expires_at)
@@ -154,7 +154,7 @@ describeWithDatabase('files', (database) => {
       expect(names.size).toBe(2999)
     })
 
-    it('looks on past a window in which nothing fits', async () => {
+    it('continues past a window without matches', async () => {
       const { db } = database()
       const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)
       const old = firstUuidAt(1)
@@ -183,7 +183,7 @@ describeWithDatabase('files', (database) => {
     })
   })
 
-  it('shows a file with all that happened to it, in order', async () => {
+  it('shows a file with its complete history, in order', async () => {
     const input = parseInput(tokenInput, { pipeId: mine.pipe.id })
     await issueToken(runtime, mine.sender.token, input)
     const [token] = await database().db.select().from(tokens)
@@ -201,7 +201,7 @@ describeWithDatabase('files', (database) => {
     })
   })
 
-  it('cancels an upload in progress, with its event, once; not one that is being completed', async () => {
+  it('cancels an upload in progress once, with its event, but not one that is being completed', async () => {
     const output = {
       enabled: true,
       url: 'http://127.0.0.1:1/hook',
@@ -219,7 +219,7 @@ describeWithDatabase('files', (database) => {
     await expect(cancelFile(runtime, mine.actor, done)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('erases a record, but none in progress', async () => {
+  it('erases a record, but not of an upload in progress', async () => {
     const underWay = await add({ status: 'uploading' })
     await expect(eraseFile(runtime, mine.actor, underWay)).rejects.toMatchObject({ code: 'conflict' })
     const id = await add()
@@ -242,7 +242,7 @@ describeWithDatabase('files', (database) => {
     expect((await showFile(runtime, mine.actor, done)).status).toBe('transferred')
   })
 
-  it('erases several that have ended, and brings them back for a minute', async () => {
+  it('erases several that have ended, and can restore them for a minute', async () => {
     const { db } = database()
     const [one, two, open] = [
       await add(),
@@ -263,7 +263,7 @@ describeWithDatabase('files', (database) => {
     expect([one, two, open].filter((id) => left.includes(id))).toEqual([one, open])
   })
 
-  it('hides a record whose parts the bucket still holds, and drops it when they are cleared', async () => {
+  it('hides a record whose parts are still in the bucket, and deletes it once they are cleared', async () => {
     const { db } = database()
     const id = await add({ status: 'canceled' })
     const place = { fileId: id, dataStoreId: mine.dataStore.id, bucket: 'media', key: 'k', multipartId: 'm' }

@@ -18,7 +18,7 @@ import { readMissingCopies } from './read-missing-copies.ts'
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 const DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
-describe('copies that are missing at a destination', () => {
+describe('copies missing at a destination', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -47,7 +47,7 @@ describe('copies that are missing at a destination', () => {
   const settled = async () => {
     while (node.context.background.size > 0) await Promise.allSettled([...node.context.background])
   }
-  /** An upload that the destination does not take. Returns its id. */
+  /** Uploads a file that the destination rejects. Returns its id. */
   async function lacking(effect: typeof REFUSED | typeof DOWN): Promise<string> {
     target.faults.add({ operation: 'any', times: 100, effect })
     const client = await site.client(node)
@@ -76,7 +76,7 @@ describe('copies that are missing at a destination', () => {
     return data.map(({ id }) => id)
   }
 
-  it('are counted by destination and reason, listed, and mailed when they stay missing for an hour', async () => {
+  it('are counted by destination and reason, listed, and reported by email when missing for an hour', async () => {
     const whole = await lacking(REFUSED).then(async (id) => {
       site.clock.advance(minutes(2))
       await repairAll()
@@ -111,7 +111,7 @@ describe('copies that are missing at a destination', () => {
       { kind: 'copies_missing', subjectId: storeId },
     ])
 
-    // Given up, or erased by its customer.
+    // Abandoned, or erased by its customer.
     await database.db.execute(sql`update file_destinations set repair_at = null, repair_attempts = 11
       where file_id = ${unavailable}::uuid and data_store_id = ${storeId}::uuid`)
     await eraseFile(site.runtime, site.actor, refused[0]!)
@@ -124,11 +124,11 @@ describe('copies that are missing at a destination', () => {
     await repairAll()
     expect(await missing()).toEqual([])
     expect(await mails()).toMatchObject([
-      { subject: 'All clear: No copy is missing in the Data Store “Copies” any more' },
+      { subject: 'All clear: No copies are missing in the Data Store “Copies” any more' },
     ])
   })
 
-  it('are not mailed to who does not want it', async () => {
+  it('are not emailed to members who have muted that', async () => {
     await saveAlertSettings(site.runtime, site.actor, ['notice:copies_missing'])
     await lacking(REFUSED)
     site.clock.advance(hours(2))

@@ -10,7 +10,7 @@ import { readSnapshot } from '../live.ts'
 import { boundsOf, RANGES, type Range, readFigures } from './read-figures.ts'
 
 describe('a range', () => {
-  it.each(Object.keys(RANGES) as Range[])('of %s has whole slots, and now in the last', (range) => {
+  it.each(Object.keys(RANGES) as Range[])('of %s has complete slots, with now in the last one', (range) => {
     const nowMs = Date.parse('2026-03-04T13:37:00.000Z')
     const { fromMs, untilMs } = boundsOf(range, nowMs)
     const { slotMs, slots } = RANGES[range]
@@ -51,7 +51,7 @@ describeWithDatabase('the figures of the Overview', (database) => {
     return { runtime, mine }
   }
 
-  it('are of the range, slot by slot, beside the same time a week ago', async () => {
+  it('cover the range, slot by slot, next to the same time a week ago', async () => {
     const { runtime, mine } = await furnished()
     const figures = await readFigures(runtime, mine.actor, { range: '24h', pipeId: undefined })
     expect(figures.total).toEqual({ transferred: 3, lost: 2, bytes: 207, delivered: 1, undelivered: 0 })
@@ -77,13 +77,13 @@ describeWithDatabase('the figures of the Overview', (database) => {
     expect([figures.total.transferred, figures.before.transferred]).toEqual([now, before])
   })
 
-  it('are of one Pipe, where one is chosen', async () => {
+  it('cover one Pipe if one is selected', async () => {
     const { runtime, mine } = await furnished()
     const figures = await readFigures(runtime, mine.actor, { range: '24h', pipeId: 'pipe_that_is_gone' })
     expect(figures.total).toMatchObject({ transferred: 1, bytes: 7, lost: 0 })
   })
 
-  it('tell how many uploads are open, and how many of them wait', async () => {
+  it('report how many uploads are open, and how many of them are waiting', async () => {
     const runtime = testRuntime(database())
     const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
     const upload = (fields: Partial<typeof files.$inferInsert>) => ({

@@ -5,28 +5,31 @@ import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { MISSING_COPY } from '../../workspace/data-stores/missing-copies.ts'
 
-/** Counting ends where nobody needs to know it better. */
+/** Counting stops where nobody needs more precision. */
 const MOST_COUNTED = 1000
 
-/** Files that lack their object at one destination, for one reason. */
+/** Files whose object is missing at one destination, for one reason. */
 type MissingFor = {
   reason: DestinationReason
   files: number
-  /** For how many of them there will be no further attempt to copy it. */
+  /** How many of them will not be retried. */
   givenUp: number
-  /** What the bucket answered about the newest. */
+  /** The bucket's response for the newest file. */
   detail: string | null
 }
 export type MissingCopies = {
   dataStoreId: string
   name: string
   files: number
-  /** There are more than were counted. */
+  /** There are more files than were counted. */
   isMore: boolean
   reasons: MissingFor[]
 }
 
-/** What each destination lacks of the files that every required destination has, for which reasons. Those that lack nothing are left out. */
+/**
+ * For each destination, the files that it is missing although every required destination has them, by reason.
+ * Destinations that are missing none are omitted.
+ */
 export async function readMissingCopies(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,

@@ -35,7 +35,7 @@ let addresses = 0
 const newAddress = () => `198.51.100.${++addresses}`
 
 describeWithDatabase('the audit log', (database) => {
-  it('says where a change was asked for, and nothing where Sluice made it by itself', async () => {
+  it('says where a change was requested, but not if Sluice made it by itself', async () => {
     const runtime = testRuntime(database())
     const { actor } = await createTestWorkspace(runtime)
     const record = (action: string) => recordAudit(runtime, actor, { action })
@@ -81,7 +81,7 @@ describeWithDatabase('accounts', (database) => {
   }
 
   describe('sign-up and sign-in', () => {
-    it('makes an account with a workspace, and knows it again in any letter case', async () => {
+    it('creates an account with a workspace, and recognizes it in any letter case', async () => {
       const { email, userId } = await signUpOpen()
       const again = await signIn(open, { email: email.toUpperCase(), password: PASSWORD }, newAddress())
       expect(again).toMatchObject({ userId })
@@ -93,7 +93,7 @@ describeWithDatabase('accounts', (database) => {
       })
     })
 
-    it('says the same to a wrong password and to nobody', async () => {
+    it('gives the same response for a wrong password and a missing account', async () => {
       const { email } = await signUpOpen()
       const failures = await Promise.all(
         [
@@ -108,7 +108,7 @@ describeWithDatabase('accounts', (database) => {
       expect(failures[0]).toMatchObject({ code: 'sign_in_failed' })
     })
 
-    it('says the same to a new address and to one with an account, where mails arrive', async () => {
+    it('gives the same response for a new address and an existing account, if email is delivered', async () => {
       const { email } = await signUpOpen()
       const input = { password: PASSWORD }
       expect(await signUp(mailing, { ...input, email }, newAddress())).toEqual({ outcome: 'check-mail' })
@@ -121,7 +121,7 @@ describeWithDatabase('accounts', (database) => {
       ])
     })
 
-    it('lets nobody in before the address is proven, where mails arrive', async () => {
+    it('admits nobody before the address is verified, if email is delivered', async () => {
       const given = { email: newEmail(), password: PASSWORD }
       await signUp(mailing, given, newAddress())
       await expect(signIn(mailing, given, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
@@ -133,7 +133,7 @@ describeWithDatabase('accounts', (database) => {
       await signIn(mailing, given, newAddress())
     })
 
-    it('opens no account that a stranger made with my address, whatever I do with the mail', async () => {
+    it('never opens an account that a stranger created with my address, whatever I do with the email', async () => {
       const stranger = { email: newEmail(), password: 'the password of a stranger' }
       await signUp(mailing, stranger, newAddress())
       const [job] = mails(mailing)
@@ -151,7 +151,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(later).rejects.toMatchObject({ code: 'link_invalid' })
     })
 
-    it('takes no number of guesses at the password behind a link', async () => {
+    it('limits guesses at the password behind a link', async () => {
       await signUp(mailing, { email: newEmail(), password: PASSWORD }, newAddress())
       const [job] = mails(mailing)
       const token = linkOf(job!.kind === 'mail' ? job!.mail.text : '')
@@ -160,7 +160,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(guess()).rejects.toMatchObject({ code: 'rate_limited' })
     })
 
-    it('without a password, is proven by who made it alone', async () => {
+    it('without a password, can only be verified by its creator', async () => {
       const email = newEmail()
       const profile = { provider: 'github', providerAccountId: email, email, emailVerified: false } as const
       const { userId } = await signInWithProvider(mailing, profile)
@@ -172,13 +172,13 @@ describeWithDatabase('accounts', (database) => {
       expect(await open(userId)).toEqual({ email })
     })
 
-    it('is closed where SIGN_UP says so', async () => {
+    it('is closed if SIGN_UP says so', async () => {
       const closed = testRuntime(database(), { SIGN_UP: 'closed' })
       const asked = signUp(closed, { email: newEmail(), password: PASSWORD }, newAddress())
       await expect(asked).rejects.toMatchObject({ code: 'forbidden' })
     })
 
-    it('is limited for each account from an address, whether it exists or not, and not from elsewhere', async () => {
+    it('is limited for each account from one address, whether it exists or not, but not from elsewhere', async () => {
       const [nobody, address] = [{ email: newEmail(), password: 'x' }, newAddress()]
       for (let n = 0; n < 10; n++) {
         await expect(signIn(open, nobody, address)).rejects.toMatchObject({ code: 'sign_in_failed' })
@@ -189,7 +189,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(signIn(open, nobody, address)).rejects.toMatchObject({ code: 'sign_in_failed' })
     })
 
-    it('is limited for each account over all addresses; its owner still gets in by a reset', async () => {
+    it('is limited for each account across all addresses; its owner can still get in with a reset', async () => {
       const { email, userId } = await signUpOpen()
       for (let n = 0; n < 100; n++) {
         const guess = signIn(open, { email, password: 'x' }, newAddress())
@@ -201,7 +201,7 @@ describeWithDatabase('accounts', (database) => {
       expect(await resetPassword(open, reset)).toEqual({ userId })
     })
 
-    it('sends few mails to one mailbox, from wherever it is asked to', async () => {
+    it('sends few emails to one mailbox, wherever the requests come from', async () => {
       const given = { email: newEmail(), password: PASSWORD }
       for (let n = 0; n < 3; n++) await signUp(mailing, given, newAddress())
       await expect(signUp(mailing, given, newAddress())).rejects.toMatchObject({ code: 'rate_limited' })
@@ -241,7 +241,7 @@ describeWithDatabase('accounts', (database) => {
       emailVerified,
     })
 
-    it('makes an account, and finds it again', async () => {
+    it('creates an account, and finds it again', async () => {
       const profile = google(newEmail(), true)
       const first = await signInWithProvider(open, profile)
       expect(await signInWithProvider(open, { ...profile, email: newEmail() })).toEqual(first)
@@ -250,7 +250,7 @@ describeWithDatabase('accounts', (database) => {
     it.each([
       ['the provider', false, true],
       ['the account', true, false],
-    ])('joins no account whose address is unproven to %s', async (_, theirs, ours) => {
+    ])('does not join an account whose address is unverified to %s', async (_, theirs, ours) => {
       const { email, userId } = await signUpOpen()
       const job = mails(open)[0]!
       const token = linkOf(job.kind === 'mail' ? job.mail.text : '')
@@ -263,7 +263,7 @@ describeWithDatabase('accounts', (database) => {
   })
 
   describe('sessions and passwords', () => {
-    it('end at once when they are revoked, and by themselves after 30 days', async () => {
+    it('end immediately when revoked, and automatically after 30 days', async () => {
       const { userId } = await signUpOpen()
       const [a, b] = [await createSession(open, userId, VISITOR), await createSession(open, userId, VISITOR)]
       const session = (await readSession(open, a.id))!
@@ -276,7 +276,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(revokeSession(open, stranger, a.id)).rejects.toMatchObject({ code: 'not_found' })
     })
 
-    it('change of password: asks for the present one, and ends every other session', async () => {
+    it('password change: requires the current one, and ends every other session', async () => {
       const { email, userId } = await signUpOpen()
       const [here, there] = [
         await createSession(open, userId, VISITOR),
@@ -291,10 +291,10 @@ describeWithDatabase('accounts', (database) => {
       await signIn(open, { email, password: 'another password' }, newAddress())
     })
 
-    it('change of password: revokes the account keys where that is asked for', async () => {
+    it('password change: revokes the account keys on request', async () => {
       const { userId } = await signUpOpen()
       const session = (await readSession(open, (await createSession(open, userId, VISITOR)).id))!
-      const { key } = await createAccountKey(open, session.actor, { name: 'Of whoever knew it' })
+      const { key } = await createAccountKey(open, session.actor, { name: 'Created by someone who knew it' })
       const change = { current: PASSWORD, password: 'an eighth password' }
       await changePassword(open, session, change)
       await authenticateAccountKey(open, key)
@@ -303,7 +303,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(authenticateAccountKey(open, key)).rejects.toMatchObject({ code: 'account_key_invalid' })
     })
 
-    it('without a password, one is set only by who has just come from the provider', async () => {
+    it('without a password, one can only be set after a recent sign-in with the provider', async () => {
       const email = newEmail()
       const profile = { provider: 'google', providerAccountId: email, email, emailVerified: true } as const
       const { userId } = await signInWithProvider(open, profile)
@@ -318,7 +318,7 @@ describeWithDatabase('accounts', (database) => {
       await signIn(open, { email, password: 'a first password' }, newAddress())
     })
 
-    it('reset: one mail to the owner, a link for once, every session over', async () => {
+    it('reset: sends one email to the owner with a one-time link, and ends every session', async () => {
       const { email, userId } = await signUpOpen()
       const session = await createSession(open, userId, VISITOR)
       open.jobs.length = 0
@@ -337,7 +337,7 @@ describeWithDatabase('accounts', (database) => {
       await signIn(open, { email, password: 'a third password' }, newAddress())
     })
 
-    it('reset: ends every other link that was asked for', async () => {
+    it('reset: invalidates every other requested link', async () => {
       const { email } = await signUpOpen()
       const [older, newer] = [await resetLink(email), await resetLink(email)]
       await resetPassword(open, { token: newer, password: 'a fifth password' })
@@ -345,7 +345,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(again).rejects.toMatchObject({ code: 'link_invalid' })
     })
 
-    it('reset: works on no password without a link', async () => {
+    it('reset: does no password hashing without a link', async () => {
       const { email } = await signUpOpen()
       const token = await resetLink(email)
       const hashPassword = vi.spyOn(passwords, 'hashPassword')
@@ -356,7 +356,7 @@ describeWithDatabase('accounts', (database) => {
       expect(hashPassword).toHaveBeenCalledOnce()
     })
 
-    it('reset: turns out whoever came by a provider before the address was proven', async () => {
+    it("reset: removes a provider's user who signed in before the address was verified", async () => {
       const email = newEmail()
       const profile = { provider: 'github', providerAccountId: email, email, emailVerified: false } as const
       const { userId } = await signInWithProvider(mailing, profile)
@@ -369,7 +369,7 @@ describeWithDatabase('accounts', (database) => {
       })
     })
 
-    it('reset: a link is good for an hour', async () => {
+    it('reset: a link is valid for an hour', async () => {
       const { email } = await signUpOpen()
       open.jobs.length = 0
       await requestPasswordReset(open, { email }, newAddress())

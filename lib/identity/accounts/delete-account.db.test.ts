@@ -17,7 +17,7 @@ import { deleteAccount } from './delete-account.ts'
 import { hashPassword } from './password.ts'
 
 describeWithDatabase('deleting an account', (database) => {
-  it('asks for its email and password, ends all access at once, and leaves no row in the end', async () => {
+  it('asks for its email and password, ends all access immediately, and finally leaves no row', async () => {
     const runtime = testRuntime(database())
     const cancelUploads = cancelUploadsOfPipe(runtime)
     const { db } = runtime
@@ -58,7 +58,7 @@ describeWithDatabase('deleting an account', (database) => {
     expect(await left()).toEqual([{ id: other.workspaceId }])
     expect(await removeLeftWorkspaces(db)).toBe(0)
   })
-  it('lets nobody who took a session try passwords', async () => {
+  it('limits password attempts in a stolen session', async () => {
     const runtime = testRuntime(database())
     const cancelUploads = cancelUploadsOfPipe(runtime)
     const cheap = `scrypt$4$8$1$AAAA$${'A'.repeat(43)}`

@@ -5,7 +5,7 @@ import { createScryptPool } from './scrypt-pool.ts'
 
 const work = { password: 'a password', salt: Buffer.from('salt'), bytes: 32, cost: { N: 16, r: 1, p: 1 } }
 
-it('derives what scrypt does, a job at a time in each thread', async () => {
+it('derives the same keys as scrypt, one job at a time in each thread', async () => {
   const pool = createScryptPool({ threads: 2, queued: 10 })
   const wanted = scryptSync(work.password, work.salt, work.bytes, work.cost)
   const hashes = await Promise.all(Array.from({ length: 8 }, () => pool.derive(work)))
@@ -13,7 +13,7 @@ it('derives what scrypt does, a job at a time in each thread', async () => {
   await pool.close()
 })
 
-it('refuses what its queue has no place for, with the time to come back', async () => {
+it('refuses jobs when its queue is full, with the time to retry', async () => {
   const pool = createScryptPool({ threads: 1, queued: 2 })
   const asked = await Promise.allSettled(Array.from({ length: 5 }, () => pool.derive(work)))
   expect(asked.map(({ status }) => status)).toEqual([
@@ -28,7 +28,7 @@ it('refuses what its queue has no place for, with the time to come back', async 
   await pool.close()
 })
 
-it('fails the job that scrypt refuses, and goes on with the next', async () => {
+it('fails a job that scrypt refuses, and continues with the next', async () => {
   const pool = createScryptPool({ threads: 1, queued: 2 })
   const wrong = pool.derive({ ...work, cost: { N: 3 } })
   const right = pool.derive(work)
@@ -37,7 +37,7 @@ it('fails the job that scrypt refuses, and goes on with the next', async () => {
   await pool.close()
 })
 
-it('a crowd that signs in keeps nobody else from the thread pool', async () => {
+it('many simultaneous sign-ins do not block the thread pool', async () => {
   const pool = createScryptPool({ threads: 2, queued: 60 })
   const slow = { ...work, cost: { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 } }
   let ended = 0

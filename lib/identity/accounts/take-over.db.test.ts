@@ -89,14 +89,14 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     return (await runtime.db.select().from(table).where(eq(column, stranger.workspaceId)))[0]
   }
 
-  it('is not given away once the stranger’s sessions are pruned', async () => {
+  it('is not given away after the stranger’s sessions are pruned', async () => {
     await createSession(runtime, stranger.userId, VISITOR)
     runtime.clock.advance(days(38))
     await pruneExpired(runtime.db, runtime.clock.now())
     await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  it('is not given away where a node of the version before let the stranger in', async () => {
+  it('is not given away if a node of the previous version let the stranger in', async () => {
     await createSession(runtime, stranger.userId, VISITOR)
     await runtime.db.update(users).set({ enteredAt: null }).where(eq(users.id, stranger.userId))
     await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
@@ -105,7 +105,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  it('opens no session for a password that was right before it was taken', async () => {
+  it('opens no session for a password that was correct before the takeover', async () => {
     const { email } = await knowsAPassword()
     const known = await signIn(testRuntime(database()), { email, password: PASSWORD }, VISITOR.address)
     await takeBack()
@@ -113,7 +113,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     await expect(late).rejects.toMatchObject({ code: 'sign_in_failed' })
   })
 
-  it('keeps the owner’s password from a stranger who changes it at the same moment', async () => {
+  it('keeps the owner’s password if a stranger changes it at the same moment', async () => {
     const { userId } = await knowsAPassword()
     const session = (await readSession(runtime, (await createSession(runtime, userId, VISITOR)).id))!
     const passwordHash = await hashPassword('a password of the owner')
@@ -130,7 +130,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     expect(kept!.passwordHash).toBe(passwordHash)
   })
 
-  it('of an older database counts as entered if anything there shows it', async () => {
+  it('from an older database counts as used if anything there shows it', async () => {
     const untouched = await signedUpOnly()
     await runtime.db.update(users).set({ enteredAt: null })
     for (const statement of backfill()) await runtime.db.execute(sql.raw(statement))
@@ -140,7 +140,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     expect(await entered(untouched)).toBe(false)
   })
 
-  it('does nothing for the stranger any more, and tells the owner of each thing', async () => {
+  it('no longer does anything for the stranger, and lists each item for the owner', async () => {
     await addWebhook()
     await addHook()
     await runtime.db.update(workspaces).set({ mutedAlerts: ['mail:output_off'] })
@@ -184,13 +184,13 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       expect(actions).toContain(action)
   })
 
-  describe('while a request of the stranger is in progress', () => {
+  describe('while a request from the stranger is in progress', () => {
     const letIn = async () => {
       const { id } = await createSession(runtime, stranger.userId, VISITOR)
       return (await readSession(runtime, id))!
     }
 
-    it('takes nothing that its session or key writes after', async () => {
+    it('accepts nothing that its session or key writes afterwards', async () => {
       const session = await letIn()
       const key = await authenticateAccountKey(runtime, stranger.accountKey.key)
       await takeBack()
@@ -208,7 +208,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       await createSender(runtime, (await letIn()).actor, { name: 'Of the owner' })
     })
 
-    it('takes nothing that somebody writes whom the stranger had let in', async () => {
+    it('accepts nothing written by someone whom the stranger admitted', async () => {
       const guest = await createTestWorkspace(runtime)
       await runtime.db
         .insert(members)
@@ -224,7 +224,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       })
     })
 
-    it('waits for what it has written, and turns that off as well', async () => {
+    it('waits for its writes, and turns those off as well', async () => {
       const { actor } = await letIn()
       let taking: Promise<unknown> | undefined
       await runtime.db.transaction(async (tx) => {
@@ -240,7 +240,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     })
   })
 
-  it('leaves alone what had been revoked before, and the owner switches on the rest one by one', async () => {
+  it('leaves previously revoked items alone, and lets the owner switch on the rest one by one', async () => {
     const old = await createAccountKey(runtime, stranger.actor, { name: 'Revoked long ago' })
     const revokedAt = new Date(runtime.clock.now() - days(9))
     await runtime.db.execute(

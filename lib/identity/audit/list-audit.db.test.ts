@@ -30,30 +30,30 @@ describeWithDatabase('the audit log', (database) => {
     return data.map(({ action }) => action)
   }
 
-  it('is searched by what was done, one action or all of a kind', async () => {
+  it('can be filtered by action, or by all actions of a kind', async () => {
     expect(await found({ action: 'member' })).toEqual(['member.removed', 'member.invited'])
     expect(await found({ action: 'member.invited' })).toEqual(['member.invited'])
     expect(await found({ action: 'mem' })).toEqual([])
     expect(() => parseInput(auditQuery, { action: 'member%' })).toThrow('must be an action')
   })
 
-  it('is searched by who did it, and to whom', async () => {
+  it('can be filtered by actor and by target', async () => {
     expect(await found({ actorKind: 'operator' })).toEqual(['workspace.suspended'])
     expect(await found({ search: 'OPS@' })).toEqual(['workspace.suspended'])
     expect(await found({ search: 'guest@example' })).toEqual(['member.invited'])
     expect(await found({ search: mine.accountKey.id, action: 'member' })).toEqual(['member.removed'])
     expect(await found({ search: mine.userId, action: 'member.removed' })).toEqual(['member.removed'])
-    // Nothing in it is a wildcard.
+    // None of its characters is a wildcard.
     expect(await found({ search: '100%' })).toEqual(['member.removed'])
     expect(await found({ search: '_PS@' })).toEqual([])
   })
 
-  it('is searched by time, from an instant that counts to one that does not', async () => {
+  it('can be filtered by time, including the start but not the end', async () => {
     expect(await found({ createdAfter: at(0), createdBefore: at(hours(1)) })).toEqual(['member.invited'])
     expect(await found({ createdAfter: at(hours(1)) })).toEqual(['member.removed', 'workspace.suspended'])
   })
 
-  it('is read whole, page by page, and shows nothing of another workspace', async () => {
+  it('can be read completely, page by page, and shows nothing from another workspace', async () => {
     const theirs = await createTestWorkspace(runtime)
     expect(await found({ action: 'member' }, theirs.actor)).toEqual([])
     for (let n = 0; n < 150; n++) await recordAudit(runtime, mine.actor, { action: 'pipe.updated' })

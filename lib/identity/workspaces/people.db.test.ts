@@ -65,7 +65,7 @@ describeWithDatabase('people of a workspace', (database) => {
     )
 
   describe('invitations', () => {
-    it('make the invited address a member, once, with an account that is made on the way', async () => {
+    it('make the invited address a member, once, creating the account if necessary', async () => {
       const email = newEmail()
       await invite(runtime, mine.actor, { email, role: 'developer' })
       const [text] = mails().map(({ mail }) => mail.text)
@@ -88,7 +88,7 @@ describeWithDatabase('people of a workspace', (database) => {
       expect(actions).toEqual(['member.joined', 'member.invited'])
     })
 
-    it('open to an account that exists by its password alone, and verify its address', async () => {
+    it("require an existing account's password, and verify its address", async () => {
       const email = newEmail()
       const passwordHash = await hashPassword('correct horse battery')
       const { userId } = await createAccount(runtime, { email, passwordHash, emailVerified: false })
@@ -110,7 +110,7 @@ describeWithDatabase('people of a workspace', (database) => {
       })
     })
 
-    it('give no workspace of their own to new people where sign-up is closed', async () => {
+    it('give new people no workspace of their own if sign-up is closed', async () => {
       const closed = testRuntime(database(), { SIGN_UP: 'closed' })
       const email = newEmail()
       await invite(runtime, mine.actor, { email, role: 'viewer' })
@@ -119,7 +119,7 @@ describeWithDatabase('people of a workspace', (database) => {
       expect((await listWorkspaces(closed, userId)).map(({ id }) => id)).toEqual([mine.workspaceId])
     })
 
-    it('are accepted by one of two who try at the same moment', async () => {
+    it('are accepted only once if two people try at the same moment', async () => {
       const guest = await member('viewer', await createTestWorkspace(runtime))
       await invite(runtime, mine.actor, { email: guest.label, role: 'admin' })
       const accept = () =>
@@ -131,7 +131,7 @@ describeWithDatabase('people of a workspace', (database) => {
       })
     })
 
-    it('are not for another address, nor after seven days, nor after they were withdrawn or sent again', async () => {
+    it('are not valid for another address, after seven days, or once withdrawn or sent again', async () => {
       const other = await member('viewer', await createTestWorkspace(runtime))
       const email = newEmail()
       await invite(runtime, mine.actor, { email, role: 'viewer' })
@@ -155,7 +155,7 @@ describeWithDatabase('people of a workspace', (database) => {
       expect(Object.keys(await roles())).toEqual([mine.userId])
     })
 
-    it('cannot be seen, sent or withdrawn from another workspace, nor be for more than their sender may', async () => {
+    it("cannot be seen, sent or withdrawn from another workspace, nor exceed their sender's rights", async () => {
       const theirs = await createTestWorkspace(runtime)
       const admin = await member('admin')
       await invite(runtime, mine.actor, { email: newEmail(), role: 'owner' })
@@ -171,7 +171,7 @@ describeWithDatabase('people of a workspace', (database) => {
       await expect(again).rejects.toMatchObject({ fields: [{ field: 'email' }] })
     })
 
-    it('go to one mailbox only so often, from wherever', async () => {
+    it('are limited per mailbox, wherever they come from', async () => {
       const email = newEmail()
       for (let sent = 0; sent < 5; sent++) await invite(runtime, mine.actor, { email, role: 'viewer' })
       const theirs = await createTestWorkspace(runtime)
@@ -181,7 +181,7 @@ describeWithDatabase('people of a workspace', (database) => {
   })
 
   describe('roles', () => {
-    it('are changed by admins up to admin, and by owners', async () => {
+    it('can be changed by admins up to admin, and by owners', async () => {
       const [admin, developer] = [await member('admin'), await member('developer')]
       await changeRole(runtime, admin, developer.id, 'admin')
       expect((await roles())[developer.id]).toBe('admin')
@@ -200,7 +200,7 @@ describeWithDatabase('people of a workspace', (database) => {
       })
     })
 
-    it('of members of another workspace cannot be changed, nor can they be removed', async () => {
+    it("of another workspace's members cannot be changed, nor can those be removed", async () => {
       const theirs = await createTestWorkspace(runtime)
       for (const userId of [theirs.userId, 'nonsense']) {
         await expect(changeRole(runtime, mine.actor, userId, 'viewer')).rejects.toMatchObject({
@@ -210,7 +210,7 @@ describeWithDatabase('people of a workspace', (database) => {
       }
     })
 
-    it('leave a last owner: who cannot leave, be removed or be demoted', async () => {
+    it('keep a last owner, who cannot leave, be removed or be demoted', async () => {
       await member('admin')
       const { actor, userId } = mine
       await expect(removeMember(runtime, actor, userId)).rejects.toMatchObject({ code: 'conflict' })
@@ -222,7 +222,7 @@ describeWithDatabase('people of a workspace', (database) => {
       ).toHaveLength(1)
     })
 
-    it('leave an owner where two demote each other at the same moment', async () => {
+    it('keep an owner if two demote each other at the same moment', async () => {
       const other = await member('owner')
       const gate = Promise.withResolvers<void>()
       const held = runtime.db.transaction(async (tx) => {
@@ -244,7 +244,7 @@ describeWithDatabase('people of a workspace', (database) => {
       expect(Object.values(await roles()).sort()).toEqual(['owner', 'viewer'])
     })
 
-    it('leave an owner where two leave at the same moment', async () => {
+    it('keep an owner if two leave at the same moment', async () => {
       const other = await member('owner')
       const outcomes = await Promise.allSettled([
         removeMember(runtime, mine.actor, mine.userId),
@@ -254,7 +254,7 @@ describeWithDatabase('people of a workspace', (database) => {
     })
   })
 
-  it('lose session and keys with the membership, and keep their other workspaces', async () => {
+  it('lose sessions and keys with the membership, and keep their other workspaces', async () => {
     const developer = await member('developer')
     const { key, id } = await createAccountKey(runtime, developer, { name: 'Theirs' })
     const session = await createSession(runtime, developer.id, VISITOR, {
@@ -273,7 +273,7 @@ describeWithDatabase('people of a workspace', (database) => {
     })
   })
 
-  it('open a workspace of theirs in a session, and none of others', async () => {
+  it('can open only their own workspaces in a session', async () => {
     const theirs = await createTestWorkspace(runtime)
     const { id } = await createSession(runtime, mine.userId, VISITOR)
     const session = (await readSession(runtime, id))!
@@ -286,7 +286,7 @@ describeWithDatabase('people of a workspace', (database) => {
     expect((await readSession(runtime, id))?.workspace.id).toBe(mine.workspaceId)
   })
 
-  it('delete a workspace with seven days to bring it back, and then for good', async () => {
+  it('can delete a workspace, restore it for seven days, and then no longer', async () => {
     const viewer = await member('viewer')
     const { id } = await createSession(runtime, mine.userId, VISITOR)
     const read = async () => (await readSession(runtime, id))!

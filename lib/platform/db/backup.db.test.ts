@@ -47,7 +47,7 @@ async function clientOn(handle: DatabaseHandle, token: string) {
   return tusClient({ url: node.url, pipeId: site.pipe.id, token })
 }
 
-it('holds uploads as they were at one moment, from which they go on in another database', async () => {
+it('contains uploads as of one moment, from which they continue in another database', async () => {
   const token = await site.token()
   const before = await clientOn(database, token)
   const resting = await before.begin(CONTENT.length)
@@ -80,7 +80,7 @@ it('holds uploads as they were at one moment, from which they go on in another d
   expect((await site.bucket.object(`${resting.split('/').at(-1)}/file`)).equals(CONTENT)).toBe(true)
 })
 
-it('gives back every row of every table', async () => {
+it('restores every row of every table', async () => {
   await writeBackup(database.address, file)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const restored = await openEmpty()
@@ -93,7 +93,7 @@ it('gives back every row of every table', async () => {
   await expect(restoreBackup(restored, file)).rejects.toThrow('The database is already in use')
 })
 
-it('restores nothing of a file that is not whole, newer, or no backup', async () => {
+it('restores nothing from a file that is incomplete, newer, or no backup', async () => {
   await writeBackup(database.address, file)
   const text = readFileSync(file, 'utf8')
   const bad = join(folder, 'bad.backup')

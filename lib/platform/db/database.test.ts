@@ -14,7 +14,7 @@ it.each<[string, SQL]>([
   ['a list of them', sql`values ${sql.join([nested(1), nested(2)], sql`, `)} limit ${5}`],
   ['raw text', sql`select ${sql.raw('a, b')} from t where c = ${'d'}`],
   ['nothing', sql`select 1 ${sql.empty()}`],
-])('makes of %s what Drizzle makes of it', (_, statement) => {
+])('builds the same statement as Drizzle from %s', (_, statement) => {
   const { sql: text, params } = dialect.sqlToQuery(statement)
   expect(compile(statement)).toEqual({ sql: text, params })
 })

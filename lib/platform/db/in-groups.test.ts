@@ -19,7 +19,7 @@ function doubling(most = 10) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-it('gathers what comes in one turn of the event loop, and while a group is running, up to so many', async () => {
+it('groups requests that arrive in one turn of the event loop or while a group is running, up to a limit', async () => {
   const { groups, ends, double } = doubling(2)
   const first = [1, 2].map(double)
   await turn()
@@ -42,7 +42,7 @@ it('keeps keys apart', async () => {
   expect(await all).toEqual([2, -2])
 })
 
-it('lets nobody wait for a group that hangs', async () => {
+it('makes nobody wait for a group that hangs', async () => {
   vi.useFakeTimers()
   const { groups, ends, double } = doubling()
   const first = double(1)
@@ -57,7 +57,7 @@ it('lets nobody wait for a group that hangs', async () => {
   expect(await first).toBe(2)
 })
 
-it('tries each alone when a group is refused, and all fail when the database is away', async () => {
+it('tries each alone if a group is refused, and fails all if the database is down', async () => {
   const refused = new Error('refused')
   const { groups, ends, double } = doubling()
   const all = Promise.allSettled([1, 2, 3].map(double))

@@ -43,7 +43,7 @@ const tables = async () => {
   return found.map(({ name }) => name)
 }
 
-it('applies what is missing, in order, once', async () => {
+it('applies missing migrations once, in order', async () => {
   await migrate(handle.db, [one])
   await migrate(handle.db, [one, two, three])
   await migrate(handle.db, [one, two, three])
@@ -70,7 +70,7 @@ it.each([
   expect(await tables()).toEqual(before)
 })
 
-describe('with a baseline that stands for earlier migrations', () => {
+describe('with a baseline that replaces earlier migrations', () => {
   const replaced = ['first', 'second']
   const record = async (...hashes: string[]) => {
     await migrate(handle.db, [], { replaced: [] })
@@ -82,7 +82,7 @@ describe('with a baseline that stands for earlier migrations', () => {
   }
   const everything = [...replaced, one.hash, two.hash].sort()
 
-  it('takes a database that has exactly those for one that has the baseline', async () => {
+  it('treats a database with exactly those as one with the baseline', async () => {
     await record(...replaced)
     await migrate(handle.db, [one, two], { replaced })
     expect(await tables()).toEqual(['two'])
@@ -91,13 +91,13 @@ describe('with a baseline that stands for earlier migrations', () => {
     expect(await tables()).toEqual(['three', 'two'])
   })
 
-  it('makes an empty database from the baseline, and records what it stands for', async () => {
+  it('fills an empty database from the baseline, and records the migrations it replaces', async () => {
     await migrate(handle.db, [one, two], { replaced })
     expect(await tables()).toEqual(['one', 'two'])
     expect(await recorded()).toEqual(everything)
   })
 
-  it('refuses a database of a time before, and says how to get on', async () => {
+  it('refuses an older database, and says how to upgrade it', async () => {
     await record('first')
     await expect(migrate(handle.db, [one, two], { replaced })).rejects.toThrow(
       /^The database is too old for this version of Sluice to upgrade: start the version of .* on it once, and then this one\.$/,
@@ -117,7 +117,7 @@ describe('with a baseline that stands for earlier migrations', () => {
   )
 })
 
-it("refuses a database that holds somebody else's tables, and says what to do", async () => {
+it("refuses a database with another program's tables, and says what to do", async () => {
   await handle.db.execute(sql`create table users (name text)`)
   await expect(migrate(handle.db)).rejects.toThrow(
     'The database contains tables that Sluice did not create (relation "users" already exists). Give Sluice its own database in DATABASE_URL.',
@@ -125,16 +125,16 @@ it("refuses a database that holds somebody else's tables, and says what to do", 
   expect(await tables()).toEqual(['users'])
 })
 
-it('keeps each migration that is applied, whatever becomes of the next', async () => {
+it('keeps each applied migration, whatever happens to the next', async () => {
   await expect(migrate(handle.db, [one, migration('select 1/0'), two])).rejects.toThrow()
   expect(await tables()).toEqual(['one'])
   await migrate(handle.db, [one])
 })
 
-describe('where nodes are at work', () => {
+describe('while nodes are running', () => {
   const alter = migration('alter table one add column m int')
 
-  it('waits for a lock a little at a time, and says who holds it', async () => {
+  it('waits for a lock in short attempts, and says who holds it', async () => {
     await migrate(handle.db, [one])
     const lines: { msg: string; why?: string; holders?: { pid: number }[]; migration?: string }[] = []
     const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
@@ -159,7 +159,7 @@ describe('where nodes are at work', () => {
     expect(lines).toMatchObject([waiting, waiting, { msg: 'applying a migration', migration: alter.hash }])
   })
 
-  it('builds an index beside them, and again where it was cut short', async () => {
+  it('builds an index alongside them, and rebuilds an interrupted one', async () => {
     const index = migration('create index concurrently if not exists one_n on one (n)')
     await migrate(handle.db, [one])
     await handle.db.execute(sql`create index one_n on one (n)`)

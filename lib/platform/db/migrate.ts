@@ -198,7 +198,7 @@ async function apply(tx: Db, migration: MigrationMeta, by: Db): Promise<void> {
     const startedAt = performance.now()
     for (const statement of migration.sql) {
       if (by !== tx) await dropInvalid(by, statement)
-      // Its locked rows and tables block others while it waits for more.
+      // The rows and tables it has locked block others while it waits for more.
       else await limitLockWait(tx, LOCK_WAIT_MS - (performance.now() - startedAt))
       await by.execute(sql.raw(statement))
     }

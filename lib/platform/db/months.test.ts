@@ -10,7 +10,7 @@ it('is the month in UTC', () => {
   expect(nextMonth('2026_12')).toBe('2027_01')
 })
 
-it('has the ids that were made in it', () => {
+it('contains the ids created in it', () => {
   const [from, before] = idsOf('2026_02')
   const [first, last] = [uuidv7(at('2026-02-01T00:00:00Z')), uuidv7(at('2026-02-28T23:59:59.999Z'))]
   expect(first >= from && last < before).toBe(true)
@@ -18,14 +18,14 @@ it('has the ids that were made in it', () => {
   expect(uuidv7(at('2026-03-01T00:00:00Z')) >= before).toBe(true)
 })
 
-it('is made one month ahead, with all since the last one', () => {
+it('is created one month ahead, along with all since the last one', () => {
   const now = at('2026-12-31T23:00:00Z')
   expect(missingMonths(undefined, now)).toEqual(['2026_12', '2027_01'])
   expect(missingMonths('2026_10', now)).toEqual(['2026_11', '2026_12', '2027_01'])
   expect(missingMonths('2027_01', now)).toEqual([])
 })
 
-it('is over when its last moment is older than is kept', () => {
+it('has expired when its last moment is past the retention', () => {
   const days30 = 30 * 86_400_000
   expect(isOver('2026_11', days30, at('2026-12-30T23:59:59Z'))).toBe(false)
   expect(isOver('2026_11', days30, at('2026-12-31T00:00:00Z'))).toBe(true)

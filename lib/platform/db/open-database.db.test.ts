@@ -5,7 +5,7 @@ import { createLogger } from '../log/log.ts'
 import { untilReached } from './open-database.ts'
 import { openPostgres } from './open-postgres.ts'
 
-it('waits for a database that is not there yet, and says so every five seconds', async () => {
+it('waits for a database that is not up yet, and says so every five seconds', async () => {
   const address = new URL(inject('postgresUrl'))
   const line = await openBreakableLine({ toPort: Number(address.port) })
   await line.away()
@@ -30,7 +30,7 @@ it('waits for a database that is not there yet, and says so every five seconds',
   await line.close()
 })
 
-it('does not wait for one that refuses it', async () => {
+it('does not wait for a database that refuses it', async () => {
   const address = new URL(inject('postgresUrl'))
   address.pathname = '/there-is-none'
   const database = openPostgres({ address: address.href, maxConnections: 2 })
@@ -39,7 +39,7 @@ it('does not wait for one that refuses it', async () => {
   await database.close()
 })
 
-it('waits no longer than it may, and says for what it has waited', async () => {
+it('waits no longer than configured, and says what it waited for', async () => {
   const database = openPostgres({ address: `postgres://nobody@127.0.0.1:${await freePort()}/none` })
   let waitedMs = 0
   const started = untilReached(database, {

@@ -17,15 +17,15 @@ async function preparedBy(url: string): Promise<string[]> {
   }
 }
 
-it('lets PostgreSQL keep the plan of a hand-made statement', async () => {
+it('lets PostgreSQL keep the plan of a handwritten statement', async () => {
   expect(await preparedBy(inject('postgresUrl'))).toContain('select $1::int as n')
 })
 
-it('prepares nothing where the address says so', async () => {
+it('prepares nothing if the address says so', async () => {
   expect(await preparedBy(`${inject('postgresUrl')}?prepare=false`)).toEqual([])
 })
 
-it('keeps no parameter of a statement that is answered, in a transaction or out of it', async () => {
+it('keeps no parameters of an answered statement, inside or outside of a transaction', async () => {
   const client = postgres(inject('postgresUrl'), { max: 1 })
   const run = forgetful(client.unsafe)
   const query = run('select $1::text as a', ['long'], { prepare: true })
@@ -35,7 +35,7 @@ it('keeps no parameter of a statement that is answered, in a transaction or out 
   await client.end()
 })
 
-it('says soon that it cannot connect, however often it has failed', async () => {
+it('fails quickly if it cannot connect, however often it has failed', async () => {
   const address = `postgres://nobody@127.0.0.1:${await freePort()}/none`
   const { db, close } = openPostgres({ address, maxConnections: 1 })
   // By default, postgres.js waits for more than a minute for these to fail.

@@ -17,7 +17,7 @@ const FAREWELL = message(
   Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'),
 )
 
-it('survives a session that ends at its first query: the query fails, and nothing else', async () => {
+it('survives a session that ends at its first query: only the query fails', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => {
@@ -66,7 +66,7 @@ describe('a transaction whose session ends', () => {
   }
 
   it.each(['at once', 'at the next statement'] as const)(
-    '%s: it fails, and the process lives on',
+    '%s: it fails, and the process survives',
     async (when) => {
       const { server, gone, handle } = await startEnding(when)
       const thrown: unknown[] = []

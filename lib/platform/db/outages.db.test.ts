@@ -11,7 +11,7 @@ import { createOutages } from './outages.ts'
 
 const LONGER_THAN_A_CONNECTION_MAY_TAKE_MS = 2100
 
-/** As a process does that loads a large page, or gets no CPU. */
+/** Like a process that loads a large page, or gets no CPU time. */
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 describe('a PostgreSQL that is frozen', () => {
@@ -38,7 +38,7 @@ describe('a PostgreSQL that is frozen', () => {
   const inTransaction = () => handle.db.transaction((tx) => rows(tx, sql`select 1 as n`))
   const faultOf = (work: Promise<unknown>) => work.then(() => 'none', isOutage)
 
-  it('fails what a request waits for, in a transaction or out of it, and works when it is back', async () => {
+  it('fails statements that a request waits for, inside or outside of a transaction, and works once it is back', async () => {
     expect(await inRequest(one)).toEqual([{ n: 1 }])
     const middle = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
@@ -58,7 +58,7 @@ describe('a PostgreSQL that is frozen', () => {
     expect(await Promise.all([told, faultOf(inRequest(one)), faultOf(inRequest(inTransaction))])).toEqual([
       ...[true, true, true],
     ])
-    // Known by now: these are not even sent.
+    // The outage is known by now, so these are not even sent.
     expect(await faultOf(inRequest(one))).toBe(true)
     expect(await faultOf(inRequest(inTransaction))).toBe(true)
     log.error({ err: await inRequest(one).catch((error: unknown) => error) }, 'a request failed')
@@ -73,7 +73,7 @@ describe('a PostgreSQL that is frozen', () => {
     await expect.poll(() => rows(handle.db, open)).toEqual([{ n: 0 }])
   })
 
-  it('is no outage where only one statement is slow', async () => {
+  it('is not an outage if only one statement is slow', async () => {
     const quick = createOutages({ suspectAfterMs: 10, answerWithinMs: 10_000, askEveryMs: 10 })
     const before = lines.length
     const other = openPostgres({ address: postgres.url, outages: { watch: quick, log } })
@@ -83,7 +83,7 @@ describe('a PostgreSQL that is frozen', () => {
     await other.close()
   })
 
-  it('is no outage that this process is too busy to open a connection', async () => {
+  it('is not an outage if this process is too busy to open a connection', async () => {
     const busy = openPostgres({ address: postgres.url, outages: { watch: createOutages(), log } })
     const before = lines.length
     const told = faultOf(inRequest(() => rows(busy.db, sql`select 1 as n`)))
@@ -96,7 +96,7 @@ describe('a PostgreSQL that is frozen', () => {
     await busy.close()
   })
 
-  it('tells what failed where the database answers by the time', async () => {
+  it('reports what failed if the database responds by then', async () => {
     const calm = createOutages()
     calm.watch({ ask: () => handle.reach() })
     const told = Promise.withResolvers<string>()
@@ -114,7 +114,7 @@ describe('a database that accepts no writes', () => {
   })
   afterAll(() => postgres.stop())
 
-  it('is away until it does, for each statement of a transaction, and is reported once', async () => {
+  it('is down until it does, for each statement of a transaction, and is reported once', async () => {
     const admin = openPostgres({ address: postgres.url, maxConnections: 1 })
     await admin.db.execute(sql`create table numbers (n int)`)
     await admin.db.execute(sql`alter database postgres set default_transaction_read_only = on`)

@@ -10,11 +10,11 @@ function block(ms: number): void {
   while (performance.now() < untilMs);
 }
 
-it('takes a process that is too busy to hear the answer for no outage', async () => {
+it('does not count a busy process as an outage', async () => {
   const outages = createOutages(TIMES)
   outages.watch({
     async ask() {
-      // All of the connection's responses have arrived, and wait for this process.
+      // All of the connection's responses have arrived, but this process has not read them yet.
       for (let step = 0; step < 5; step++) {
         await stat('/')
         block(TIMES.answerWithinMs / 2)
@@ -25,14 +25,14 @@ it('takes a process that is too busy to hear the answer for no outage', async ()
   outages.close()
 })
 
-it('takes a database that does not answer for one', async () => {
+it('counts a database that does not respond as an outage', async () => {
   const outages = createOutages(TIMES)
   outages.watch({ ask: () => new Promise(() => {}) })
   expect(await outages.explains(gone)).toBe(true)
   outages.close()
 })
 
-it('tells nothing of what fails just after its end', async () => {
+it('does not report failures just after its end', async () => {
   let isBack = false
   const outages = createOutages(TIMES)
   const back = Promise.withResolvers<void>()
@@ -44,7 +44,7 @@ it('tells nothing of what fails just after its end', async () => {
   outages.close()
 })
 
-it('takes one connection that breaks for no outage', async () => {
+it('does not count one broken connection as an outage', async () => {
   const outages = createOutages(TIMES)
   let asked = 0
   outages.watch({ ask: async () => asked++ > 0 || Promise.reject(gone) })
@@ -52,7 +52,7 @@ it('takes one connection that breaks for no outage', async () => {
   outages.close()
 })
 
-it('is no less away for the last answers that come in while it is asked', async () => {
+it('does not end with late responses that arrive during a probe', async () => {
   const outages = createOutages(TIMES)
   const answered = outages.begun(() => {})
   let asked = 0
@@ -66,7 +66,7 @@ it('is no less away for the last answers that come in while it is asked', async 
   outages.close()
 })
 
-it('is over when a new connection is answered in time, not when late answers arrive', async () => {
+it('ends when a new connection is answered in time, not when late responses arrive', async () => {
   const outages = createOutages({ ...TIMES, answerWithinMs: 20 })
   const told: string[] = []
   let isQuick = false
@@ -75,7 +75,7 @@ it('is over when a new connection is answered in time, not when late answers arr
   let times = 0
   outages.watch({
     ask() {
-      // From then on, others get responses while this one waits for its own.
+      // From then on, other statements get responses while this one waits for its own.
       if (told.length > 0) outages.begun(() => {})()
       if (++times > 3) asked.resolve()
       return isQuick ? Promise.resolve() : new Promise(() => {})

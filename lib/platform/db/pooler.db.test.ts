@@ -27,7 +27,7 @@ async function hears({ db, listen }: DatabaseHandle): Promise<string | null> {
   return heard.promise.finally(unlisten)
 }
 
-it('finds none before PostgreSQL itself', async () => {
+it('is not detected in front of PostgreSQL itself', async () => {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
   const handle = openPostgres({ address: url })
   closing.push(drop, handle.close)
@@ -35,18 +35,18 @@ it('finds none before PostgreSQL itself', async () => {
 })
 
 describe.skipIf(!hasPgbouncer())('PgBouncer', () => {
-  it('that keeps sessions needs nothing', async () => {
+  it('needs no setting if it keeps sessions', async () => {
     const handle = await open('session', { isDirect: false })
     expect(await handle.usePooler()).toBeUndefined()
     expect(await hears(handle)).toBe('hello')
   })
 
-  it('that does not keep sessions is refused without a direct address', async () => {
+  it('is refused without a direct address if it does not keep sessions', async () => {
     const handle = await open('transaction', { isDirect: false })
     await expect(handle.usePooler()).rejects.toThrow(/notifications do not arrive. Set DATABASE_DIRECT_URL/)
   })
 
-  it('that does not keep sessions serves statements, and the direct address notifications and the queue', async () => {
+  it('serves statements if it does not keep sessions, and the direct address serves notifications and the queue', async () => {
     const handle = await open('transaction', { isDirect: true })
     expect(await handle.usePooler()).toContain('a pooler that')
     expect(await hears(handle)).toBe('hello')

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => pair.stop())
 
-it('follows the primary to the standby that is promoted, and makes again what that one lacks', async () => {
+it('follows the primary to a promoted standby, and repeats commits that it is missing', async () => {
   const watch = createOutages()
   const lines: { msg: string }[] = []
   const log = createLogger('info', {
@@ -47,7 +47,7 @@ it('follows the primary to the standby that is promoted, and makes again what th
   await expect.poll(() => lines.map(({ msg }) => msg)).toEqual(['the database is not responding'])
   await pair.promote()
 
-  // Nobody reads from the other server before it knows.
+  // Nobody reads from the other server before it has been discovered.
   await expect.poll(() => told().catch(() => [])).toEqual([{ n: 1 }, { n: 2 }])
   await write(3)
   expect(await told()).toHaveLength(3)

@@ -26,7 +26,7 @@ function possibleAtTry(least: number): Redo {
   }
 }
 
-it('makes again what is possible soon before anybody goes on, each kind after what it needs, and tells of it', async () => {
+it('repeats what is possible soon before anybody continues, each kind after those it needs, and reports it', async () => {
   const { recent, log, lines } = open()
   const order: string[] = []
   const noting =
@@ -43,7 +43,7 @@ it('makes again what is possible soon before anybody goes on, each kind after wh
   expect(lines).toMatchObject([{ tokensAndRevocations: 0, filesCreated: 1, filesFinished: 1, notYet: 0 }])
 })
 
-it('tries what comes first again, and makes the rest again all the same', async () => {
+it('retries a failing kind, and repeats the rest anyway', async () => {
   const { recent, log, lines } = open()
   let tries = 0
   recent.first(async () => {
@@ -56,33 +56,30 @@ it('tries what comes first again, and makes the rest again all the same', async 
   expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
 })
 
-it('tells what it could not make again yet', async () => {
+it('reports what it could not repeat yet', async () => {
   const { recent, log, lines } = open()
   recent.note('end', possibleAtTry(Number.POSITIVE_INFINITY))
   await recent.redo(db, log)
   expect(lines).toMatchObject([{ filesFinished: 0, notYet: 1 }])
 })
 
-it.each(['end', 'object'] as const)(
-  'makes an %s again that was refused after it had looked',
-  async (kind) => {
-    const { recent, log, lines, advance } = open()
-    const { later } = await recent.redo(db, log)
-    const made = new Promise<void>((resolve) => {
-      recent.doubt(kind, async () => {
-        resolve()
-        return 'made again'
-      })
+it.each(['end', 'object'] as const)('repeats an %s that was refused after its check', async (kind) => {
+  const { recent, log, lines, advance } = open()
+  const { later } = await recent.redo(db, log)
+  const made = new Promise<void>((resolve) => {
+    recent.doubt(kind, async () => {
+      resolve()
+      return 'made again'
     })
-    const done = later()
-    await made
-    advance(60_000)
-    await done
-    expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
-  },
-)
+  })
+  const done = later()
+  await made
+  advance(60_000)
+  await done
+  expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
+})
 
-it('forgets after two minutes, and is settled ten seconds after another server was found', async () => {
+it('forgets after two minutes, and is done ten seconds after another server was found', async () => {
   const { recent, log, advance } = open()
   let times = 0
   recent.note('end', async () => {

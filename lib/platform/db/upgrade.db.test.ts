@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-it('goes to the schema of drizzle/schema with all its data, and its uploads go on', async () => {
+it('is upgraded to the schema in drizzle/schema with all its data, and its uploads continue', async () => {
   const database = await openLanded()
   const { db } = database
   const bucket = await openTestBucket()
@@ -64,7 +64,7 @@ it('goes to the schema of drizzle/schema with all its data, and its uploads go o
   ])
 })
 
-it('remembers from the counts that a workspace has had its first webhook', async () => {
+it('infers from the counts that a workspace has had its first webhook', async () => {
   const { db } = await openLanded()
   const workspaces = await rows<{ id: string }>(db, sql`select id from workspaces order by id`)
   await db.execute(sql`delete from counts`)
@@ -76,7 +76,7 @@ it('remembers from the counts that a workspace has had its first webhook', async
   ).toEqual([workspaces[0]])
 })
 
-it('has everybody go on as the owner of their workspace, with their session and keys, asked for nothing', async () => {
+it('keeps everybody as the owner of their workspace, with their session and keys, without any action', async () => {
   const database = await openLanded()
   const { db } = database
   const runtime = testRuntime(database)
@@ -106,7 +106,7 @@ it('has everybody go on as the owner of their workspace, with their session and 
   }
 })
 
-it('has the schema of a fresh start then, in every detail that the catalog tells', async () => {
+it('then has the schema of a new database, in every detail of the catalog', async () => {
   const [upgraded, fresh] = [await openLanded(), await openEmpty()]
   await migrate(upgraded.db)
   await migrate(fresh.db)
@@ -115,7 +115,7 @@ it('has the schema of a fresh start then, in every detail that the catalog tells
   expect(await everything(upgraded.db)).toEqual(schema)
 })
 
-it('has the schema of a fresh start then, as pg_dump writes it', async ({ skip }) => {
+it('then has the schema of a new database, according to pg_dump', async ({ skip }) => {
   const [upgraded, fresh] = [await openLanded(), await openEmpty()]
   const program = await findDump(fresh.db)
   if (!program) return skip('There is no pg_dump as new as the server.')
@@ -126,7 +126,7 @@ it('has the schema of a fresh start then, as pg_dump writes it', async ({ skip }
   expect(dump(program, upgraded)).toBe(schema)
 })
 
-it('is recorded by a fresh start, too, so that a node of 757d55c may go on there', async () => {
+it('is also recorded in a new database, so that a node of 757d55c can use it', async () => {
   const { db } = await openEmpty()
   await migrate(db)
   const recorded = await rows<{ hash: string }>(db, sql`select hash from sluice_migrations`)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { SluiceError } from '../kernel/errors.ts'
 import { toProblem } from './problem.ts'
 
-it('tells an error on purpose as it is', () => {
+it('returns an intentional error as it is', () => {
   const { status, headers, body } = toProblem(
     new SluiceError('token_missing', 'Send a token.'),
     'https://sluice.test',
@@ -17,24 +17,21 @@ it('tells an error on purpose as it is', () => {
   })
 })
 
-it('tells nothing of a mistake', () => {
+it('reveals nothing about an unexpected error', () => {
   const { status, body } = toProblem(new Error('select secret from users'), undefined)
   expect(status).toBe(500)
   expect(body).not.toContain('select')
 })
 
-it.each(['CONNECTION_CLOSED', 'ENOTFOUND'])(
-  'takes a database that does not answer for something that passes: %s',
-  (code) => {
-    const cause = Object.assign(new Error(`write ${code}`), { code })
-    const { status, headers, body } = toProblem(new Error('Failed query', { cause }), undefined)
-    expect(status).toBe(503)
-    expect(headers['Retry-After']).toBe('2')
-    expect(body).not.toContain(code)
-  },
-)
+it.each(['CONNECTION_CLOSED', 'ENOTFOUND'])('treats an unresponsive database as temporary: %s', (code) => {
+  const cause = Object.assign(new Error(`write ${code}`), { code })
+  const { status, headers, body } = toProblem(new Error('Failed query', { cause }), undefined)
+  expect(status).toBe(503)
+  expect(headers['Retry-After']).toBe('2')
+  expect(body).not.toContain(code)
+})
 
-it.each(['ENOSPC', '53100'])('takes a full disk for something that passes: %s', (code) => {
+it.each(['ENOSPC', '53100'])('treats a full disk as temporary: %s', (code) => {
   const cause = Object.assign(new Error('could not extend file "base/5/16384"'), { code })
   const { status, headers, body } = toProblem(new Error('Failed query', { cause }), undefined)
   expect(status).toBe(503)

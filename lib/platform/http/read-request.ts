@@ -34,7 +34,7 @@ export function bearerToken(header: string | null | undefined): string | undefin
 const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
 /** The name that a plain PUT gives its file. */
 const NAMED_FILE = /^(\/pipes\/[^/]+\/files\/)(?![0-9a-f]{8}-[0-9a-f-]{27}$).+/i
-/** The code of an upload link opens it, whatever a mail program put after it. */
+/** An upload link's code opens it, even if an email program appended something. */
 const OF_LINK = /^\/u\/.*/
 const MAX_CHARACTERS = 200
 

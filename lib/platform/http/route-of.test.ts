@@ -8,6 +8,6 @@ it.each([
   ['/pipes/pipe_x1/files/a/b c.pdf', '/pipes/:id/files/:name'],
   ['/u/AbCdEfGhIjKlMnOpQrStUv?_rsc=1', '/u/:code'],
   ['/u/AbCdEfGhIjKlMnOpQrStUv.', '/u/:code'],
-])('of %s, the log and traces have %s', (url, route) => {
+])('writes %s to logs and traces as %s', (url, route) => {
   expect(routeOf(url)).toBe(route)
 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { combineCrc32, crc32FromBase64, crc32ToBase64 } from './crc32.ts'
 
 describe('combineCrc32', () => {
-  it('is the checksum of the two stretches in a row', () => {
+  it('is the checksum of two consecutive ranges', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
         expect(combineCrc32(crc32(a), crc32(b), b.length)).toBe(crc32(Buffer.concat([a, b])))
@@ -12,13 +12,13 @@ describe('combineCrc32', () => {
     )
   })
 
-  it('holds over stretches of many lengths in a row', () => {
+  it('works for consecutive ranges of many lengths', () => {
     const parts = [1, 0, 7, 4096, 65_537, 1_000_003].map((length, n) => Buffer.alloc(length, n + 1))
     const combined = parts.reduce((crc, part) => combineCrc32(crc, crc32(part), part.length), 0)
     expect(combined).toBe(crc32(Buffer.concat(parts)))
   })
 
-  it('takes lengths past 2^32', () => {
+  it('accepts lengths above 2^32', () => {
     let zeros = { crc: crc32(Buffer.alloc(1)), length: 1 }
     while (zeros.length <= 2 ** 32) {
       zeros = { crc: combineCrc32(zeros.crc, zeros.crc, zeros.length), length: zeros.length * 2 }
@@ -30,7 +30,7 @@ describe('combineCrc32', () => {
 })
 
 describe('CRC32 as S3 writes it', () => {
-  it('is base64 over four bytes, the highest first', () => {
+  it('is the base64 of four bytes, most significant first', () => {
     expect(crc32ToBase64(crc32('123456789'))).toBe('y/Q5Jg==')
     expect(crc32FromBase64('y/Q5Jg==')).toBe(0xcbf43926)
   })

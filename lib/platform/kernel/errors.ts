@@ -65,7 +65,7 @@ type ErrorOptions = {
   headers?: Record<string, string>
   /** A problem type defined by a standard, and its members. */
   problem?: StandardProblem
-  /** Not an error, and over in a moment, so it is not logged. */
+  /** Not an error and only temporary, so it is not logged. */
   passes?: boolean
   cause?: unknown
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { freeBuffer } from './free-buffer.ts'
 
-it.each([1, 1000, 65_536])('frees the memory of %i bytes at once', (bytes) => {
+it.each([1, 1000, 65_536])('frees the memory of %i bytes immediately', (bytes) => {
   const buffer = Buffer.allocUnsafeSlow(bytes)
   freeBuffer(buffer)
   expect(buffer.length).toBe(0)
 })
 
-it('leaves memory alone in which others are', () => {
+it('does not free memory that others share', () => {
   const pooled = Buffer.from('in the pool')
   freeBuffer(pooled)
   expect(pooled.toString()).toBe('in the pool')

@@ -14,19 +14,22 @@ import {
 } from './ids.ts'
 
 describe('ids and secrets', () => {
-  it('makes a Pipe id of 20 base32 characters', () => {
+  it('generates a Pipe id of 20 base32 characters', () => {
     expect(newPipeId()).toMatch(/^pipe_[a-z2-7]{20}$/)
     expect(isPipeId(newPipeId())).toBe(true)
     expect(isPipeId('pipe_short')).toBe(false)
   })
 
-  it.each(['sk_', 'tmp_', 'ak_'] as const)('makes a %s secret of 32 random bytes in base62', (prefix) => {
-    const secret = newSecret(prefix)
-    expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{43}$`))
-    expect(newSecret(prefix)).not.toBe(secret)
-  })
+  it.each(['sk_', 'tmp_', 'ak_'] as const)(
+    'generates a %s secret from 32 random bytes in base62',
+    (prefix) => {
+      const secret = newSecret(prefix)
+      expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{43}$`))
+      expect(newSecret(prefix)).not.toBe(secret)
+    },
+  )
 
-  it('writes 32 bytes into 43 digits of base62, whatever they are', () => {
+  it('encodes any 32 bytes as 43 base62 digits', () => {
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
     for (let n = 0; n < 1000; n++) {
       const text = newSecret('tmp_').slice('tmp_'.length)
@@ -36,7 +39,7 @@ describe('ids and secrets', () => {
     }
   })
 
-  it('takes each of the 32 characters of a Pipe id, and no other, as often', () => {
+  it('uses exactly the 32 characters of a Pipe id, equally often', () => {
     const seen = new Map<string, number>()
     const drawn = 2000
     for (let n = 0; n < drawn; n++)
@@ -46,7 +49,7 @@ describe('ids and secrets', () => {
     for (const count of seen.values()) expect(Math.abs(count - (drawn * 20) / 32)).toBeLessThan(400)
   })
 
-  it('knows its own ids from any other text', () => {
+  it('distinguishes its own ids from any other text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -73,7 +76,7 @@ describe('ids and secrets', () => {
     expect(Buffer.from(newWebhookSecret().slice('whsec_'.length), 'base64')).toHaveLength(32)
   })
 
-  it('hashes with SHA-256 and compares whole secrets', () => {
+  it('hashes with SHA-256 and compares entire secrets', () => {
     expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
     expect(secretsEqual('a', 'a')).toBe(true)
     expect(secretsEqual('a', 'ab')).toBe(false)
@@ -85,7 +88,7 @@ describe('ids and secrets', () => {
     )
   })
 
-  it('makes UUIDs of version 7 in the order of time', () => {
+  it('generates version 7 UUIDs in time order', () => {
     const ids = [1, 2, 3].map((n) => uuidv7(1_700_000_000_000 + n))
     expect(ids).toEqual([...ids].sort())
     for (const id of ids)
@@ -93,13 +96,13 @@ describe('ids and secrets', () => {
     expect(isUuid(ids[0]!)).toBe(true)
   })
 
-  it('keeps the order of a thousand UUIDs of one millisecond', () => {
+  it('keeps the order of a thousand UUIDs within one millisecond', () => {
     const ids = Array.from({ length: 1000 }, () => uuidv7(1_700_000_000_000))
     expect(ids).toEqual([...ids].sort())
     expect(new Set(ids).size).toBe(1000)
   })
 
-  it('keeps the order of times, and the first id of a time stands between them', () => {
+  it('keeps the order of times, with the first id of a time between them', () => {
     const time = fc.integer({ min: 1, max: 2 ** 47 })
     fc.assert(
       fc.property(time, time, (one, other) => {
@@ -113,14 +116,14 @@ describe('ids and secrets', () => {
     )
   })
 
-  it('knows the first id of a time', () => {
+  it('computes the first id of a time', () => {
     const [before, at] = [uuidv7(1_700_000_000_000 - 1), uuidv7(1_700_000_000_000)]
     const first = firstUuidAt(1_700_000_000_000)
     expect(isUuid(first)).toBe(true)
     expect([at, first, before].sort()).toEqual([before, first, at])
   })
 
-  it('knows an id below all of what came after one', () => {
+  it('computes an id below every later id', () => {
     const [id, day] = [uuidv7(1_700_000_000_000), 86_400_000]
     expect(firstUuidAfter(id) <= uuidv7(1_700_000_000_000 - day)).toBe(true)
     expect(firstUuidAfter(id) > uuidv7(1_700_000_000_000 - day - 1)).toBe(true)

@@ -23,7 +23,7 @@ async function isHeld(item: WeakRef<Item>): Promise<boolean> {
   return item.deref() !== undefined
 }
 
-it('has what is younger than two minutes, in order', () => {
+it('contains entries younger than two minutes, in order', () => {
   const lately = new Lately<Item>(() => Date.now())
   add(lately, 'first')
   vi.setSystemTime(Date.now() + KEPT_MS / 2)
@@ -40,7 +40,7 @@ it('keeps the newest ten thousand', () => {
   expect(lately.all()[0]).toBe(5)
 })
 
-it('holds nothing in memory that is older, though nothing is added or asked', async () => {
+it('keeps no older entries in memory, even if nothing is added or read', async () => {
   const lately = new Lately<Item>(() => Date.now())
   const first = add(lately, 'first')
   vi.advanceTimersByTime(KEPT_MS - 5000)

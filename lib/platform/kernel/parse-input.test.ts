@@ -21,16 +21,16 @@ describe('parseInput', () => {
     [{ name: 'a', 'a\0': 1 }, 'body'],
     ['\0', 'body'],
     [{ list: [{ text: 'b\udc00' }] }, 'list.0.text'],
-  ])('refuses text that no database takes: %j', (value, field) => {
+  ])('rejects text that no database accepts: %j', (value, field) => {
     expect(fault(value)).toMatchObject({ code: 'invalid_request', fields: [{ field }] })
   })
 
-  it('looks into what is nested as deeply as a body allows', () => {
+  it('checks nested values as deep as a body allows', () => {
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)
     expect(fault(deep)).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('passes what is right', () => {
+  it('accepts valid input', () => {
     expect(parseInput(schema, { name: 'a' })).toEqual({ name: 'a' })
   })
 
@@ -40,7 +40,7 @@ describe('parseInput', () => {
     [{ name: '' }, 'name', 'must not be empty'],
     [{ name: 'a', colour: 'red' }, 'colour', 'is not a known field'],
     [[], 'body', 'must be an object'],
-  ])('names what is wrong with %j', (value, field, message) => {
+  ])('says what is wrong with %j', (value, field, message) => {
     const error = fault(value)
     expect(error).toMatchObject({ code: 'invalid_request', fields: [{ field, message }] })
     expect(error.message).toContain(field)

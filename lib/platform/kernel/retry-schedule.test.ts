@@ -42,11 +42,11 @@ it.each([
   ['Fri, 06 Nov 2026 10:00:00 GMT', HOUR],
   ['-5', 0],
   ['soon', 0],
-])('takes Retry-After: %s for %d ms', (header, ms) => {
+])('turns Retry-After: %s into %d ms', (header, ms) => {
   expect(retryAfterMs(header, Date.parse('2026-11-05T10:00:00Z'))).toBe(ms)
 })
 
-it('waits from nothing to an hour, whatever a receiver says', () => {
+it('waits at most an hour, whatever a receiver requests', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.bigInt().map(String), fc.date().map(String)), (header) => {
       const ms = retryAfterMs(header, 0)

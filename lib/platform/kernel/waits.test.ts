@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { atMost } from './waits.ts'
 
-it('runs so many at once, the others in their order, whatever becomes of those before them', async () => {
+it('runs a limited number at once and the others in order, whatever happens to those before them', async () => {
   const turn = atMost(2, 60_000)
   const begun: number[] = []
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>())
@@ -24,7 +24,7 @@ it('runs so many at once, the others in their order, whatever becomes of those b
   expect(await Promise.all(again)).toEqual([4, 5, 6])
 })
 
-it('does not let what never ends keep its place', async () => {
+it('frees the place of a task that never ends', async () => {
   vi.useFakeTimers()
   const turn = atMost(1, 2000)
   void turn(() => new Promise(() => {}))

@@ -6,7 +6,7 @@ import { createLogger } from './log.ts'
 const lines: string[] = []
 const log = createLogger('debug', { write: (line: string) => void lines.push(line) })
 
-it('shows what would steer the terminal of whoever reads it', () => {
+it("escapes characters that would control the reader's terminal", () => {
   const evil = '\u001b]0;PWNED\u0007 \u009b2J \u202egpj.exe\u007f'
   const written: string[] = []
   createLogger('info', { write: (line) => void written.push(line) }).info({ filename: evil }, evil)
@@ -15,7 +15,7 @@ it('shows what would steer the terminal of whoever reads it', () => {
   expect(JSON.parse(written[0]!)).toMatchObject({ filename: evil, msg: evil })
 })
 
-it('writes no secret, wherever it stands', () => {
+it('writes no secret, wherever it appears', () => {
   const secrets = [
     newSecret('sk_'),
     newSecret('tmp_'),

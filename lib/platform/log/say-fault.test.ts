@@ -10,7 +10,7 @@ async function listening(port: number, host: string) {
   return server
 }
 
-it('says that a port is taken', async () => {
+it('reports a port that is in use', async () => {
   const first = await listening(0, '127.0.0.1')
   const { port } = first.address() as { port: number }
   const error = await listening(port, '127.0.0.1').catch((error: unknown) => error)
@@ -20,7 +20,7 @@ it('says that a port is taken', async () => {
   first.close()
 })
 
-it('says that an address is not of this machine', async () => {
+it("reports an address that is not this machine's", async () => {
   const error = await listening(0, '192.0.2.1').catch((error: unknown) => error)
   expect(sayFault(error)).toBe(
     'HOST is 192.0.2.1, which is not an address of this machine. Set HOST to one that is.',
@@ -46,7 +46,7 @@ it.each([
   [coded('28P01', 'password authentication failed for user "a"'), /^The database refuses.*DATABASE_URL/],
   [coded('53100', 'could not extend file'), /^The database's disk is full/],
   [new StartError('Do this.'), /^Do this\.$/],
-])('says in one line what to do, also where it is the cause: %s', (error, sentence) => {
+])('says in one line what to do, even if it is the cause: %s', (error, sentence) => {
   for (const thrown of [error, new Error('Failed query: select 1', { cause: error })]) {
     expect(sayFault(thrown)).toMatch(sentence)
     expect(sayFault(thrown)).not.toContain('\n')
@@ -57,16 +57,16 @@ it.each([
   ['initdb: error: could not create directory "/d": No space left on device', 'its disk is full'],
   ['could not create lock file: Read-only file system', 'its file system is read-only'],
   ['unable to open database file', 'this user cannot write there'],
-])('knows the words of a program that could not use a folder: %s', (stderr, words) => {
+])('recognizes the message of a program that could not use a folder: %s', (stderr, words) => {
   const failed = Object.assign(new Error('Command failed'), { code: 1, stderr })
   expect(explainFolder('/d', failed).message).toContain(`Sluice cannot use /d: ${words}.`)
 })
 
-it('does not say again what has been said', () => {
+it('does not repeat what has already been reported', () => {
   const said = new StartError('Do this.')
   expect(explainFolder('/d', said)).toBe(said)
 })
 
-it('keeps the stack of a mistake of ours', () => {
+it('keeps the stack trace of our own mistakes', () => {
   expect(sayFault(new TypeError('x is not a function'))).toContain('    at ')
 })

@@ -91,7 +91,7 @@ describe('with nothing allowed', () => {
     },
   )
 
-  it('refuses a name of which one address is private', async () => {
+  it('refuses a name with one private address', async () => {
     const mixed = createGuardedAgents([], { resolve: answers('93.184.216.34', '127.0.0.1') })
     await expect(get(mixed, `https://hooks.example.com:${port}/`)).rejects.toMatchObject(refused)
   })
@@ -118,7 +118,7 @@ describe('with nothing allowed', () => {
     expect(() => assertAllowedUrl('https://hooks.example.com/', [])).not.toThrow()
   })
 
-  it('refuses a socket of the machine', async () => {
+  it('refuses a socket on this machine', async () => {
     const request = http.get({ socketPath: '/tmp/x.sock', path: '/', agent: agents.http })
     await expect(once(request, 'response')).rejects.toMatchObject(refused)
   })
@@ -128,7 +128,7 @@ describe('with nothing allowed', () => {
     'file:///etc/passwd',
     'hooks.example.com',
     'https://me:pass@hooks.example.com/',
-  ])('finds %s no address at all', (url) => {
+  ])('does not accept %s as an address', (url) => {
     expect(() => assertAllowedUrl(url, [])).toThrow(expect.objectContaining(refused))
   })
 
@@ -137,7 +137,7 @@ describe('with nothing allowed', () => {
   })
 })
 
-describe('with a host named', () => {
+describe('with an allowed host', () => {
   it('opens that host and port, for http and private addresses', async () => {
     const agents = createGuardedAgents([`127.0.0.1:${port}`, `inside.example:${port}`], {
       resolve: answers('127.0.0.1'),
@@ -196,7 +196,7 @@ it('keeps connections', async () => {
   expect(ports.size).toBe(1)
 })
 
-it('lets go of a kept connection after its time, and never of one in use', async () => {
+it('closes a kept connection after its lifetime, and never one in use', async () => {
   const slow = createServer((req, res) => {
     req.resume()
     setTimeout(() => res.end('late'), 100)

@@ -6,7 +6,9 @@ import { createGuardedAgents } from './guarded-agents.ts'
 import { readFault } from './network-error.ts'
 import { type PostLimits, post } from './post.ts'
 
-/** A slow machine is not a slow receiver: a test that wants one stopped says so. */
+/**
+ * A slow machine must not look like a slow receiver, so only tests about slow receivers set a short timeout.
+ */
 const LIMITS: PostLimits = {
   connectMs: 60_000,
   totalMs: 60_000,
@@ -98,7 +100,7 @@ describe('post', () => {
     await closed
   })
 
-  it('cuts a body that drips', async () => {
+  it('cuts off a body that arrives too slowly', async () => {
     const host = await raw((socket) => {
       drip(socket, `${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n')
     })
@@ -108,7 +110,7 @@ describe('post', () => {
     })
   })
 
-  it('says where a body broke off', async () => {
+  it('reports a body that broke off', async () => {
     const host = await raw((socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf'))
     const cut = expect.stringContaining('in the middle of its body')
     expect(await send(`http://${host}/`)).toMatchObject({ status: 500, body: 'half', cut })
@@ -145,7 +147,7 @@ describe('post', () => {
     ['a hang-up', (s) => void s.destroy(), 'connect', /closed without a response/],
     ['a reset', (s) => void s.resetAndDestroy(), 'connect', /closed without a response/],
     ['an empty response', (s) => void s.end(), 'connect', /closed without a response/],
-  ])('names %s', async (_, answer, fault, words, limits) => {
+  ])('reports %s', async (_, answer, fault, words, limits) => {
     const error = await send(`http://${await raw(answer)}/`, limits).catch((caught) => caught)
     expect(error).toMatchObject({
       name: 'NetworkError',
@@ -154,26 +156,26 @@ describe('post', () => {
     expect(error.message).toMatch(words)
   })
 
-  it('names a port where nobody listens', async () => {
+  it('reports a port where nobody listens', async () => {
     const server = createServer()
     const host = await listen(server)
     server.close()
     await expect(send(`http://${host}/`)).rejects.toMatchObject({ fault: 'connect', message: /refused/ })
   })
 
-  it('names a server that does not speak TLS', async () => {
+  it('reports a server without TLS', async () => {
     const host = await raw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     await expect(send(`https://${host}/`)).rejects.toMatchObject({ fault: 'tls' })
   })
 
-  it('gives up on a TLS handshake that goes nowhere', async () => {
+  it('gives up on a TLS handshake that does not complete', async () => {
     const host = await raw(() => {})
     const message = expect.stringContaining('did not connect within 0.15 s')
     const tried = send(`https://${host}/`, { connectMs: 150 })
     await expect(tried).rejects.toMatchObject({ fault: 'timeout', message })
   })
 
-  it('names a blocked address', async () => {
+  it('reports a blocked address', async () => {
     await expect(send('http://169.254.169.254/latest/meta-data')).rejects.toMatchObject({ fault: 'blocked' })
   })
 })

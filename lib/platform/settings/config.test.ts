@@ -16,7 +16,7 @@ const MiB = 1024 ** 2
 const GiB = 1024 ** 3
 
 describe('loadConfig', () => {
-  it('needs nothing for the embedded default, and makes its keys once', () => {
+  it('needs no settings for the embedded default, and generates its keys once', () => {
     const first = loadConfig({ DATA_DIR })
     expect(first).toMatchObject({
       port: 3000,
@@ -49,11 +49,11 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR, ...env }).allowedPrivateHosts).toEqual(['*'])
   })
 
-  it('takes PORT into the addresses', () => {
+  it('uses PORT in the addresses', () => {
     expect(loadConfig({ DATA_DIR, PORT: '4000' }).uploadUrl).toBe('http://localhost:4000')
   })
 
-  it('serves HTTPS where a certificate and its key are given', () => {
+  it('serves HTTPS if a certificate and its key are set', () => {
     const files = { TLS_CERT_FILE: '/tls/cert.pem', TLS_KEY_FILE: '/tls/key.pem' }
     expect(loadConfig({ DATA_DIR, ...files })).toMatchObject({
       tls: { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' },
@@ -68,7 +68,7 @@ describe('loadConfig', () => {
     )
   })
 
-  it('says which ports there are', () => {
+  it('names the valid ports', () => {
     expect(() => loadConfig({ DATA_DIR, PORT: '99999' })).toThrow('- PORT must be from 0 to 65535')
   })
 
@@ -80,7 +80,7 @@ describe('loadConfig', () => {
   })
 
   it.each(['nginx', '10.0.0.0/99', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0/8'])(
-    'says that TRUSTED_PROXIES=%s is no network',
+    'says that TRUSTED_PROXIES=%s is not a network',
     (TRUSTED_PROXIES) => {
       expect(() => loadConfig({ ...production, TRUSTED_PROXIES })).toThrow(
         /TRUSTED_PROXIES must be addresses or networks/,
@@ -97,7 +97,7 @@ describe('loadConfig', () => {
     },
   )
 
-  it('takes networks of both families', () => {
+  it('accepts networks of both families', () => {
     const TRUSTED_PROXIES = '10.0.0.0/8, 192.168.1.7,fd00::/8,::1'
     expect(loadConfig({ ...production, TRUSTED_PROXIES }).trustedProxies).toHaveLength(4)
   })
@@ -107,11 +107,11 @@ describe('loadConfig', () => {
     [{ TRUSTED_PROXIES: '10.0.0.0/8' }, false],
     [{ TRUSTED_PROXIES: '10.0.0.0/8', INTERIM_RESPONSES: '1' }, true],
     [{ INTERIM_RESPONSES: '0' }, false],
-  ])('with %j interim answers are sent: %s', (env, sent) => {
+  ])('with %j, interim responses are sent: %s', (env, sent) => {
     expect(loadConfig({ ...production, ...env }).interimResponses).toBe(sent)
   })
 
-  it('reports all faults at once, by name', () => {
+  it('reports all errors at once, by name', () => {
     const env = {
       DATA_DIR,
       PORT: 'http',
@@ -125,7 +125,7 @@ describe('loadConfig', () => {
     }
   })
 
-  it('shows the embedded default to the network without the demo, and with keys of its own', () => {
+  it('serves the embedded default to the network without the demo, and with its own keys', () => {
     const { ENCRYPTION_KEY, AUTH_SECRET } = production
     const shown = { DATA_DIR, HOST: '0.0.0.0' }
     expect(() => loadConfig(shown)).toThrow(
@@ -139,13 +139,13 @@ describe('loadConfig', () => {
     })
   })
 
-  it('wants both halves of a sign-in provider', () => {
+  it('requires both settings of a sign-in provider', () => {
     expect(() => loadConfig({ DATA_DIR, GITHUB_CLIENT_ID: 'x' })).toThrow(
       /GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together/,
     )
   })
 
-  it('wants the whole of an OpenID Connect provider, reached over https', () => {
+  it('requires all settings of an OpenID Connect provider, over https', () => {
     const oidc = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' }
     expect(loadConfig({ ...production, ...oidc }).oidc).toEqual({
       issuer: 'https://id.example.com',
@@ -166,7 +166,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...production, ENCRYPTION_KEY: two }).encryptionKeys).toHaveLength(2)
   })
 
-  it('has one process unless PROCESSES says otherwise, and more only where uploads are carried', () => {
+  it('has one process unless PROCESSES says otherwise, and more only with the upload role', () => {
     const count = (env: Record<string, string>) => loadConfig({ ...production, ...env }).processes
     expect(count({})).toBe(1)
     expect(count({ PROCESSES: '4' })).toBe(4)
@@ -181,12 +181,12 @@ describe('loadConfig', () => {
     )
   })
 
-  it('is what .env.example says', () => {
+  it('matches .env.example', () => {
     expect(readFileSync('.env.example', 'utf8')).toBe(envExample())
   })
 })
 
-it('gives several processes on a machine as much memory as several nodes', () => {
+it('gives several processes on one machine as much memory as several nodes', () => {
   const machine = { totalBytes: 32 * GiB, limitBytes: 0, processors: 8 }
   expect(uploadMemory(machine, 4)).toBe(4 * GiB)
   expect(uploadMemory({ ...machine, limitBytes: 2 * GiB }, 4)).toBe(GiB / 2)
@@ -198,6 +198,6 @@ it.each([
   ['one whose limit is its memory', { totalBytes: 32 * GiB, limitBytes: 32 * GiB, processors: 8 }, GiB],
   ['one with little memory for each', { totalBytes: 4 * GiB, limitBytes: 0, processors: 16 }, GiB / 4],
   ['a tiny one', { totalBytes: GiB / 2, limitBytes: 0, processors: 4 }, GiB / 8],
-])('an upload node in %s has its share of the memory', (_, machine, bytes) => {
+])('an upload node in %s gets its share of memory', (_, machine, bytes) => {
   expect(uploadMemory(machine)).toBe(bytes)
 })

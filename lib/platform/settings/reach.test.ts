@@ -21,19 +21,19 @@ const risky: Record<string, Record<string, string>> = {
   everybodyIsProxy: { TRUSTED_PROXIES: '10.0.0.0/8,::/0' },
 }
 
-it('warns of each risky combination, and of nothing else', () => {
+it('warns about each risky combination, and about nothing else', () => {
   expect(Object.keys(risky)).toEqual(Object.keys(RISKS))
   expect(risksOf(loadConfig(sound))).toEqual([])
   for (const [name, env] of Object.entries(risky))
     expect(risksOf(loadConfig({ ...sound, ...env })), name).toEqual([RISKS[name]!.warning])
 })
 
-it('warns of nothing on a server for this machine alone, and of the demo once others reach it', () => {
+it('warns about nothing if only this machine can reach the server, and about the demo once others can', () => {
   expect(risksOf(loadConfig({ DATA_DIR }))).toEqual([])
   const shown = { DATA_DIR, BASE_URL: 'https://sluice.example.com' }
   expect(risksOf(loadConfig(shown))).toEqual([RISKS.signUpWithoutMail!.warning, RISKS.demo!.warning])
 })
 
-it('is silent about settings that were chosen for a place behind closed doors', () => {
+it('accepts settings chosen for a private network', () => {
   expect(risksOf(loadConfig({ ...sound, SIGN_UP: 'closed', SMTP_URL: '' }))).toEqual([])
 })

@@ -29,7 +29,7 @@ const open = (keptShare = 1) =>
 const trace = ({ tracer }: ReturnType<typeof open>, options: SpanOptions = {}) =>
   tracer('work', async (traceparent) => traceparent, options)
 
-it('goes on with the trace of its parent, and does what that says of keeping it', async () => {
+it("continues its parent's trace and sampling decision", async () => {
   const tracing = open(0)
   expect(await trace(tracing, { parent: parentOf('01') })).toMatch(new RegExp(`^00-${TRACE}-.{16}-01$`))
   expect(await trace(tracing, { parent: parentOf('00') })).toMatch(new RegExp(`^00-${TRACE}-.{16}-00$`))
@@ -38,7 +38,7 @@ it('goes on with the trace of its parent, and does what that says of keeping it'
   expect(collector.spans).toMatchObject([{ traceId: TRACE, parentSpanId: 'b7ad6b7169203331', name: 'work' }])
 })
 
-it('says of what failed only its code', async () => {
+it('reports only the code of a failure', async () => {
   const tracing = open()
   const failed = Object.assign(new Error('the secret is whsec_x'), { code: 'refused' })
   await expect(tracing.tracer('work', () => Promise.reject(failed), {})).rejects.toBe(failed)
@@ -47,7 +47,7 @@ it('says of what failed only its code', async () => {
   expect(JSON.stringify(collector.spans, (_, value) => String(value))).not.toContain('whsec_')
 })
 
-it('logs a line when the collector goes, and one when it is back', async () => {
+it('logs a line when the collector goes down, and one when it is back', async () => {
   const tracing = open()
   const send = () => Promise.all(Array.from({ length: BATCH }, () => trace(tracing)))
   collector.answerWith(400)

@@ -43,14 +43,14 @@ it.each([
   ['with a length', LENGTH, BODY],
   ['in chunks', { 'Transfer-Encoding': 'chunked' }, chunked(BODY)],
   ['that does not wait for leave', { ...LENGTH, Expect: '100-continue' }, BODY],
-])('is read by a client that sends its whole body first, %s', async (_, headers, body) => {
+])('is read by a client that sends its entire body first, %s', async (_, headers, body) => {
   expect(await sendThenRead(headers, body)).toMatch(/^HTTP\/1.1 401 [\s\S]*refused$/)
 })
 
 it.each([
   ['over kept connections', {}],
   ['that waits for leave', { Expect: '100-continue' }],
-])('is read by the client of Node, %s', async (_, headers) => {
+])("is read by Node's client, %s", async (_, headers) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let times = 0; times < 3; times += 1) {
     const sent = request({ port: port(), method: 'POST', agent, headers: { ...LENGTH, ...headers } })
@@ -63,7 +63,7 @@ it.each([
   agent.destroy()
 })
 
-it('does not go on reading for ever', async () => {
+it('does not keep reading forever', async () => {
   const socket = connect(port(), '127.0.0.1')
   const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.on('error', () => {}).resume()

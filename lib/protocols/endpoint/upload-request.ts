@@ -9,7 +9,10 @@ export type UploadRequest = UploadPath & {
   method: string
   protocol: HttpProtocol
   headers: IncomingMessage['headers']
-  /** That of somebody's page. Sluice's own, as those of upload links, are not what a Pipe's `allowedOrigins` keep out. */
+  /**
+   * The origin of a customer's page. A Pipe's `allowedOrigins` do not restrict Sluice's own pages, such as
+   * upload link pages.
+   */
   origin: string | null
   body: IncomingMessage
   /** Sends an interim response; false if it is too late. Undefined if interim responses may not reach the client. */

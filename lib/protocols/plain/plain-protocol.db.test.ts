@@ -48,32 +48,35 @@ describeWithDatabase('a file by one plain request', (database) => {
     expect(await site.bucket.unfinished()).toEqual([])
   }
 
-  it.each([0, 1000, 20 * MiB])('of %i bytes is 201 with its description, and in the bucket', async (size) => {
-    const bytes = randomBytes(size)
-    const reply = await send('film.bin', bytes, { headers: { 'Content-Type': 'video/mp4' } })
-    const file = JSON.parse(reply.body)
-    expect(reply).toMatchObject({ status: 201, headers: { location: collection + file.id } })
-    expect(reply.headers['tus-resumable']).toBeUndefined()
-    expect(file).toEqual({
-      id: expect.any(String),
-      filename: 'film.bin',
-      size,
-      status: 'transferred',
-      checksum: hex(bytes),
-    })
-    expect((await site.bucket.object(`${file.id}/film.bin`)).equals(bytes)).toBe(true)
-    expect(await newest()).toMatchObject({
-      id: file.id,
-      protocol: 'http',
-      filetype: 'video/mp4',
-      size,
-      offset: size,
-      status: 'transferred',
-      checksum: hex(bytes),
-    })
-  })
+  it.each([0, 1000, 20 * MiB])(
+    'of %i bytes returns 201 with its description, and is in the bucket',
+    async (size) => {
+      const bytes = randomBytes(size)
+      const reply = await send('film.bin', bytes, { headers: { 'Content-Type': 'video/mp4' } })
+      const file = JSON.parse(reply.body)
+      expect(reply).toMatchObject({ status: 201, headers: { location: collection + file.id } })
+      expect(reply.headers['tus-resumable']).toBeUndefined()
+      expect(file).toEqual({
+        id: expect.any(String),
+        filename: 'film.bin',
+        size,
+        status: 'transferred',
+        checksum: hex(bytes),
+      })
+      expect((await site.bucket.object(`${file.id}/film.bin`)).equals(bytes)).toBe(true)
+      expect(await newest()).toMatchObject({
+        id: file.id,
+        protocol: 'http',
+        filetype: 'video/mp4',
+        size,
+        offset: size,
+        status: 'transferred',
+        checksum: hex(bytes),
+      })
+    },
+  )
 
-  it.each([1000, 20 * MiB])('of %i bytes may come in chunks, without a length', async (size) => {
+  it.each([1000, 20 * MiB])('of %i bytes may arrive in chunks, without a length', async (size) => {
     const bytes = randomBytes(size)
     const headers = { 'Transfer-Encoding': 'chunked' }
     const reply = await send('stream', bytes, { method: 'PUT', headers })
@@ -83,7 +86,7 @@ describeWithDatabase('a file by one plain request', (database) => {
     expect(await newest()).toMatchObject({ id, size })
   })
 
-  it('comes by POST, too, with its name in Content-Disposition', async () => {
+  it('also works with POST, with its name in Content-Disposition', async () => {
     const headers = {
       'Content-Disposition': "attachment; filename=x; filename*=UTF-8''na%C3%AFve%20file.txt",
     }
@@ -91,7 +94,7 @@ describeWithDatabase('a file by one plain request', (database) => {
     expect(JSON.parse(reply.body)).toMatchObject({ filename: 'naïve file.txt', size: 1 })
   })
 
-  it('may come from a page of another origin, which asks for leave first', async () => {
+  it('may come from a page on another origin, after a preflight', async () => {
     const Origin = 'https://a.example'
     const headers = { Origin, 'Access-Control-Request-Method': 'PUT' }
     const leave = await httpCall({ method: 'OPTIONS', url: `${collection}my%20film.bin`, headers })
@@ -101,7 +104,7 @@ describeWithDatabase('a file by one plain request', (database) => {
     expect(reply).toMatchObject({ status: 201, headers: { 'access-control-allow-origin': Origin } })
   })
 
-  it('is 202 where the bucket takes its time, and transferred later', async () => {
+  it('returns 202 if the bucket is slow, and is transferred later', async () => {
     const hasty = await serveUploads(site.runtime, { terms: { assembleMs: 50 } })
     site.bucket.faults.add({ operation: 'PutObject', effect: { kind: 'hold', gate: 'slow' } })
     const url = `${hasty.url}/pipes/${site.pipe.id}/files/slow.txt`
@@ -120,7 +123,7 @@ describeWithDatabase('a file by one plain request', (database) => {
       ['with a length', { 'Content-Length': String(20 * MiB) }],
       ['in chunks', { 'Transfer-Encoding': 'chunked' }],
       ['with a digest', { 'Content-Length': String(20 * MiB), 'Content-MD5': sha('md5', Buffer.of(1)) }],
-    ])('%s: failed as interrupted, no object, and its parts are removed', async (_, headers) => {
+    ])('%s: fails as interrupted without an object, and its parts are removed', async (_, headers) => {
       const before = await site.bucket.objects()
       const call = openCall({ method: 'PUT', url: `${collection}cut.bin`, token, headers })
       await call.write(randomBytes(9 * MiB))
@@ -132,7 +135,7 @@ describeWithDatabase('a file by one plain request', (database) => {
       await nothingNew(before)
     })
 
-    it('is not counted as the file that its token may create, and cannot go on for ever', async () => {
+    it("does not count toward its token's files, and cannot be repeated forever", async () => {
       const token = await site.token({ maxFiles: 1 })
       const newestToken = sql`select id from tokens order by created_at desc limit 1`
       const [{ id }] = (await rows<{ id: string }>(database().db, newestToken)) as [{ id: string }]
@@ -148,7 +151,7 @@ describeWithDatabase('a file by one plain request', (database) => {
       expect((await send('second.bin', Buffer.from('whole'), { token })).status).toBe(403)
     })
 
-    it('by its node, which stops: the client can send it again', async () => {
+    it('by its stopping node: the client can send it again', async () => {
       const token = await site.token({ maxFiles: 1 })
       const stopping = await serveUploads(site.runtime)
       const url = `${stopping.url}/pipes/${site.pipe.id}/files/stopped.bin`
@@ -161,7 +164,7 @@ describeWithDatabase('a file by one plain request', (database) => {
       await stopping.close()
     })
 
-    it('by the death of its node: the sweep ends it', async () => {
+    it("by its node's death: the sweep ends it", async () => {
       const call = openCall({
         method: 'PUT',
         url: `${collection}dead.bin`,
@@ -188,11 +191,11 @@ describeWithDatabase('a file by one plain request', (database) => {
       ['Repr-Digest', `sha-512=:${sha('sha512', bytes)}:, unixsum=:AAAA:`],
       ['Content-Digest', 'nonsense; ='],
     ] as const
-    it.each(right)('%s: %s is taken', async (name, value) => {
+    it.each(right)('%s: %s is accepted', async (name, value) => {
       expect((await send('a', bytes, { headers: { [name]: value } })).status).toBe(201)
     })
 
-    it('is taken where two fields name the same algorithm', async () => {
+    it('is accepted if two fields name the same algorithm', async () => {
       const sum = `sha-256=:${sha('sha256', bytes)}:`
       const headers = { 'Content-Digest': sum, 'Repr-Digest': sum }
       expect((await send('twice', bytes, { headers })).status).toBe(201)
@@ -203,14 +206,14 @@ describeWithDatabase('a file by one plain request', (database) => {
       ['Content-Digest', `sha-512=:${sha('sha512', Buffer.of(1))}:`],
       ['Repr-Digest', `sha-256=:${sha('sha256', Buffer.of(1))}:, sha-512=:${sha('sha512', bytes)}:`],
     ] as const
-    it.each(wrong)('%s: %s is 400, and leaves nothing in the bucket', async (name, value) => {
+    it.each(wrong)('%s: %s returns 400, and leaves nothing in the bucket', async (name, value) => {
       const before = await site.bucket.objects()
       const reply = await send('b', bytes, { headers: { [name]: value } })
       expect(codeOf(reply)).toEqual([400, 'checksum_mismatch'])
       await nothingNew(before)
     })
 
-    it('400 for a Content-MD5 that is none', async () => {
+    it('returns 400 for an invalid Content-MD5', async () => {
       expect(codeOf(await send('c', bytes, { headers: { 'Content-MD5': 'abc' } }))).toEqual([
         400,
         'invalid_header',
@@ -219,12 +222,12 @@ describeWithDatabase('a file by one plain request', (database) => {
   })
 
   describe('refused', () => {
-    it('401 without a token, and for a token that is none', async () => {
+    it('returns 401 without a token, and for an invalid token', async () => {
       expect(codeOf(await send('a', bytes, { token: undefined }))).toEqual([401, 'token_missing'])
       expect(codeOf(await send('a', bytes, { token: 'tmp_x' }))).toEqual([401, 'token_invalid'])
     })
 
-    it('403 for a type, and 413 for a size that the token does not allow', async () => {
+    it('returns 403 for a type, and 413 for a size that the token does not allow', async () => {
       const strict = await site.token({ allowedTypes: ['image/*'], maxBytes: 10 })
       const png = { 'Content-Type': 'image/png' }
       expect(codeOf(await send('a', bytes, { token: strict }))).toEqual([403, 'type_not_allowed'])
@@ -236,16 +239,16 @@ describeWithDatabase('a file by one plain request', (database) => {
       ])
     })
 
-    it('415 for a form, whose parts would be the file', async () => {
+    it('returns 415 for a form, whose parts would become the file', async () => {
       const headers = { 'Content-Type': 'multipart/form-data; boundary=x' }
       expect(codeOf(await send('a', bytes, { headers }))).toEqual([415, 'unsupported_media_type'])
     })
 
-    it('400 for a name that is not UTF-8', async () => {
+    it('returns 400 for a name that is not UTF-8', async () => {
       expect(codeOf(await send('%ff', bytes))).toEqual([400, 'invalid_request'])
     })
 
-    it('410 for a sender whose file was canceled meanwhile', async () => {
+    it('returns 410 to a client whose file was canceled in the meantime', async () => {
       const headers = { 'Content-Length': String(20 * MiB) }
       const call = openCall({ method: 'PUT', url: `${collection}canceled`, token, headers })
       await call.write(randomBytes(9 * MiB))
@@ -259,7 +262,7 @@ describeWithDatabase('a file by one plain request', (database) => {
     const bytes = Buffer.from('a few bytes')
   })
 
-  it('is no upload of TUS: HEAD is 404, and the rest 409 without an offset', async () => {
+  it('is not a TUS upload: HEAD returns 404, and other methods 409 without an offset', async () => {
     const url = JSON.parse((await send('mine', Buffer.from('x'))).body).id
     const of = (method: string, headers = {}) => tusCall({ method, url: collection + url, token, headers })
     expect((await of('HEAD')).status).toBe(404)

@@ -57,7 +57,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       },
     )
 
-    it('keeps no control characters of a name, which webhooks and terminals would be given', async () => {
+    it('removes control characters from a name, which would reach webhooks and terminals', async () => {
       const reply = await call({
         method: 'POST',
         url: at.collection,
@@ -72,7 +72,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect((await newest()).filename).toBe('a]0;PWNEDb.txt')
     })
 
-    it('is 400 at any offset but 0', async () => {
+    it('returns 400 at any offset but 0', async () => {
       const beginAt = (offset: string) =>
         call({
           method: 'POST',
@@ -84,7 +84,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect((await beginAt('0')).status).toBe(201)
     })
 
-    it('is told by 104 although all of its body is here already', async () => {
+    it('sends a 104 although its entire body has already arrived', async () => {
       const url = new URL(at.collection)
       await using connection = open(url)
       const headers = { Authorization: `Bearer ${at.token}`, ...version(10), 'Upload-Complete': '?1' }
@@ -103,7 +103,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(upload.interim).toEqual([])
     })
 
-    it('has no 104 where the way to the client is not known to carry it, and goes on all the same', async () => {
+    it('sends no 104 if the path to the client may not carry it, and continues anyway', async () => {
       const url = `${at.behindProxy.url}/pipes/${at.site.pipe.id}/files/`
       const upload = opened({ 'Upload-Complete': '?0', 'Content-Length': '5' }, url)
       await upload.write(Buffer.from('hello'))
@@ -113,7 +113,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(await objectOf(headers.location!)).toEqual(Buffer.from('hello world'))
     })
 
-    it.each(['POST', 'PUT'])('of an entire file by %s is 201 with its description', async (method) => {
+    it.each(['POST', 'PUT'])('of an entire file by %s returns 201 with its description', async (method) => {
       const bytes = randomBytes(9 * MiB)
       const url = method === 'PUT' ? `${at.collection}film.bin` : at.collection
       const headers = { 'Upload-Complete': '?1', 'Content-Disposition': 'inline; filename="film.bin"' }
@@ -128,7 +128,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(await newest()).toMatchObject({ protocol: 'resumable-http', filename: 'film.bin' })
     })
 
-    it('of a part of it is 201 with its address, its limits and Upload-Complete: ?0', async () => {
+    it('of a part returns 201 with its address, its limits and Upload-Complete: ?0', async () => {
       const reply = await begin('?0', Buffer.from('hello'), { 'Upload-Length': '11' })
       expect(reply).toMatchObject({
         status: 201,
@@ -142,7 +142,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(await head(reply.headers.location!)).toMatchObject({ headers: { 'upload-length': '11' } })
     })
 
-    it('may bring nothing yet, or be of an empty file', async () => {
+    it('may contain no bytes yet, or be of an empty file', async () => {
       const careful = await begin('?0', Buffer.alloc(0))
       expect(careful).toMatchObject({
         status: 201,
@@ -153,19 +153,19 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(await objectOf(empty.headers.location!)).toHaveLength(0)
     })
 
-    it('whose Upload-Length is not where the body ends is 400', async () => {
+    it('returns 400 if Upload-Length is not where the body ends', async () => {
       const reply = await begin('?1', Buffer.from('hello'), { 'Upload-Length': '6' })
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
     })
 
-    it('that ends short of its Upload-Length, without a 104, has failed', async () => {
+    it('fails if it ends before its Upload-Length, without a 104', async () => {
       const headers = { ...version(99), 'Upload-Length': '9', 'Transfer-Encoding': 'chunked' }
       const reply = await begin('?1', Buffer.from('hello'), headers)
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
       expect(await newest()).toMatchObject({ status: 'failed', failureReason: 'interrupted' })
     })
 
-    it('with a malformed field is treated as if it were absent', async () => {
+    it('treats a malformed field as absent', async () => {
       const headers = { 'Upload-Complete': 'yes', 'Upload-Length': '-5' }
       const reply = await call({
         method: 'PUT',
@@ -177,7 +177,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(reply.headers['upload-complete']).toBe('?1')
     })
 
-    it('above the limit is 413 with Upload-Limit', async () => {
+    it('returns 413 with Upload-Limit above the limit', async () => {
       at.token = await at.site.token({ maxBytes: 10 })
       const reply = await begin('?0', Buffer.alloc(0), { 'Upload-Length': '11' })
       expect(reply).toMatchObject({ status: 413, headers: { 'upload-limit': 'max-size=10' } })
@@ -196,7 +196,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
     })
   })
 
-  describe('a creation that is cut', () => {
+  describe('an interrupted creation', () => {
     const begun = async (sent: Buffer, length: number) => {
       const upload = opened({ 'Upload-Complete': '?1', 'Content-Length': String(length) })
       await expect.poll(() => upload.interim).toHaveLength(1)
@@ -239,7 +239,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       await leavesNothing(before)
     })
 
-    it('that its client has continued, or that had time for its 104, lives as long as any upload', async () => {
+    it('lives as long as any upload if its client continued it, or had time to receive its 104', async () => {
       const quick = await begun(randomBytes(1000), 5000)
       quick.upload.cut()
       const { headers } = await head(quick.url)
@@ -254,7 +254,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       for (const { url } of [quick, slow]) expect((await head(url)).status).toBe(204)
     })
 
-    it('without a 104, by a node that stops, says that the file must be sent again', async () => {
+    it('without a 104, by a stopping node, says that the file must be sent again', async () => {
       const stopping = await serveUploads(at.site.runtime)
       const url = `${stopping.url}/pipes/${at.site.pipe.id}/files/`
       const headers = { ...version(99), 'Upload-Complete': '?1', 'Content-Length': '9' }
@@ -270,7 +270,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       await stopping.close()
     })
 
-    it.each(['?0', '?1'])('without a 104, of Upload-Complete: %s, has failed', async (complete) => {
+    it.each(['?0', '?1'])('without a 104, with Upload-Complete: %s, has failed', async (complete) => {
       const before = await inBucket()
       const upload = opened({
         ...version(99),

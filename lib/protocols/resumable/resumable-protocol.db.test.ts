@@ -53,7 +53,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       },
     )
 
-    it('is 204 without a length until the client has declared it', async () => {
+    it('returns 204 without a length until the client has declared it', async () => {
       const { headers } = await begin('?0', Buffer.from('hello'))
       expect((await head(headers.location!)).headers['upload-length']).toBeUndefined()
     })
@@ -62,7 +62,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       [3, 400],
       [6, 400],
       [8, 204],
-    ])('of interop version %i with Upload-Offset is %i', async (interop, status) => {
+    ])('with interop version %i and Upload-Offset returns %i', async (interop, status) => {
       const { headers } = await begin('?0', Buffer.from('hello'))
       const reply = await head(headers.location!, { ...version(interop), 'Upload-Offset': '5' })
       expect(reply.status).toBe(status)
@@ -81,7 +81,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('is 404 if it never existed, was canceled, or has expired', async () => {
+    it('returns 404 if it never existed, was canceled, or has expired', async () => {
       const [canceled, late] = [await begin('?0', Buffer.from('a')), await begin('?0', Buffer.from('a'))]
       const cancel = () => call({ method: 'DELETE', url: canceled.headers.location! })
       expect((await cancel()).status).toBe(204)
@@ -116,7 +116,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       },
     )
 
-    it('of interop version 3 says Upload-Incomplete, and needs no media type', async () => {
+    it('with interop version 3 uses Upload-Incomplete, and needs no media type', async () => {
       const make = { ...version(3), 'Upload-Incomplete': '?1' }
       const made = await call({ method: 'POST', body: Buffer.from('hello'), headers: make })
       expect(made).toMatchObject({
@@ -153,7 +153,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect(await objectOf(url)).toEqual(Buffer.from('hello world'))
     })
 
-    it('that reaches the length while the bucket takes no part keeps its bytes, and is not complete', async () => {
+    it('that reaches the length while the bucket accepts no part keeps its bytes, and is not complete', async () => {
       const bytes = randomBytes(14 * MiB)
       const { headers } = await begin('?0', Buffer.alloc(0), { 'Upload-Length': String(bytes.length) })
       const url = headers.location!
@@ -172,7 +172,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('that has all of its bytes, and is never told to be complete, expires', async () => {
+    it('that has all its bytes but is never declared complete expires', async () => {
       const url = await started({ 'Upload-Length': '5' })
       at.site.clock.advance(days(7) + hours(1))
       await expireUploads(at.node.context)
@@ -180,7 +180,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await head(url)).status).toBe(404)
     })
 
-    it('at another offset is 409 with the right one, and the problem type of the draft', async () => {
+    it("at another offset returns 409 with the correct one, and the draft's problem type", async () => {
       const url = await started()
       const reply = await append(url, 9, '?1', Buffer.from('x'))
       expect(reply.headers).toMatchObject({ 'upload-offset': '5', 'upload-complete': '?0' })
@@ -206,14 +206,14 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       ['with another Upload-Length', '?0', 'x', { 'Upload-Length': '12' }],
       ['that ends the upload short of its length', '?1', 'x', {}],
       ['that would end past it', '?0', 'more than that', {}],
-    ])('%s is 400, and the upload continues', async (_, complete, text, headers) => {
+    ])('returns 400 for %s, and the upload continues', async (_, complete, text, headers) => {
       const url = await started({ 'Upload-Length': '11' })
       const reply = await append(url, 5, complete, Buffer.from(text), headers)
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
       expect((await append(url, 5, '?1', Buffer.from(' world'))).status).toBe(201)
     })
 
-    it('whose body runs past the length is 400, and makes the upload invalid', async () => {
+    it('whose body exceeds the length returns 400, and invalidates the upload', async () => {
       const url = await started({ 'Upload-Length': '11' })
       const chunked = { 'Transfer-Encoding': 'chunked' }
       const reply = await append(url, 5, '?0', Buffer.from(' world and more'), chunked)
@@ -221,7 +221,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await head(url)).status).toBe(404)
     })
 
-    it('whose body in chunks ends short of the length is 400 once its bytes are kept', async () => {
+    it('whose chunked body ends before the length returns 400 once its bytes are stored', async () => {
       const url = await started({ 'Upload-Length': '11' })
       const reply = await append(url, 5, '?1', Buffer.from(' wor'), { 'Transfer-Encoding': 'chunked' })
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
@@ -238,7 +238,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'))).status).toBe(409)
     })
 
-    it('whose body is longer than its own Upload-Length is 400 as inconsistent, as in a creation', async () => {
+    it('whose body is longer than its own Upload-Length returns 400 as inconsistent, as in a creation', async () => {
       const size = { 'Upload-Length': '4' }
       const created = problemOf(await begin('?0', Buffer.from('hello'), size))
       expect(created).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
@@ -247,7 +247,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect(appended).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
     })
 
-    it('that finds no part left is refused by a code of its own, and does not end the upload', async () => {
+    it('that finds no part left is refused with its own code, and does not end the upload', async () => {
       const half = randomBytes(17 * MiB)
       const size = { 'Upload-Length': String(2 * half.length) }
       const url = (await begin('?0', half, size)).headers.location!
@@ -276,7 +276,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
   describe('digests', () => {
     const wrong = sha256(Buffer.from('other'))
 
-    it('Content-Digest of a body that does not match: 400, and nothing of it is appended', async () => {
+    it('returns 400 if the body does not match Content-Digest, and appends nothing', async () => {
       const url = (await begin('?0', Buffer.from('hello'))).headers.location!
       const reply = await append(url, 5, '?1', Buffer.from(' world'), { 'Content-Digest': wrong })
       expect(codeOf(reply)).toEqual([400, 'checksum_mismatch'])
@@ -285,7 +285,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'), right)).status).toBe(201)
     })
 
-    it('Repr-Digest of a file from one request that does not match: 400, and nothing is in the bucket', async () => {
+    it('returns 400 if a file from one request does not match Repr-Digest, and leaves nothing in the bucket', async () => {
       const before = await inBucket()
       const bytes = randomBytes(9 * MiB)
       expect(codeOf(await begin('?1', bytes, { 'Repr-Digest': wrong }))).toEqual([400, 'checksum_mismatch'])
@@ -295,8 +295,8 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
     })
   })
 
-  describe('beside the other protocols', () => {
-    it('OPTIONS is 200 with Upload-Limit, without a token', async () => {
+  describe('alongside the other protocols', () => {
+    it('returns 200 with Upload-Limit for OPTIONS, without a token', async () => {
       const reply = await call({ method: 'OPTIONS' })
       expect(reply).toMatchObject({
         status: 200,
@@ -307,7 +307,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       })
     })
 
-    it('continues no upload of TUS: HEAD is 404, and the rest 409 without an offset', async () => {
+    it('continues no TUS upload: HEAD returns 404, and other methods 409 without an offset', async () => {
       const tus = tusClient({ url: at.node.url, pipeId: at.site.pipe.id, token: at.token })
       const url = await tus.begin(11)
       expect((await head(url)).status).toBe(404)
@@ -322,7 +322,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await tus.patch(url, 0, Buffer.from('hello world'))).status).toBe(204)
     })
 
-    it('is continued by no client of TUS', async () => {
+    it('cannot be continued by a TUS client', async () => {
       const url = (await begin('?0', Buffer.alloc(0), { 'Upload-Length': '5' })).headers.location!
       expect((await tusCall({ method: 'HEAD', url, token: at.token })).status).toBe(404)
       const tus = tusClient({ url: at.node.url, pipeId: at.site.pipe.id, token: at.token })

@@ -12,7 +12,7 @@ it.each(['7', '11', '-8', '8.0', 'eight', '8, 9', undefined])('interop version %
   expect(spoken(interop).known).toBe(false)
 })
 
-it('the RFC, whose clients name no version, is known once it is published', () => {
+it('the RFC, whose clients send no version, is known once it is published', () => {
   expect(spoken(undefined, true)).toMatchObject({ interop: null, known: true })
 })
 
@@ -47,6 +47,6 @@ it.each([
   ['3', {}],
   ['6', { 'Upload-Limit': 'max-size=100, min-size=0, expires=9' }],
   ['8', { 'Upload-Limit': 'max-size=100, min-size=0, max-age=9' }],
-])('interop version %s is told limits as %j', (interop, header) => {
+])('interop version %s gets limits as %j', (interop, header) => {
   expect(limitHeader(spoken(interop), { maxBytes: 100, aliveMs: 9999 })).toEqual(header)
 })

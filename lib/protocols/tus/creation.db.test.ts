@@ -63,13 +63,13 @@ describe('creation', () => {
     [{ 'Upload-Length': '1', 'Upload-Metadata': 'filename not*base64' }, 'Upload-Metadata'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': 'a YQ==,a YQ==' }, 'Upload-Metadata'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': `a ${'YWFh'.repeat(2100)}` }, 'Upload-Metadata'],
-  ])('400 for %o, and says why', async (headers: Record<string, string>, words) => {
+  ])('returns 400 for %o, and says why', async (headers: Record<string, string>, words) => {
     const reply = await tusCall({ method: 'POST', url: client.collection, token, headers })
     expect(codeOf(reply)).toEqual([400, 'invalid_header'])
     expect(JSON.parse(reply.body).detail).toContain(words)
   })
 
-  it('415 for a body of another type, 413 for one longer than the upload', async () => {
+  it('returns 415 for a body of another type, and 413 for one longer than the upload', async () => {
     const send = (headers: Record<string, string>) =>
       tusCall({
         method: 'POST',
@@ -101,7 +101,7 @@ describe('creation', () => {
     expect(expires).toBeLessThanOrEqual(answered)
   })
 
-  it('403 where the type is not allowed, the source is off', async () => {
+  it('returns 403 if the type is not allowed or the source is off', async () => {
     const images = await otherPipe({ allowedTypes: ['image/*'] })
     const type = (filetype: string) => ({ 'Upload-Metadata': metadata({ filetype }) })
     expect(codeOf(await images.create(5, type('text/html')))).toEqual([403, 'type_not_allowed'])
@@ -124,7 +124,7 @@ describe('a creation whose first bytes are refused', () => {
     return once
   }
 
-  it('holds no reservation, and leaves no record', async () => {
+  it('reserves nothing, and leaves no record', async () => {
     const before = await listFiles(site.runtime, site.actor, { limit: 1 })
     await refused()
     const last = sql`select status, reserved_bytes as reserved from files order by id desc limit 1`
@@ -132,7 +132,7 @@ describe('a creation whose first bytes are refused', () => {
     expect(await listFiles(site.runtime, site.actor, { limit: 1 })).toEqual(before)
   })
 
-  it('can be made thirty times with a token, and then once in ten seconds', async () => {
+  it('is possible thirty times with a token, and then once every ten seconds', async () => {
     const once = await oneFile()
     for (let n = 0; n < 30; n++) expect((await once.create(1000, wrong, bytes)).status).toBe(460)
     const limited = await once.create(1000, wrong, bytes)
@@ -145,14 +145,14 @@ describe('a creation whose first bytes are refused', () => {
     expect((await once.create(1000, {}, bytes)).status).toBe(201)
   })
 
-  it('is none of the files that the token may create', async () => {
+  it("does not count toward the token's files", async () => {
     const once = await refused()
     expect((await once.create(1000, {}, bytes)).status).toBe(201)
     expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
   })
 })
 
-describe('a creation whose first bytes are cut', () => {
+describe('a creation whose first bytes are interrupted', () => {
   const newest = async () =>
     (
       await rows<{ status: string; reason: string | null; offset: number }>(
@@ -161,7 +161,7 @@ describe('a creation whose first bytes are cut', () => {
       )
     )[0]
 
-  it('has failed, and is none of the files that the token may create', async () => {
+  it("has failed, and does not count toward the token's files", async () => {
     const once = await site.client(node, { maxFiles: 1 })
     const headers = {
       'Tus-Resumable': '1.0.0',

@@ -33,7 +33,7 @@ function readOrRefused<Value>(read: () => Value, named: string): { value: Value 
   }
 }
 
-it('Upload-Metadata: what a client wrote is what is read', () => {
+it('Upload-Metadata: is read as the client wrote it', () => {
   const key = fc
     .string({ minLength: 1, maxLength: 20 })
     .filter((text) => /^[!-+\--~]+$/.test(text) && !['filename', 'filetype'].includes(text) && !(text in {}))
@@ -53,7 +53,7 @@ it('Upload-Metadata: what a client wrote is what is read', () => {
   )
 })
 
-it('Upload-Metadata: any text is read or refused, and changes no prototype', () => {
+it('Upload-Metadata: any text is either read or refused, and changes no prototype', () => {
   fc.assert(
     fc.property(almost('filename YQ==', 'a YQ==,', '__proto__ YQ=='), (text) => {
       const read = readOrRefused(() => parseUploadMetadata(text), 'Upload-Metadata')
@@ -63,7 +63,7 @@ it('Upload-Metadata: any text is read or refused, and changes no prototype', () 
   )
 })
 
-it.each(['upload-length', 'upload-offset'])('%s: whole numbers, and nothing else', (name) => {
+it.each(['upload-length', 'upload-offset'])('%s: integers, and nothing else', (name) => {
   const title = name === 'upload-length' ? 'Upload-Length' : 'Upload-Offset'
   fc.assert(
     fc.property(fc.oneof(almost('1', '0x', '-'), fc.bigInt().map(String)), (text) => {
@@ -84,7 +84,7 @@ it('Upload-Defer-Length: 1, and nothing else', () => {
   )
 })
 
-it('Upload-Checksum: agrees with the digest of the very bytes, in whatever pieces they come', () => {
+it('Upload-Checksum: matches the digest of the same bytes, in any pieces', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 50 })),
@@ -104,7 +104,7 @@ it('Upload-Checksum: agrees with the digest of the very bytes, in whatever piece
   )
 })
 
-it('Upload-Checksum: any text is read or refused', () => {
+it('Upload-Checksum: any text is either read or refused', () => {
   fc.assert(
     fc.property(almost('sha1 ', 'sha1', 'crc32 AAAA', 'md5  '), (text) => {
       readOrRefused(() => bodyCheck(request({ 'upload-checksum': text })), 'Upload-Checksum')
@@ -113,7 +113,7 @@ it('Upload-Checksum: any text is read or refused', () => {
   )
 })
 
-it('Upload-Concat: the partial uploads of this Pipe, each once, or refused', () => {
+it("Upload-Concat: this Pipe's partial uploads, each once, or refused", () => {
   const pipeId = newPipeId()
   const id = fc.nat().map((n) => uuidv7(n))
   const address = id.map((one) => uploadAddress('https://uploads.example', pipeId, one))

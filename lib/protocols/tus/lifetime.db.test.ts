@@ -52,7 +52,7 @@ describe('expiry', () => {
     return new Date(Math.floor(Date.parse(row!.at) / 1000) * 1000).toUTCString()
   }
 
-  it('is put off by a byte, not by an empty PATCH, and each answer says what the row does', async () => {
+  it('is postponed by a byte, but not by an empty PATCH, and each response matches the row', async () => {
     const made = await client.create(1000, {}, bytes.subarray(0, 100))
     const url = made.headers.location!
     expect(made.headers['upload-expires']).toBe(await expiryOf(url))
@@ -76,12 +76,12 @@ describe('expiry', () => {
     return url
   }
 
-  it('is judged by HEAD behind a writer, who puts it off', async () => {
+  it('is checked by HEAD after an active writer, who postpones it', async () => {
     const url = await whileWritten()
     expect(await client.head(url)).toMatchObject({ status: 200, headers: { 'upload-offset': '500' } })
   })
 
-  it('is judged by PATCH behind a writer, who puts it off', async () => {
+  it('is checked by PATCH after an active writer, who postpones it', async () => {
     const url = await whileWritten()
     expect(codeOf(await client.patch(url, 0, bytes))).toEqual([409, 'offset_conflict'])
   })
@@ -101,7 +101,7 @@ describe('resumes', () => {
     return row
   }
 
-  it('are counted for a client that asks for the offset between two whole requests, once however often it asks', async () => {
+  it('are counted for a client that asks for the offset between two complete requests, once however often it asks', async () => {
     const url = await begin()
     await client.head(url)
     expect(await patch(url, 0, 300)).toBe(204)
@@ -114,7 +114,7 @@ describe('resumes', () => {
   })
 })
 describe('the end of an upload', () => {
-  it('DELETE terminates; then it is gone', async () => {
+  it('DELETE terminates it; then it is gone', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 10))
     expect((await client.terminate(url)).status).toBe(204)
@@ -133,7 +133,7 @@ describe('the end of an upload', () => {
     expect(await site.bucket.object(`${fileIdOf(url)}/file`)).toEqual(bytes)
   })
 
-  it('410 once it has expired, and 404 for one that never existed', async () => {
+  it('returns 410 once it has expired, and 404 for one that never existed', async () => {
     const url = await begin()
     site.clock.advance(days(8))
     const fresh = await site.client(node)

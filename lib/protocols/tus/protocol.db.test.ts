@@ -54,7 +54,7 @@ const otherPipe = async (fields: Record<string, unknown>) => {
 }
 
 describe('version and method', () => {
-  it('412 with Tus-Version for another version, or none', async () => {
+  it('returns 412 with Tus-Version for another version or none', async () => {
     const reply = await tusCall({
       method: 'PATCH',
       url: client.collection,
@@ -65,19 +65,19 @@ describe('version and method', () => {
     expect(reply.headers).toMatchObject({ 'tus-version': '1.0.0', 'tus-resumable': '1.0.0' })
   })
 
-  it('405 for GET, and for POST to an upload', async () => {
+  it('returns 405 for GET, and for POST to an upload', async () => {
     const url = await begin()
     expect(codeOf(await tusCall({ method: 'GET', url, token }))).toEqual([405, 'method_not_allowed'])
     const post = await tusCall({ method: 'POST', url, token, headers: { 'Upload-Length': '1' } })
     expect(codeOf(post)).toEqual([405, 'method_not_allowed'])
   })
 
-  it('404 for any other address', async () => {
+  it('returns 404 for any other address', async () => {
     const reply = await tusCall({ method: 'HEAD', url: `${node.url}/pipes/nonsense/files/`, token })
     expect(reply.status).toBe(404)
   })
 
-  it('honours X-HTTP-Method-Override', async () => {
+  it('honors X-HTTP-Method-Override', async () => {
     const url = await begin()
     const headers = { 'X-HTTP-Method-Override': 'PATCH', 'Upload-Offset': '0', ...OFFSET_STREAM }
     expect(await tusCall({ method: 'POST', url, token, headers, body: bytes })).toMatchObject({ status: 204 })
@@ -85,7 +85,7 @@ describe('version and method', () => {
 })
 
 describe('OPTIONS and CORS', () => {
-  it('says what the Pipe can do, without a token', async () => {
+  it('says what the Pipe supports, without a token', async () => {
     const reply = await tusCall({ method: 'OPTIONS', url: client.collection })
     expect(reply.status).toBe(200)
     expect(reply.headers['content-length']).toBe('0')
@@ -99,7 +99,7 @@ describe('OPTIONS and CORS', () => {
     expect(Number(reply.headers['tus-max-size'])).toBeGreaterThan(2 ** 40)
   })
 
-  it('gives leave to any origin for a day, and exposes what pages must read', async () => {
+  it('allows any origin for a day, and exposes the headers that pages must read', async () => {
     const headers = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'PATCH' }
     const reply = await tusCall({ method: 'OPTIONS', url: client.collection, headers })
     expect(reply.status).toBe(200)
@@ -125,7 +125,7 @@ describe('OPTIONS and CORS', () => {
       expect(error.headers['access-control-expose-headers']).toContain(name)
   })
 
-  it('403 for an origin that the Pipe does not list', async () => {
+  it('returns 403 for an origin that the Pipe does not list', async () => {
     const listed = await otherPipe({ allowedOrigins: ['https://mine.example'] })
     const headers = (origin: string) => ({ Origin: origin, 'Access-Control-Request-Method': 'POST' })
     const ask = (origin: string) =>
@@ -141,7 +141,7 @@ describe('OPTIONS and CORS', () => {
     expect((await listed.create(1, { Origin: 'https://mine.example' })).status).toBe(201)
   })
 
-  it('takes uploads from its own pages, whatever origins the Pipe lists', async () => {
+  it('accepts uploads from its own pages, whatever origins the Pipe lists', async () => {
     const listed = await otherPipe({ allowedOrigins: ['https://mine.example'] })
     const { origin } = new URL(listed.collection)
     const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
@@ -159,7 +159,7 @@ describe('tokens', () => {
   const create = (token: string | undefined) =>
     tusCall({ method: 'POST', url: client.collection, token, headers: { 'Upload-Length': '5' } })
 
-  it('401 without a token, with an unknown one, or with one of another Pipe', async () => {
+  it("returns 401 without a token, with an unknown one, or with another Pipe's", async () => {
     expect(codeOf(await create(undefined))).toEqual([401, 'token_missing'])
     const unknown = await create(`tmp_${'a'.repeat(43)}`)
     expect(codeOf(unknown)).toEqual([401, 'token_invalid'])
@@ -174,7 +174,7 @@ describe('tokens', () => {
     expect(codeOf(reply)).toEqual([401, 'token_invalid'])
   })
 
-  it('401 sender_token_exposed for a Sender token, and notes when and where', async () => {
+  it('returns 401 sender_token_exposed for a Sender token, and records when and where', async () => {
     const reply = await tusCall({
       method: 'POST',
       url: client.collection,
@@ -188,7 +188,7 @@ describe('tokens', () => {
     expect(row).toMatchObject({ seen: true, exposed_origin: 'https://leaky.example' })
   })
 
-  it('an expired token creates nothing, and finishes what it began', async () => {
+  it('lets an expired token create nothing, and finish what it started', async () => {
     const short = await site.client(node, { expiresIn: 60 })
     const url = await short.begin(1000)
     site.clock.advance(hours(2))
@@ -198,7 +198,7 @@ describe('tokens', () => {
     await renew()
   })
 
-  it('a new token with the same subject continues, and then stays valid; another subject sees nothing', async () => {
+  it('lets a new token with the same subject continue and then stay valid; another subject sees nothing', async () => {
     const of = (input: object) => site.client(node, input as never)
     const url = (await (await of({ subject: 'ann' })).create(1000)).headers.location!
     const stranger = await of({ subject: 'bob' })
@@ -213,7 +213,7 @@ describe('tokens', () => {
     await renew()
   })
 
-  it('401 token_revoked as soon as the token or its Sender is', async () => {
+  it('returns 401 token_revoked as soon as the token or its Sender is revoked', async () => {
     const revoked = await site.client(node)
     const url = await revoked.begin(5)
     await database.db.execute(sql`update tokens set revoked_at = now() where id =
@@ -222,7 +222,7 @@ describe('tokens', () => {
     expect((await revoked.head(url)).status).toBe(401)
   })
 
-  it('403 once a token has created all that it may, and 413 above its size', async () => {
+  it('returns 403 once a token has created its maximum, and 413 above its size', async () => {
     const input = { maxFiles: 2, maxBytes: 10 }
     const small = await site.client(node, input)
     const big = await small.create(11)
@@ -235,7 +235,7 @@ describe('tokens', () => {
 })
 
 describe('PATCH', () => {
-  it('415 without the type of an offset stream, 400 without an offset', async () => {
+  it('returns 415 without the type of an offset stream, and 400 without an offset', async () => {
     const url = await begin()
     const send = (headers: Record<string, string>) =>
       tusCall({ method: 'PATCH', url, token, headers, body: bytes })
@@ -243,7 +243,7 @@ describe('PATCH', () => {
     expect(codeOf(await send(OFFSET_STREAM))).toEqual([400, 'invalid_header'])
   })
 
-  it('400 in a transfer coding that would be stored as it is', async () => {
+  it('returns 400 for a transfer coding that would be stored as is', async () => {
     const url = await begin()
     const headers = { 'Transfer-Encoding': 'gzip, chunked' }
     expect(codeOf(await client.patch(url, 0, bytes, headers))).toEqual([400, 'invalid_header'])
@@ -251,7 +251,7 @@ describe('PATCH', () => {
     expect((await client.patch(url, 0, bytes, chunked)).status).toBe(204)
   })
 
-  it('409 at another offset, with the confirmed one', async () => {
+  it('returns 409 at another offset, with the confirmed one', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 10))
     const reply = await client.patch(url, 0, bytes)
@@ -259,7 +259,7 @@ describe('PATCH', () => {
     expect(reply.headers['upload-offset']).toBe('10')
   })
 
-  it('413 past the length, keeping none of it', async () => {
+  it('returns 413 past the length, and keeps nothing', async () => {
     const url = await begin()
     expect(codeOf(await client.patch(url, 0, randomBytes(1001)))).toEqual([413, 'file_too_large'])
     const chunked = await tusCall({
@@ -273,7 +273,7 @@ describe('PATCH', () => {
     expect((await client.head(url)).headers['upload-offset']).toBe('0')
   })
 
-  it('204 for an empty PATCH in the middle and at the end', async () => {
+  it('returns 204 for an empty PATCH in the middle and at the end', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 600))
     expect(await client.patch(url, 600, Buffer.alloc(0))).toMatchObject({
@@ -288,7 +288,7 @@ describe('PATCH', () => {
     expect(codeOf(await client.patch(url, 1000, bytes))).toEqual([413, 'file_too_large'])
   })
 
-  it('a deferred length may be set once', async () => {
+  it('lets a deferred length be set once', async () => {
     const url = await begin(null)
     await client.patch(url, 0, bytes.subarray(0, 500), { 'Upload-Length': '1000' })
     const reply = await client.patch(url, 500, bytes.subarray(500), { 'Upload-Length': '2000' })
@@ -308,7 +308,7 @@ describe('checksums', () => {
     crc32: crc32ToBase64(crc32(bytes)),
   }
 
-  it.each(Object.entries(digests))('takes %s, in a header and in a trailer', async (name, digest) => {
+  it.each(Object.entries(digests))('accepts %s, in a header and in a trailer', async (name, digest) => {
     const inHeader = await begin()
     expect((await client.patch(inHeader, 0, bytes, { 'Upload-Checksum': `${name} ${digest}` })).status).toBe(
       204,
@@ -321,7 +321,7 @@ describe('checksums', () => {
     expect(reply.status).toBe(201)
   })
 
-  it('460 at a creation that brings no bytes, if it is not that of no bytes', async () => {
+  it('returns 460 for a creation without bytes, unless it is the checksum of no bytes', async () => {
     const of = (empty: Buffer) => createHash('sha1').update(empty).digest('base64')
     const wrong = await client.create(1000, { 'Upload-Checksum': `sha1 ${of(bytes)}` })
     expect(codeOf(wrong)).toEqual([460, 'checksum_mismatch'])
@@ -329,7 +329,7 @@ describe('checksums', () => {
     expect((await client.create(1000, right)).status).toBe(201)
   })
 
-  it('460 when it does not agree, and the offset stays', async () => {
+  it('returns 460 if it does not match, and keeps the offset', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 100))
     const reply = await client.patch(url, 100, bytes.subarray(100), {
@@ -343,7 +343,7 @@ describe('checksums', () => {
     expect((await client.patch(url, 100, bytes.subarray(100))).status).toBe(204)
   })
 
-  it('forgets the parts that a body with a false checksum had sent', async () => {
+  it('forgets the parts of a body with a wrong checksum', async () => {
     const whole = randomBytes(40 * 1024 * 1024)
     const url = await begin(whole.length)
     const wrong = await client.patch(url, 0, whole.subarray(0, 30_000_000), {
@@ -356,7 +356,7 @@ describe('checksums', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
-  it.each(['sha512 abcd', 'sha1', 'sha1 a b', 'sha1 ???'])('400 for %s', async (header) => {
+  it.each(['sha512 abcd', 'sha1', 'sha1 a b', 'sha1 ???'])('returns 400 for %s', async (header) => {
     const url = await begin()
     expect(codeOf(await client.patch(url, 0, bytes, { 'Upload-Checksum': header }))).toEqual([
       400,

@@ -51,12 +51,12 @@ async function created(bytes = SMALL.length): Promise<string> {
 const putFile = () =>
   httpCall({ method: 'PUT', url: `${client.collection}a`, token: client.token, body: SMALL })
 
-/** What is counted, and what must exist beforehand. */
+/** The counted requests, and what must exist beforehand. */
 const REQUESTS: [name: string, roundTrips: number, prepare: () => Promise<() => Promise<unknown>>][] = [
-  ['POST with a whole file', 3, async () => () => client.create(SMALL.length, {}, SMALL)],
+  ['POST with an entire file', 3, async () => () => client.create(SMALL.length, {}, SMALL)],
   ['PUT of a file', 3, async () => () => putFile()],
   ['POST', 2, async () => () => client.create(SMALL.length)],
-  ['PATCH with a whole file', 2, () => created().then((url) => () => client.patch(url, 0, SMALL))],
+  ['PATCH with an entire file', 2, () => created().then((url) => () => client.patch(url, 0, SMALL))],
   ['PATCH with a piece', 3, () => created(8192).then((url) => () => client.patch(url, 0, SMALL))],
   ['HEAD', 1, () => created().then((url) => () => client.head(url))],
   [
@@ -77,7 +77,7 @@ it.each(REQUESTS)('%s takes %i round trips, all of them prepared', async (_, rou
 })
 
 it.each(REQUESTS.filter(([name]) => name.includes('file')))(
-  '%s takes %i round trips where the content is verified, too',
+  '%s takes %i round trips if the content is also verified',
   async (_, roundTrips, prepare) => {
     const verify = (verifies: boolean) =>
       database.db.execute(sql`update pipes set verify_content = ${verifies} where id = ${site.pipe.id}`)
@@ -97,7 +97,7 @@ it.each(REQUESTS.filter(([name]) => name.includes('file')))(
   },
 )
 
-/** What a small file in one request costs at the bucket and at the hook. */
+/** The requests to the bucket and the hook for a small file in one request. */
 async function requestsOf(
   hooks: readonly (typeof HOOKS)[number][],
 ): Promise<{ bucket: number; hook: number }> {
@@ -113,7 +113,7 @@ async function requestsOf(
   const before = toBucket()
   const { status, headers } = await client.create(SMALL.length, {}, SMALL)
   await Promise.all(node.context.background)
-  // Its client has to ask for nothing else.
+  // Its client needs no other request.
   expect([status, headers['upload-offset']]).toEqual([201, String(SMALL.length)])
   expect(await site.statusOf(headers.location!)).toBe('transferred')
   for (const hook of hooks) await deleteHook(site.runtime, site.actor, { pipeId: site.pipe.id, hook })
@@ -121,10 +121,10 @@ async function requestsOf(
   return { bucket: toBucket() - before, hook: decider.asked.length }
 }
 
-it('a small file costs one request more for each hook that answers at once, and none without', async () => {
+it('a small file takes one more request for each hook that answers immediately, and none without hooks', async () => {
   expect(await requestsOf([])).toEqual({ bucket: 1, hook: 0 })
   for (const hook of HOOKS) expect(await requestsOf([hook])).toEqual({ bucket: 1, hook: 1 })
-  // What hooks add to the statements is gone with them.
+  // Without the hooks, their additional statements are gone.
   const run = () => client.create(SMALL.length, {}, SMALL)
   await run()
   proxy.take()

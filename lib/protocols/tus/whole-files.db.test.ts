@@ -22,7 +22,7 @@ describeWithDatabase('uploads', (database) => {
   })
   const objectOf = (location: string, name = 'file') => site.bucket.object(`${fileIdOf(location)}/${name}`)
 
-  it('puts a file of one part by a single request', async () => {
+  it('puts a single-part file with a single request', async () => {
     const bytes = randomBytes(4096)
     const before = site.bucket.traffic.counts()
     const made = await client.create(4096, { 'Upload-Metadata': metadata({ filename: 'a.bin' }) }, bytes)
@@ -35,13 +35,13 @@ describeWithDatabase('uploads', (database) => {
     })
   })
 
-  it('takes an empty file', async () => {
+  it('accepts an empty file', async () => {
     const made = await client.create(0)
     expect(made.status).toBe(201)
     expect(await objectOf(made.headers.location!)).toHaveLength(0)
   })
 
-  it('assembles parts, with two requests more than there are parts', async () => {
+  it('assembles parts, with two more requests than parts', async () => {
     const bytes = randomBytes(20 * MiB)
     const before = site.bucket.traffic.counts()
     const made = await client.create(bytes.length)

@@ -6,7 +6,7 @@ const MiB = 1024 * 1024
 const stretches = (sizes: number[]): Stretch[][] =>
   concatPlan(sizes).map((step) => ('copy' in step ? [step.copy] : step.join))
 
-it('copies what is large, and joins what is small with what follows', () => {
+it('copies large ranges, and joins small ones with what follows', () => {
   expect(concatPlan([8 * MiB, 9 * MiB])).toEqual([
     { copy: { source: 0, first: 0, bytes: 8 * MiB } },
     { copy: { source: 1, first: 0, bytes: 9 * MiB } },
@@ -23,7 +23,7 @@ it('copies what is large, and joins what is small with what follows', () => {
   expect(concatPlan([0, 0])).toEqual([])
 })
 
-it('covers every byte once and in order, in parts that S3 takes', () => {
+it('covers every byte once and in order, in parts that S3 accepts', () => {
   const size = fc.oneof(fc.integer({ min: 0, max: 12 * MiB }), fc.integer({ min: 0, max: 30 * 1024 * MiB }))
   fc.assert(
     fc.property(fc.array(size, { minLength: 1, maxLength: 12 }), (sizes) => {

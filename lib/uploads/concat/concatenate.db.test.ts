@@ -67,7 +67,7 @@ const usedBytes = async () => {
 }
 
 describe('concatenation', () => {
-  it('is advertised where the credentials may read and delete', async () => {
+  it('is advertised if the credentials allow reading and deleting', async () => {
     const options = () => tusCall({ method: 'OPTIONS', url: client.collection })
     expect((await options()).headers['tus-extension']).toContain('concatenation')
     await grant(false)
@@ -83,7 +83,7 @@ describe('concatenation', () => {
     ['small pieces, read and sent again', [1000, 2 * MiB, 3, 12 * MiB, MiB]],
     ['a piece without bytes', [0, 6 * MiB]],
     ['nothing but small ones', [10, 20, 30]],
-  ])('joins %s; the object is there, and nothing else', async (_, sizes) => {
+  ])('joins %s, and leaves only the object', async (_, sizes) => {
     const pieces = sizes.map((size) => randomBytes(size))
     const before = await usedBytes()
     const urls = await Promise.all(pieces.map(partial))
@@ -111,20 +111,20 @@ describe('concatenation', () => {
     ['an unfinished piece', () => client.begin(5, { 'Upload-Concat': 'partial' })],
     ['an upload that is no piece', () => client.begin(3, {}, Buffer.from('abc'))],
     ['an address of elsewhere', async () => 'https://example.com/files/1'],
-  ])('400 for %s', async (_, address) => {
+  ])('returns 400 for %s', async (_, address) => {
     const reply = await join([await address()])
     expect(reply.status).toBe(400)
     expect(JSON.parse(reply.body).code).toBe('invalid_header')
   })
 
-  it('400 with an Upload-Length, or for anything else in Upload-Concat', async () => {
+  it('returns 400 with an Upload-Length, or for anything else in Upload-Concat', async () => {
     const url = await partial(Buffer.from('abc'))
     expect((await join([url], { 'Upload-Length': '3' })).status).toBe(400)
     expect((await client.create(5, { 'Upload-Concat': 'whole' })).status).toBe(400)
     expect((await join([url, url])).status).toBe(400)
   })
 
-  it('is taken up again where the bucket was in trouble', async () => {
+  it('is retried if the bucket failed', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(7 * MiB)]
     const urls = await Promise.all(pieces.map(partial))
     site.bucket.faults.add({
@@ -149,7 +149,7 @@ describe('concatenation', () => {
     ).toBe(true)
   })
 
-  it('503 while the bucket has not taken a piece that is complete', async () => {
+  it('returns 503 while the bucket has not accepted a complete piece', async () => {
     const url = await client.begin(100, { 'Upload-Concat': 'partial' })
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
@@ -163,7 +163,7 @@ describe('concatenation', () => {
     expect((await join([url])).status).toBe(201)
   })
 
-  it('503 for a piece whose length was declared by a request that was refused', async () => {
+  it('returns 503 for a piece whose length was declared by a refused request', async () => {
     const url = await client.begin(null, { 'Upload-Concat': 'partial' })
     const declared = { 'Upload-Length': '0', 'Upload-Checksum': `sha1 ${randomBytes(20).toString('base64')}` }
     expect((await client.patch(url, 0, Buffer.alloc(0), declared)).status).toBe(460)
@@ -174,7 +174,7 @@ describe('concatenation', () => {
     expect((await join([url])).status).toBe(201)
   })
 
-  it('is made once, however often the same is asked: an answer may be lost', async () => {
+  it('creates the file once, however often it is requested: a response may be lost', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))
     const before = (await site.bucket.objects()).length
@@ -191,7 +191,7 @@ describe('concatenation', () => {
     expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': String(pieces[0]!.length) } })
   })
 
-  it('is the same file for whoever finds the pieces taken only after having looked for it', async () => {
+  it('returns the same file to a request that looked for it before its pieces were taken', async () => {
     const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
     const first = await join(urls)
     const fileId = fileIdOf(first.headers.location!)
@@ -213,7 +213,7 @@ describe('concatenation', () => {
     expect(await second).toMatchObject({ status: 201, headers: { location: first.headers.location } })
   })
 
-  it('is another where the pieces, their order or the name are, and then they are taken', async () => {
+  it('creates another file if the pieces, their order or the name differ, unless they are taken', async () => {
     const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
     const made = await join(urls)
     expect(made.status).toBe(201)
@@ -230,7 +230,7 @@ describe('concatenation', () => {
     expect((await client.head(urls[0]!)).status).toBe(410)
   })
 
-  it('pieces that nobody joins are deleted six hours after the last byte of all of them', async () => {
+  it('deletes unjoined pieces six hours after their last byte', async () => {
     const url = await partial(randomBytes(100))
     const slow = await client.begin(200, { 'Upload-Concat': 'partial' })
     site.clock.advance(hours(5))
@@ -250,7 +250,7 @@ describe('concatenation', () => {
     await renew()
   })
 
-  it('pieces are bounded by what their token may create, and are of no type', async () => {
+  it('limits pieces to what their token may create, and gives them no type', async () => {
     const limits = { maxFiles: 1, maxBytes: 1000, allowedTypes: ['image/*'] }
     const pieces = await site.client(node, limits)
     const page = { 'Upload-Concat': 'partial', 'Upload-Metadata': metadata({ filetype: 'text/html' }) }
@@ -271,7 +271,7 @@ describe('concatenation', () => {
       expect((await pieces.terminate(url)).status).toBe(204)
   })
 
-  it('is of a type that its token allows, whatever its pieces were', async () => {
+  it('gives the file a type that its token allows, whatever the types of its pieces', async () => {
     await renew({ allowedTypes: ['image/*'] })
     const piece = await partial(randomBytes(100))
     const as = (...of: Parameters<typeof metadata>) => join([piece], { 'Upload-Metadata': metadata(...of) })
@@ -281,7 +281,7 @@ describe('concatenation', () => {
     await renew()
   })
 
-  it('a piece that is deleted goes from the bucket, unless a file is being made of it', async () => {
+  it('removes a deleted piece from the bucket, unless a file is being created from it', async () => {
     const [spare, used] = [await partial(randomBytes(100)), await partial(randomBytes(6 * MiB))]
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
@@ -301,7 +301,7 @@ describe('concatenation', () => {
     expect(await site.bucket.objects()).not.toContain(`${fileIdOf(used)}/file`)
   })
 
-  it('keeps its pieces until it is made, however long that takes, and shares them with no other', async () => {
+  it('keeps its pieces until the file is created, however long that takes, and shares them with no other file', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -326,7 +326,7 @@ describe('concatenation', () => {
     for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${fileIdOf(piece)}/file`)
   })
 
-  it('lets its pieces go when the object is found a day after it was made', async () => {
+  it('releases its pieces when the object is found a day after its creation', async () => {
     const urls = await Promise.all([randomBytes(6 * MiB), randomBytes(100)].map(partial))
     const operation = 'CompleteMultipartUpload'
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const

@@ -15,7 +15,7 @@ const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 const DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
-describe('concatenation at two required destinations and one of best effort', () => {
+describe('concatenation at two required destinations and one best-effort destination', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -134,7 +134,7 @@ describe('concatenation at two required destinations and one of best effort', ()
     await change(sql`may_read = true`, second)
   })
 
-  it('goes on without one of best effort that lacks a piece, and has the whole file copied there', async () => {
+  it('continues without a best-effort destination that is missing a piece, and has the file copied there', async () => {
     buckets[2]!.faults.add({ operation: 'PutObject', effect: REFUSED })
     const { urls, whole } = await pieces([6 * MiB, 5 * MiB])
     const url = (await join(urls)).headers.location!
@@ -145,7 +145,7 @@ describe('concatenation at two required destinations and one of best effort', ()
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('goes on without one of best effort that cannot join them', async () => {
+  it('continues without a best-effort destination that cannot join them', async () => {
     const { urls, whole } = await pieces([6 * MiB, 5 * MiB])
     buckets[2]!.faults.add({ operation: 'UploadPartCopy', effect: REFUSED, times: 100 })
     const url = (await join(urls)).headers.location!
@@ -155,7 +155,7 @@ describe('concatenation at two required destinations and one of best effort', ()
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('is made later where a required one was in trouble', async () => {
+  it('succeeds later if a required destination failed', async () => {
     const { urls, whole } = await pieces([6 * MiB, 5 * MiB])
     buckets[1]!.faults.add({ operation: 'UploadPartCopy', effect: DOWN, times: 100 })
     const made = await join(urls)
@@ -169,7 +169,7 @@ describe('concatenation at two required destinations and one of best effort', ()
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('leaves nothing anywhere of pieces that nobody joins, also where one was given up', async () => {
+  it('leaves nothing of unjoined pieces at any destination, even an abandoned one', async () => {
     buckets[2]!.faults.add({ operation: 'PutObject', effect: REFUSED })
     const { urls } = await pieces([1000, 2000])
     site.clock.advance(hours(7))

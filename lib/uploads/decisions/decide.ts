@@ -20,10 +20,10 @@ import { UNDECIDED, type Verdict } from '../rules/decision.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /**
- * The gate between the last byte and the object. Every byte is durable and the file is `transferring`; the holder of
- * its lease asks the customer's backend, stores the decision and, if it allows the object, creates it under the same
- * lease. If a node dies, its lease expires and the next holder asks again: once an answer is stored, nobody asks
- * again.
+ * Decides between the last byte and the object. Every byte is durable and the file is `transferring`; the
+ * holder of its lease asks the customer's backend, stores the decision and, if it allows the object, creates
+ * it under the same lease. If a node dies, its lease expires and the next holder asks again: once an answer
+ * is stored, nobody asks again.
  */
 
 /** How many files a node asks about in the background, in addition to those with a waiting client. */

@@ -41,7 +41,7 @@ describe('an upload that ends without an object', () => {
   const cancel = (url: string) =>
     cancelUpload(node.context, { fileId: fileIdOf(url), workspaceId: site.workspaceId })
 
-  it('is not ended by expiry if a byte came while that was decided', async () => {
+  it('does not expire if a byte arrived while that was decided', async () => {
     const url = await begun(100)
     site.clock.advance(days(7) + 1)
     const { promise: written, resolve: hasWritten } = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ describe('an upload that ends without an object', () => {
     await renew()
   })
 
-  it('leaves no object behind that was on its way, where the keys may delete', async () => {
+  it('leaves no object that was in flight, if the keys allow deleting', async () => {
     const whole = randomBytes(1000)
     const url = await client.begin(whole.length)
     const key = `${fileIdOf(url)}/file`
@@ -84,7 +84,7 @@ describe('an upload that ends without an object', () => {
     expect(await site.bucket.objects()).not.toContain(key)
   })
 
-  it('is cleared away later, if the bucket is in trouble or the process dies', async () => {
+  it('is cleared later if the bucket fails or the process dies', async () => {
     const url = await begun(9 * MiB)
     await cancel(url)
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -106,7 +106,7 @@ describe('an upload that ends without an object', () => {
     await renew()
   })
 
-  it('is cleared away although others cannot be: each bucket has its share', async () => {
+  it('is cleared even if others cannot be: each bucket has its share', async () => {
     const gone = await createSite(database)
     gone.clock.advance(site.clock.now() - gone.clock.now())
     const theirs = await gone.client(node)

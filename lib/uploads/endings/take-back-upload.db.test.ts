@@ -60,7 +60,7 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     return file!.offset
   }
 
-  it('keeps its record while the object may be there', async () => {
+  it('keeps its record while the object may exist', async () => {
     isDatabaseAway = true
     expect((await client.create(body.length, {}, body)).status).toBe(500)
     const { key, ...file } = await lastFile()
@@ -68,14 +68,14 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     expect(file).toEqual({ status: 'canceled', erased: false, created: 0, events: 1 })
   })
 
-  it('has its object removed by keys that can', async () => {
+  it('loses its object if the keys allow deleting', async () => {
     site.clock.advance(minutes(2))
     await database().db.execute(sql`update data_stores set may_delete = true`)
     await clearLeftovers(node.context)
     expect(await site.bucket.objects()).toEqual([])
   })
 
-  it('keeps its record where bytes of it were counted', async () => {
+  it('keeps its record if some of its bytes were counted', async () => {
     const whole = randomBytes(17 * MiB)
     const second = { operation: 'UploadPart', partNumber: 2, times: 9 } as const
     site.bucket.faults.add({ ...second, effect: { kind: 'hold', gate: 'first is counted' } })
@@ -87,7 +87,7 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     expect(await lastFile()).toMatchObject({ status: 'canceled', erased: false, created: 0, events: 1 })
   })
 
-  it('leaves no record where the bucket has rejected the object', async () => {
+  it('leaves no record if the bucket rejected the object', async () => {
     site.bucket.faults.add({ operation: 'PutObject', effect: DENIED })
     expect((await client.create(body.length, {}, body)).status).toBe(502)
     expect(await lastFile()).toMatchObject({ status: 'canceled', erased: true, created: 0, events: 0 })

@@ -12,7 +12,7 @@ const MiB = 1024 * 1024
 
 /** TUS 1.0.0, Termination: "the Server SHOULD free associated resources". */
 describeWithDatabase('DELETE', (database) => {
-  it('of an unfinished upload leaves no tail, no parts and no multipart upload', async () => {
+  it('leaves no tail, parts or multipart upload of an unfinished upload', async () => {
     const site = await createSite(database(), {
       bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] },
     })
@@ -37,7 +37,7 @@ describeWithDatabase('DELETE', (database) => {
     await site.close()
   })
 
-  it('made twice at once succeeds twice', async () => {
+  it('succeeds twice when sent twice at once', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)

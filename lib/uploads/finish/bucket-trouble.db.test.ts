@@ -21,7 +21,7 @@ import { recoverFromFault } from './recover-from-fault.ts'
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
 
-describe('a bucket in trouble', () => {
+describe('a failing bucket', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Node
@@ -66,7 +66,7 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
-  it('a Data Store that rejects is known with the reason, until its bucket takes uploads again', async () => {
+  it('shows a rejecting Data Store with the reason, until its bucket accepts uploads again', async () => {
     const recheck = () => {
       site.clock.advance(minutes(1))
       return forgetRejections(site.runtime)
@@ -99,7 +99,7 @@ describe('a bucket in trouble', () => {
     expect(await recheck()).toBe(0)
   })
 
-  it('a part that never gets through is kept in the tail, and the offset is right', async () => {
+  it('keeps a part that never gets through in the tail, with the right offset', async () => {
     const whole = randomBytes(25 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
@@ -119,7 +119,7 @@ describe('a bucket in trouble', () => {
   })
 
   it.each(['CompleteMultipartUpload', 'PutObject'] as const)(
-    '%s that fails for long is made by the reconciler',
+    'has the reconciler repeat %s that keeps failing',
     async (operation) => {
       const whole = randomBytes(operation === 'PutObject' ? MiB : 9 * MiB)
       const url = await hasty.begin(whole.length)
@@ -140,7 +140,7 @@ describe('a bucket in trouble', () => {
     },
   )
 
-  it('a request that fails, and what follows from the last one, bear its X-Request-Id', async () => {
+  it('marks a failing request and its consequences with its X-Request-Id', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const whole = randomBytes(20 * MiB)
     const output = await addOutput(database.db, 'http://127.0.0.1:1/', {
@@ -162,7 +162,7 @@ describe('a bucket in trouble', () => {
     await database.db.delete(webhookOutputs).where(eq(webhookOutputs.id, output.id))
   })
 
-  it('an error inside the 200 of Complete is retried', async () => {
+  it('retries an error inside the 200 of Complete', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     const effect = { kind: 'refuse', status: 200, code: 'InternalError' } as const
@@ -172,7 +172,7 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
-  it('a Complete whose answer was lost happened once', async () => {
+  it('completes once if the response to Complete was lost', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', at: 'answer', effect: { kind: 'cut' } })
@@ -181,7 +181,7 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
-  it('a PutObject whose answer was lost happened once', async () => {
+  it('puts the object once if the response to PutObject was lost', async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'cut' } })
@@ -189,7 +189,7 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
-  it('a refusal is a 502 with the reason and without secrets, and the offset stays', async () => {
+  it('returns 502 for a refusal, with the reason and without secrets, and keeps the offset', async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -203,7 +203,7 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
-  it('what the bucket refuses stands in the timeline, once for each reason however often it is tried', async () => {
+  it('shows refusals in the timeline, once per reason however often they are retried', async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)
     const codes = ['AccessDenied', 'AccessDenied', 'NoSuchBucket', 'AccessDenied']
@@ -227,7 +227,7 @@ describe('a bucket in trouble', () => {
     expect(await timelineOf(url)).toMatchObject([...before, ...repeated, ...later, { kind: 'completed' }])
   })
 
-  it('a bucket that refuses for ever new reasons does not fill the timeline', async () => {
+  it('does not fill the timeline if the bucket keeps giving new reasons', async () => {
     const url = await client.begin(4)
     for (let n = 0; n < 12; n += 1) {
       const effect = { kind: 'refuse', status: 400, code: `Reason${n}` } as const
@@ -237,7 +237,7 @@ describe('a bucket in trouble', () => {
     expect((await timelineOf(url)).filter(({ kind }) => kind === 'bucket_refused')).toHaveLength(10)
   })
 
-  it('why the object is not there yet stands in the timeline, too', async () => {
+  it('shows in the timeline why the object does not exist yet', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -250,7 +250,7 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
-  it('a body with a checksum counts whole or not at all: nothing of it is kept in the tail', async () => {
+  it('counts a body with a checksum entirely or not at all: nothing of it is kept in the tail', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
@@ -267,7 +267,7 @@ describe('a bucket in trouble', () => {
   it.each([
     ['an empty file', Buffer.alloc(0)],
     ['a file whose length comes after its bytes', randomBytes(MiB)],
-  ])('%s is made by the reconciler', async (_, whole) => {
+  ])('has the reconciler repeat %s', async (_, whole) => {
     const url = await (whole.length === 0 ? emptyFile() : fileOfUnknownLength(whole))
     expect(await site.statusOf(url)).toBe('transferring')
     site.bucket.faults.clear()
@@ -288,7 +288,7 @@ describe('a bucket in trouble', () => {
     return url
   }
 
-  it('a bucket that dropped the upload fails the file, and says so', async () => {
+  it('fails the file if the bucket dropped the upload, and says so', async () => {
     const whole = randomBytes(17 * MiB)
     const url = await client.begin(whole.length)
     await client.patch(url, 0, whole.subarray(0, 8 * MiB))
@@ -300,7 +300,7 @@ describe('a bucket in trouble', () => {
     expect(await site.statusOf(url)).toBe('failed')
   })
 
-  it('a tail that the database took in part before the bucket failed is not kept twice', async () => {
+  it('does not store a tail twice if the database had part of it before the bucket failed', async () => {
     const { context } = node
     const url = await client.begin(1000)
     const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }

@@ -17,7 +17,7 @@ const MiB = 1024 * 1024
 const RULE = 'if-none-match-required'
 const operation = 'CompleteMultipartUpload'
 
-describe('a bucket with rules for conditional writes', () => {
+describe('a bucket that supports conditional writes', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -109,7 +109,7 @@ describe('a bucket with rules for conditional writes', () => {
   it.each([
     [true, 'confirmed'],
     [false, 'inferred'],
-  ])('has one object of each file (may read: %s, which makes it %s)', async (mayRead, certainty) => {
+  ])('has one object per file (may read: %s, which makes it %s)', async (mayRead, certainty) => {
     await bucketOf('aws', mayRead)
     site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'cut' } })
     const small = randomBytes(10)
@@ -125,7 +125,7 @@ describe('a bucket with rules for conditional writes', () => {
   it.each([
     [true, 'confirmed'],
     [false, 'inferred'],
-  ])('has what another process completed (may read: %s, which makes it %s)', async (mayRead, certainty) => {
+  ])('keeps what another process completed (may read: %s, which makes it %s)', async (mayRead, certainty) => {
     await bucketOf('aws', mayRead)
     const { url, bytes } = await leavesUnknown(sendWhole)
     await reconciled()
@@ -147,7 +147,7 @@ describe('a bucket with rules for conditional writes', () => {
   it.each([
     ['a file', sendWhole],
     ['a joined file', join],
-  ])('takes no object of another size for %s', async (_, make) => {
+  ])('does not mistake an object of another size for %s', async (_, make) => {
     await bucketOf('aws')
     const { url } = await leavesUnknown(make)
     const { endpoint, region, name: Bucket, key: credentials } = site.bucket
@@ -159,7 +159,7 @@ describe('a bucket with rules for conditional writes', () => {
     expect((await fileOf(url)).status).toBe('transferring')
   })
 
-  it.each(['b2', 'gcs'] as const)('gets no condition where it takes none, as %s', async (provider) => {
+  it.each(['b2', 'gcs'] as const)('gets no condition if it supports none, like %s', async (provider) => {
     await bucketOf(provider)
     site.bucket.rules.clear()
     site.bucket.rules.add('no-if-none-match')

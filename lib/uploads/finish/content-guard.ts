@@ -113,7 +113,10 @@ export class ContentGuard {
       return ofRequest
     }
     if (ofRequest !== undefined && ofRequest !== declaredCrc32)
-      throw new SluiceError('invalid_header', 'This crc32 differs from the one declared for the file before.')
+      throw new SluiceError(
+        'invalid_header',
+        'This crc32 differs from the one declared for the file earlier.',
+      )
     return declaredCrc32
   }
 }

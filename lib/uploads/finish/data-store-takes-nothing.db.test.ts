@@ -12,7 +12,7 @@ import { cancelUploadsToTurnedOffDataStores } from '../endings/end-upload.ts'
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
 
-describe('a Data Store that takes nothing', () => {
+describe('a Data Store that accepts nothing', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Node
@@ -37,7 +37,7 @@ describe('a Data Store that takes nothing', () => {
   }
   const notReady = [403, 'data_store_not_ready']
 
-  it('takes no uploads before a check of it has succeeded, nor once it is elsewhere', async () => {
+  it('accepts no uploads before a successful check, nor after its bucket changed', async () => {
     await database.db.execute(sql`update data_stores set ready_at = null where id = ${storeId()}`)
     expect(await creation()).toEqual(notReady)
     await checkDataStore(site.runtime, site.actor, site.dataStore.id)
@@ -61,7 +61,7 @@ describe('a Data Store that takes nothing', () => {
     expect(await creation()).toEqual(notReady)
   })
 
-  it('takes nothing while it is turned off, and its uploads in progress are canceled', async () => {
+  it('accepts nothing while it is off, and its uploads in progress are canceled', async () => {
     await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
     const url = await client.begin(10)
     const turn = (at: string) =>
@@ -80,7 +80,7 @@ describe('a Data Store that takes nothing', () => {
     expect(await creation()).toBe(201)
   })
 
-  it('takes uploads once one to it has succeeded that was begun before', async () => {
+  it('accepts uploads once an earlier upload has succeeded', async () => {
     await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
     const url = await client.begin(3)
     await database.db.execute(sql`update data_stores set ready_at = null where id = ${storeId()}`)
@@ -89,7 +89,7 @@ describe('a Data Store that takes nothing', () => {
     expect(await creation()).toBe(201)
   })
 
-  it('fills the database to the cap of its workspace, and no further', async () => {
+  it("fills the database up to its workspace's cap and no further", async () => {
     const whole = randomBytes(6 * MiB)
     const [first, second] = [await client.begin(whole.length), await client.begin(whole.length)]
     expect((await client.patch(first, 0, whole.subarray(0, 2 * MiB))).status).toBe(204)

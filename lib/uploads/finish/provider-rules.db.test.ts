@@ -18,7 +18,7 @@ const MB = 1_000_000
 type Node = Awaited<ReturnType<typeof serveUploads>>
 
 /** Uploads to buckets that follow their provider's rules: see docs/providers.md. */
-describe('a bucket with rules of its own', () => {
+describe('a bucket with its own rules', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Node
@@ -96,8 +96,8 @@ describe('a bucket with rules of its own', () => {
   const askedFor = (operation: 'PutObject' | 'CompleteMultipartUpload', url: string) =>
     site.bucket.traffic.seen({ operation, key: `${fileIdOf(url)}/file` }).length
 
-  describe('GCS, where nobody who may only put replaces an object', () => {
-    it.each([MiB, 9 * MiB])('has an object of %i bytes although the answer was lost', async (size) => {
+  describe('GCS, where put-only keys cannot replace an object', () => {
+    it.each([MiB, 9 * MiB])('has an object of %i bytes although the response was lost', async (size) => {
       await bucketOf('gcs', { rules: ['no-overwrite', 'no-if-none-match'] })
       lost('PutObject')
       lost('CompleteMultipartUpload')
@@ -107,7 +107,7 @@ describe('a bucket with rules of its own', () => {
       await expectObject(url, bytes)
     })
 
-    it('has an object that another process asked for again', async () => {
+    it('has an object that another process requested again', async () => {
       await bucketOf('gcs', { rules: ['no-overwrite'] })
       site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'stall' } })
       const bytes = randomBytes(MiB)
@@ -117,7 +117,7 @@ describe('a bucket with rules of its own', () => {
       await expectObject(url, bytes)
     })
 
-    it('has no object where putting one is denied', async () => {
+    it('has no object if PutObject is denied', async () => {
       await bucketOf('gcs')
       const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
       site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
@@ -126,7 +126,7 @@ describe('a bucket with rules of its own', () => {
       expect(await statusOf(url)).toBe('uploading')
     })
 
-    it('offers no concatenation, as it cannot copy parts; others do once their check found that they can', async () => {
+    it('offers no concatenation, since it cannot copy parts; others do once their check found that they can', async () => {
       const { collection: url } = clientOf(node)
       const offered = async () => (await tusCall({ method: 'OPTIONS', url })).headers['tus-extension']
       for (const provider of ['hetzner', 'ovh', 'oracle', 'alibaba', 'other', 'gcs'] as const) {
@@ -142,7 +142,7 @@ describe('a bucket with rules of its own', () => {
   })
 
   describe('AWS', () => {
-    it('copies small pieces whole, since it copies no range of them', async () => {
+    it('copies small pieces entirely, since it copies no ranges of them', async () => {
       await bucketOf('aws', { rules: ['minimum-copy-source'] })
       await join([10 * MB, 10 * MB, 10 * MB].map((bytes) => Math.ceil(bytes / 3)))
       await join([5 * MiB, 5 * MiB, 6 * MiB])
@@ -167,13 +167,13 @@ describe('a bucket with rules of its own', () => {
   })
 
   describe('MinIO', () => {
-    it('joins without checksums, as its copies have none', async () => {
+    it('joins without checksums, since its copies have none', async () => {
       await bucketOf('minio', { rules: ['no-copy-into-checksums'] })
       await join([6 * MiB, MiB, 7 * MiB], ['no-checksum-headers'])
     })
 
     it.each(['checksum-required', 'content-md5-required'] as const)(
-      'joins with Content-MD5, as an Object Lock demands (%s)',
+      'joins with Content-MD5, as Object Lock requires (%s)',
       async (rule) => {
         const found: FoundCapabilities = rule === 'content-md5-required' ? { bodyChecksum: 'md5' } : {}
         await bucketOf('minio', { found, rules: ['no-copy-into-checksums', rule] })
@@ -181,7 +181,7 @@ describe('a bucket with rules of its own', () => {
       },
     )
 
-    it('from before 2025 gets a checksum for each part where the check found that it must', async () => {
+    it('from before 2025 gets a checksum for each part if the check found that it must', async () => {
       const rules = ['no-full-object-checksum'] as const
       await bucketOf('minio', { found: { fullObjectCrc32: false }, rules })
       const bytes = randomBytes(20 * MiB)
@@ -189,7 +189,7 @@ describe('a bucket with rules of its own', () => {
     })
   })
 
-  it('has names no longer than those of its files', async () => {
+  it('has file names within its limit', async () => {
     await bucketOf('minio', { rules: ['short-segments'] })
     const template = (text: string) =>
       database.db.execute(sql`update pipes set key_template = ${text} where id = ${site.pipe.id}`)
@@ -205,7 +205,7 @@ describe('a bucket with rules of its own', () => {
     ['text/plain;name=a\u0007b', 'text/plain'],
     ['text/plain;name=naïve', 'text/plain'],
     ['video/mp4;codecs="avc1.42E01E, mp4a.40.2"', 'video/mp4; codecs="avc1.42E01E, mp4a.40.2"'],
-  ])('takes a file of the type %j', async (filetype, kept) => {
+  ])('accepts a file of type %j', async (filetype, kept) => {
     await bucketOf('minio', { rules: ['well-formed-media-types'] })
     const Metadata = metadata({ filename: 'file', filetype })
     const bytes = randomBytes(9 * MiB)
@@ -217,7 +217,7 @@ describe('a bucket with rules of its own', () => {
     expect(ContentType).toBe(kept)
   })
 
-  describe('that answers in strange ways', () => {
+  describe('with unusual responses', () => {
     const refusing = (status: number, code: string, call = 1) =>
       site.bucket.faults.add({
         operation: 'CompleteMultipartUpload',
@@ -226,7 +226,7 @@ describe('a bucket with rules of its own', () => {
         effect: { kind: 'refuse', status, code },
       })
 
-    it('is asked once where a 200 holds an error that will not pass', async () => {
+    it('gets one request if a 200 contains a permanent error', async () => {
       await bucketOf('minio')
       refusing(200, 'AccessDenied')
       const { url } = await send(randomBytes(9 * MiB))
@@ -237,7 +237,7 @@ describe('a bucket with rules of its own', () => {
       )
     })
 
-    it('fails a file at once that it does not implement', async () => {
+    it('fails a file immediately if it does not implement the operation', async () => {
       await bucketOf('minio')
       refusing(501, 'NotImplemented')
       const { url } = await send(randomBytes(9 * MiB))
@@ -248,7 +248,7 @@ describe('a bucket with rules of its own', () => {
       })
     })
 
-    it('has delivered nothing with a 200 that holds no result', async () => {
+    it('has delivered nothing with a 200 without a result', async () => {
       await bucketOf('minio', { rules: ['complete-without-result'] })
       const bytes = randomBytes(9 * MiB)
       const { url } = await send(bytes)
@@ -258,7 +258,7 @@ describe('a bucket with rules of its own', () => {
       await expectObject(url, bytes)
     })
 
-    it('has stored nothing with a page of a proxy', async () => {
+    it("has stored nothing if a proxy's page responds", async () => {
       await bucketOf('minio', { rules: ['html-answers'] })
       const bytes = randomBytes(MiB)
       const { url } = await send(bytes, { at: hasty })
@@ -269,7 +269,7 @@ describe('a bucket with rules of its own', () => {
       await expectObject(url, bytes)
     })
 
-    it('may say 403 of an object that is missing: then nobody knows, which is no refusal', async () => {
+    it('may return 403 for a missing object: then nobody knows, and it is not a refusal', async () => {
       await bucketOf('minio')
       site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: { kind: 'cut' } })
       refusing(404, 'NoSuchUpload', 2)
@@ -282,7 +282,7 @@ describe('a bucket with rules of its own', () => {
     })
   })
 
-  it('ends what MinIO will drop before it does, and says why', async () => {
+  it('ends an upload before MinIO drops it, and says why', async () => {
     await bucketOf('minio', { rules: ['drops-uploads-after-24-hours'] })
     const url = (await clientOf(node).create(20 * MiB)).headers.location!
     expect((await clientOf(node).patch(url, 0, randomBytes(8 * MiB))).status).toBe(204)

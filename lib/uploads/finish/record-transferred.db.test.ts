@@ -8,7 +8,7 @@ import type { DatabaseHandle } from '../../platform/db/database.ts'
 
 const FILES = 20
 
-describe('a file that was transferred', () => {
+describe('a transferred file', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -24,7 +24,7 @@ describe('a file that was transferred', () => {
     await database?.close()
   })
 
-  it('keeps nothing of its request in memory, though it can be recorded again', async () => {
+  it('keeps nothing of its request in memory, although it can be recorded again', async () => {
     const client = await site.client(node)
     for (let n = 0; n < FILES; n++) await client.create(5, {}, Buffer.from('hello'))
     await node.close()

@@ -98,7 +98,7 @@ export async function recordSeveral(context: Ledger, lease: Freed): Promise<Foun
   return status
 }
 
-/** What to repeat to a database that lost the end of the file. */
+/** What to record again in a database that lost the file's end. */
 function foundAt({
   dataStoreId,
   status,
@@ -128,7 +128,7 @@ export async function recordCopied(
   })
 }
 
-/** What a PutObject came to. */
+/** The outcome of a PutObject. */
 export function deliveredByPut(
   bucket: Pick<Bucket, 'storageOf'>,
   { object }: Pick<Target, 'object'>,

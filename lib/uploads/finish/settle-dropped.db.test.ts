@@ -11,7 +11,7 @@ import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
-describe('an upload that the database knows as it was before its object was made', () => {
+describe("an upload whose object was created after the database's state", () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -70,7 +70,7 @@ describe('an upload that the database knows as it was before its object was made
     return written.map(({ payload }) => JSON.parse(payload!).data)
   }
 
-  it('is transferred where the object is found, and no webhook contradicts the first', async () => {
+  it('is transferred if the object is found, and no webhook contradicts the first', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     const used = () =>
@@ -93,7 +93,7 @@ describe('an upload that the database knows as it was before its object was made
     })
   })
 
-  it('fails as dropped where there is no object', async () => {
+  it('fails as dropped if there is no object', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     await site.bucket.remove(`${fileIdOf(url)}/file`)
@@ -103,7 +103,7 @@ describe('an upload that the database knows as it was before its object was made
     expect(data.destinations[0]).not.toHaveProperty('reason')
   })
 
-  it('fails as dropped where a Complete may have happened, and there is no object', async () => {
+  it('fails as dropped if a Complete may have happened, but there is no object', async () => {
     await maySetRead(true)
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
@@ -119,7 +119,7 @@ describe('an upload that the database knows as it was before its object was made
     expect((await showFile(site.runtime, site.actor, fileIdOf(url))).failureReason).toContain('has dropped')
   })
 
-  it('fails as unknown where the bucket does not let its keys see whether there is an object', async () => {
+  it('fails as unknown if the keys cannot see whether there is an object', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -131,7 +131,7 @@ describe('an upload that the database knows as it was before its object was made
     expect(await site.bucket.objects()).toContain(`${fileIdOf(url)}/file`)
   })
 
-  it('fails as unknown, with the key to look for, where the keys may not read', async () => {
+  it('fails as unknown, with the key to look for, if the keys may not read', async () => {
     await maySetRead(false)
     const { url, rest } = await restored()
     expect((await client.patch(url, 8 * MiB, rest)).status).toBe(502)
@@ -143,7 +143,7 @@ describe('an upload that the database knows as it was before its object was made
     expect(file.destinations).toMatchObject([{ status: 'failed', reason: 'unknown' }])
   })
 
-  it('goes on where the bucket cannot say it now', async () => {
+  it('continues if the bucket cannot tell now', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -154,7 +154,7 @@ describe('an upload that the database knows as it was before its object was made
     expect((await client.patch(url, 8 * MiB, rest)).status).toBe(204)
   })
 
-  it('is found by the reconciler where its last bytes are a tail', async () => {
+  it('is found by the reconciler if its last bytes are a tail', async () => {
     await maySetRead(true)
     const impatient = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
     const { token } = client

@@ -14,7 +14,7 @@ const AWAY = { kind: 'refuse', status: 503, code: 'ServiceUnavailable' } as cons
 const DROPPED = { kind: 'refuse', status: 404, code: 'NoSuchUpload' } as const
 const DAMAGED = { kind: 'refuse', status: 400, code: 'BadDigest' } as const
 
-describe('what follows from a fault', () => {
+describe('the consequences of a fault', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -58,7 +58,7 @@ describe('what follows from a fault', () => {
     return { url, whole }
   }
 
-  it('a PutObject that is rejected for good fails the file at once, with the reason', async () => {
+  it('fails the file immediately, with the reason, if PutObject is permanently rejected', async () => {
     const url = await client.begin(MiB)
     site.bucket.faults.add({ operation: 'PutObject', effect: REJECTED })
     const reply = await client.patch(url, 0, randomBytes(MiB))
@@ -69,7 +69,7 @@ describe('what follows from a fault', () => {
     expect((await client.head(url)).status).toBe(410)
   })
 
-  it('a part that is rejected leaves the upload to its client', async () => {
+  it('leaves the upload to its client if a part is rejected', async () => {
     const whole = randomBytes(17 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', effect: REJECTED })
@@ -130,7 +130,7 @@ describe('what follows from a fault', () => {
     },
   )
 
-  it('a Complete that was refused is not taken for one that happened when the parts are dropped', async () => {
+  it('does not take a refused Complete for a successful one when the parts are dropped', async () => {
     const url = await client.begin(9 * MiB)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: DENIED })
     expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
@@ -141,7 +141,7 @@ describe('what follows from a fault', () => {
     expect(await fileOf(url)).toMatchObject(failed)
   })
 
-  it('no Complete is taken for one that happened while the last part is refused', async () => {
+  it('assumes no successful Complete while the last part is refused', async () => {
     const { url } = await leftInTail(9 * MiB)
     site.bucket.faults.add({ operation: 'UploadPart', effect: DENIED })
     await reconcileUploads(node.context)
@@ -152,7 +152,7 @@ describe('what follows from a fault', () => {
     expect(await fileOf(url)).toMatchObject(failed)
   })
 
-  it('a Complete that may have happened is remembered over refusals', async () => {
+  it('remembers a Complete that may have happened across refusals', async () => {
     const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
     site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
@@ -166,7 +166,7 @@ describe('what follows from a fault', () => {
     }
   })
 
-  it('a bucket that dropped the parts of a file with all its bytes fails it, and says so', async () => {
+  it('fails a complete file whose parts the bucket dropped, and says so', async () => {
     const { url } = await leftInTail(9 * MiB)
     site.bucket.faults.add({
       operation: 'UploadPart',
@@ -180,19 +180,22 @@ describe('what follows from a fault', () => {
   it.each([
     [23, 'transferred'],
     [25, 'failed'],
-  ])('parts that vanish %d hours after an unanswered Complete make the file %s', async (ageHours, status) => {
-    const later = await site.client(node)
-    const url = await later.begin(9 * MiB)
-    const operation = 'CompleteMultipartUpload'
-    site.bucket.faults.add({ operation, times: 100, effect: AWAY })
-    expect((await later.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
-    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false })
-    site.bucket.faults.clear()
-    site.bucket.faults.add({ operation, times: 100, effect: DROPPED })
-    site.clock.advance(ageHours * 3_600_000)
-    await reconcileUploads(node.context)
-    const file = await fileOf(url)
-    expect(file).toMatchObject({ status, leased: false, events: 1 })
-    if (status === 'failed') expect(file.reason).toContain(`look for the object ${fileIdOf(url)}/file`)
-  })
+  ])(
+    'if the parts vanish %d hours after an unanswered Complete, the file becomes %s',
+    async (ageHours, status) => {
+      const later = await site.client(node)
+      const url = await later.begin(9 * MiB)
+      const operation = 'CompleteMultipartUpload'
+      site.bucket.faults.add({ operation, times: 100, effect: AWAY })
+      expect((await later.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
+      expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false })
+      site.bucket.faults.clear()
+      site.bucket.faults.add({ operation, times: 100, effect: DROPPED })
+      site.clock.advance(ageHours * 3_600_000)
+      await reconcileUploads(node.context)
+      const file = await fileOf(url)
+      expect(file).toMatchObject({ status, leased: false, events: 1 })
+      if (status === 'failed') expect(file.reason).toContain(`look for the object ${fileIdOf(url)}/file`)
+    },
+  )
 })

@@ -10,7 +10,7 @@ function leaseBy(now: () => number, ends = { forget() {}, async releaseRow() {} 
   })
 }
 
-it('is renewed when it is no longer young, and not once it is lost', () => {
+it('is renewed at a certain age, but not once it is lost', () => {
   const { renewMs } = UPLOAD_TERMS
   let now = 1000
   const lease = leaseBy(() => now)
@@ -28,7 +28,7 @@ it('is renewed when it is no longer young, and not once it is lost', () => {
   expect(lease.isDue()).toBe(false)
 })
 
-it('tells a renewal that came late', () => {
+it('reports a late renewal', () => {
   let now = 1000
   const lease = leaseBy(() => now)
   now += 2 * UPLOAD_TERMS.renewMs
@@ -37,7 +37,7 @@ it('tells a renewal that came late', () => {
   expect(lease.renewed(now)).toBe(true)
 })
 
-it('is not set back by the answer to an older renewal that comes late', () => {
+it('is not set back by a late response to an older renewal', () => {
   let now = 1000
   const lease = leaseBy(() => now)
   now += UPLOAD_TERMS.leaseMs - UPLOAD_TERMS.marginMs - 1
@@ -48,7 +48,7 @@ it('is not set back by the answer to an older renewal that comes late', () => {
   expect(lease.signal.aborted).toBe(false)
 })
 
-it('is released once, here even where the database did not hear of it', async () => {
+it('is released once in this process, even if the database was not informed', async () => {
   const released: string[] = []
   const lease = leaseBy(() => 1000, {
     forget: () => void released.push('here'),

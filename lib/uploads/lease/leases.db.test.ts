@@ -12,7 +12,7 @@ import { bindParts, recordMultipart } from '../ledger/parts.ts'
 import { stageTail } from '../ledger/tails.ts'
 
 describeWithDatabase('a lease', (database) => {
-  it('stages no bytes once its time is up: who takes it over may not see them', async () => {
+  it('stages no bytes once it has expired, since the next holder may not see them', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)
@@ -33,7 +33,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is taken over with no byte that its holder was still staging', async () => {
+  it('is taken over without any bytes that its holder was still staging', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)
@@ -58,7 +58,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is not lost by being let go while it is renewed; it is by being taken over, or by the end of the upload', async () => {
+  it('is not lost if released during a renewal, but if taken over or if the upload ends', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)
@@ -79,7 +79,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('that a failover has forgotten writes nothing, though its fence was given away again', async () => {
+  it('forgotten by a failover writes nothing, although its fence was issued again', async () => {
     const site = await createSite(database())
     const [node, other] = [await serveUploads(site.runtime), await serveUploads(site.runtime)]
     const { db, leases, clock } = node.context
@@ -129,7 +129,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is renewed in a crowd of more than go into one statement', async () => {
+  it('is renewed even if there are more leases than fit into one statement', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { renewMs: 100 } })
     const client = await site.client(node)
@@ -170,7 +170,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('lets two clients that fight take turns, until both see the end', async () => {
+  it('lets two competing clients take turns until both see the end', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { turnMs: 50, quietMs: 20 } })
     const client = await site.client(node)
@@ -194,7 +194,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('lets two clients that fight finish a body with a checksum, which counts whole or not at all', async () => {
+  it('lets two competing clients finish a body with a checksum, which counts entirely or not at all', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { turnMs: 1, quietMs: 1 } })
     const client = await site.client(node)
@@ -217,7 +217,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('lets a silent body with a checksum go', async () => {
+  it('gives up on a silent body with a checksum', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { atomicQuietMs: 50 } })
     const client = await site.client(node)
@@ -235,7 +235,7 @@ describeWithDatabase('a lease', (database) => {
   it.each([
     ['had bytes just now, however long it has held', { sinceTouchMs: 0, isBehind: false }],
     ['has bytes that it has not looked at yet', { sinceTouchMs: 5000, isBehind: true }],
-  ])('has a last turn where its holder %s', async (_, { sinceTouchMs, isBehind }) => {
+  ])('gives a last turn to a holder that %s', async (_, { sinceTouchMs, isBehind }) => {
     const site = await createSite(database())
     const terms = { turnMs: 9000, quietMs: 4000, pollMs: 10 }
     const { context, url: base, close } = await serveUploads(site.runtime, { terms })
@@ -262,7 +262,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is asked for until its holder, who has yet to hear that it holds, lets it go', async () => {
+  it('is requested until a holder that does not know yet that it holds it releases it', async () => {
     const site = await createSite(database())
     const { context, url: base, close } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })

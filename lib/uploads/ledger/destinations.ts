@@ -20,7 +20,7 @@ export type DestinationRow = {
   etag: string | null
   reason: DestinationReason | null
   detail: string | null
-  /** For the entire file. */
+  /** Covers the entire file. */
   lengthBytes: number
   crc32: number
 }

@@ -34,7 +34,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
   const untouched = { status: 'uploading', fence: 0, leased: false, continuedBy: 0 }
   const done = { status: 'transferred', fence: 1, leased: false, continuedBy: 0 }
 
-  it('is given to the token that created it, and to another of the same hand', async () => {
+  it('is given to the token that created the upload, and to another token of the same subject', async () => {
     const client = await site.client(node, { subject: 'anna' })
     const [own, continued] = [await created(client), await created(client)]
     expect((await client.patch(own, 0, SMALL, { Origin: ALLOWED })).status).toBe(204)
@@ -44,7 +44,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
     expect(await row(continued)).toEqual({ ...done, continuedBy: 1 })
   })
 
-  it('is not touched by who may not continue it', async () => {
+  it('is not touched by a token that may not continue the upload', async () => {
     const url = await created(await site.client(node, { subject: 'anna' }))
     const stranger = await site.client(node, { subject: 'bert' })
     expect((await stranger.patch(url, 0, SMALL)).status).toBe(404)
@@ -55,7 +55,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
     expect(await row(url)).toEqual(untouched)
   })
 
-  it('is not touched by a token of the same hand that has expired', async () => {
+  it('is not touched by an expired token of the same subject', async () => {
     const url = await created(await site.client(node, { subject: 'anna' }))
     const short = await site.client(node, { subject: 'anna', expiresIn: 60 })
     site.clock.advance(minutes(2))
@@ -63,7 +63,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
     expect(await row(url)).toEqual(untouched)
   })
 
-  it('is waited for alone where somebody has locked the row', async () => {
+  it('is waited for separately if the row is locked', async () => {
     const client = await site.client(node)
     const [locked, free] = [await created(client), await created(client)]
     const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
@@ -82,7 +82,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
     expect(await row(locked)).toEqual(done)
   })
 
-  it('goes to one of two who ask at the same time', async () => {
+  it('goes to only one of two simultaneous requests', async () => {
     const client = await site.client(node)
     const url = await created(client)
     const answers = await Promise.all([client.patch(url, 0, SMALL), client.patch(url, 0, SMALL)])
@@ -92,7 +92,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
     expect(await row(url)).toMatchObject({ status: 'transferred', leased: false })
   })
 
-  it('is let go where the keys of the bucket cannot be read', async () => {
+  it("is released if the bucket's keys cannot be decrypted", async () => {
     const client = await site.client(node)
     const url = await created(client)
     const broken = sql`update data_stores set secret_access_key_encrypted = 'broken', updated_at = now()`

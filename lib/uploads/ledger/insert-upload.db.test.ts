@@ -31,7 +31,7 @@ describeWithDatabase('a creation that is sent again, by a token that allows no m
     return (await rows<{ bytes: number }>(database().db, look))[0]!.bytes
   }
 
-  it('takes the place of the one whose address never arrived', async () => {
+  it('replaces an upload whose address never arrived', async () => {
     const client = await clientFor(1)
     const before = await reserved()
     const lost = await create(client)
@@ -45,7 +45,7 @@ describeWithDatabase('a creation that is sent again, by a token that allows no m
     expect(await rows(database().db, events)).toEqual([])
   })
 
-  it('takes no place but that of the same file, which nobody has come back to', async () => {
+  it('replaces only an upload of the same file that nobody has returned to', async () => {
     const client = await clientFor(2)
     const [film, song] = [await create(client), await create(client, 'song.mp3')]
     expect((await create(client, 'third.mp4')).status).toBe(403)
@@ -59,7 +59,7 @@ describeWithDatabase('a creation that is sent again, by a token that allows no m
     for (const { url } of [film, song]) expect((await client.head(url)).status).toBe(200)
   })
 
-  it('takes the place of one whose node died in the request that created it, when its lease is over', async () => {
+  it('replaces an upload whose node died while creating it, once its lease has expired', async () => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token({ maxFiles: 1 }), site.pipe.id)
     const declared = {

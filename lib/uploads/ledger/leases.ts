@@ -22,8 +22,8 @@ import { bigints, boundColumns, boundOf } from './parts.ts'
 import { noteRefusal } from './timeline.ts'
 
 /**
- * A lease's life in its file's row: taken, renewed, released, or left to expire. `lease-terms.ts` lists the other
- * statements that take or end one.
+ * The life of a lease in its file's row: it is taken, renewed, released, or left to expire. `lease-terms.ts`
+ * lists the other statements that take or end one.
  */
 
 /** The state the new writer finds in the ledger. */

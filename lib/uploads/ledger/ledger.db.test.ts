@@ -24,7 +24,7 @@ const ENDED = ['transferred', 'failed', 'expired', 'canceled']
 
 type Row = { status: string; offset: number; covered: number; gaps: number; used: number; total: number }
 
-/** Every past writer is still there, and may do anything at any time. */
+/** Every earlier writer is still running, and may do anything at any time. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('take' as const) }) },
   {
@@ -70,7 +70,7 @@ const boundBy = ({ number, startOffset }: { number: number; startOffset: number 
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 describeWithDatabase('the ledger', (database) => {
-  it('keeps its promises whoever writes when', async () => {
+  it('keeps its guarantees for any order of writers', async () => {
     const runtime = testRuntime(database())
     const { workspaceId, pipe, dataStore } = await createTestWorkspace(runtime)
     const { db, clock } = runtime

@@ -8,7 +8,7 @@ import { type Created, createUpload } from '../opening/create-upload.ts'
 import type { Incoming } from '../opening/open-upload.ts'
 import { renewLeases } from './leases.ts'
 
-describe('locks are taken in one order, so that no two wait for each other', () => {
+describe('locks are taken in the same order, so that no two statements wait for each other', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -56,14 +56,14 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     sql`select 1 from usage_months where workspace_id = ${site.workspaceId}::uuid and month = ${name} for update`
   const now = () => monthOf(site.clock.now())
 
-  it('by a creation that its token counts, and one that is taken back', async () => {
+  it('by a creation that its token counts, and by one that is undone', async () => {
     await create(undefined)
     const token = sql`select 1 from tokens where workspace_id = ${site.workspaceId}::uuid for update`
     const made = await crossed(month(now()), token, () => create(undefined, { maxFiles: 1 }))
     expect(made.fileId).toBeTypeOf('string')
   })
 
-  it('by what counts bytes, alone or with others: the month, and then the day', async () => {
+  it('by statements that count bytes, alone or with others: the month, and then the day', async () => {
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const finish = ({ upload }: Created) =>
       node.context.recordWhole({
@@ -96,7 +96,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     for (const { upload } of made) upload!.lease.forget()
   })
 
-  it('by files that are finished together, of which one was begun in the month before', async () => {
+  it('by files that finish together, one of them started in the previous month', async () => {
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 }), await create({ bytes: 7 })]
     const ids = made.map(({ fileId }) => fileId)
     await database.db.execute(

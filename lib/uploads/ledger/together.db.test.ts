@@ -30,7 +30,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     protocol: 'tus' as const,
   }
 
-  it('share statements, and one that lost its lease does not keep the others from their end', async () => {
+  it('share statements, and one that lost its lease does not keep the others from finishing', async () => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     const made = await Promise.all(
@@ -83,7 +83,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     expect(counted).toEqual({ used: 77, reserved: 7, files: 12 })
   })
 
-  it('are announced if the webhook output was turned on after the request came', async () => {
+  it('are announced if the webhook output was switched on after the request arrived', async () => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     expect(right.pipe.hasWebhooks).toBe(false)
@@ -110,7 +110,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     await database().db.delete(webhookOutputs)
   })
 
-  it('hold their leases, whomever they share a statement with', async () => {
+  it('hold their leases, whichever files share their statement', async () => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     const made = await Promise.all(
@@ -127,7 +127,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     made[2]!.upload!.lease.forget()
   })
 
-  it('are each answered for their own token and upload', async () => {
+  it('each get the result for their own token and upload', async () => {
     const { context } = node
     const [token, other] = [await site.token({ subject: 'a' }), await site.token({ subject: 'b' })]
     const right = await context.rights.toCreate(token, site.pipe.id)

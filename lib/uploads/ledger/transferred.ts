@@ -18,7 +18,10 @@ import { insertNote, insertNotes } from './timeline.ts'
 export type Delivered = {
   etag: string | null
   certainty: 'answered' | 'confirmed' | 'inferred'
-  /** What the Data Store adds to the settings of an object that was put. Of one made of parts it is recorded with the first. */
+  /**
+   * What the Data Store adds to the settings of an object stored by PutObject. For an object made of parts,
+   * it is recorded with the first part.
+   */
   storage?: ObjectStorage | null
 }
 
@@ -62,7 +65,7 @@ export type Found = {
 
 export type FoundAtEach = {
   status: 'transferred' | 'partially_transferred'
-  /** All of them. For a destination that has already failed, the ledger has the reason. */
+  /** All destinations. If one has already failed, the ledger has the reason. */
   destinations: readonly FoundDestination[]
 }
 type FoundDestination = {

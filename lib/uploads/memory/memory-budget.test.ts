@@ -41,7 +41,7 @@ function part(account: MemoryAccount, sinceMs: number, bytes: number, log: numbe
   return offer
 }
 
-it('moves the parts that take longest to fill into the database first, before it is full', async () => {
+it('spills the slowest parts to the database first, before it is full', async () => {
   const account = openAccount()
   const spilled: number[] = []
   const again = part(account, 30, 6 * MiB, spilled)
@@ -58,7 +58,7 @@ it('moves the parts that take longest to fill into the database first, before it
   expect(account.full).toBe(false)
 })
 
-it('moves one part at a time while nobody waits, and several once somebody does', async () => {
+it('spills one part at a time while nobody waits, and several once somebody does', async () => {
   const account = openAccount()
   let spilling = 0
   const forever = new Promise<void>(() => {})
@@ -78,7 +78,7 @@ it('moves one part at a time while nobody waits, and several once somebody does'
   expect(spilling).toBe(4)
 })
 
-it('does not move the parts of fast clients while others are on their way out, unless it is stuck', async () => {
+it("does not spill fast clients' parts while other parts are in flight, unless it is stuck", async () => {
   const account = openAccount()
   const spilled: number[] = []
   account.take(12 * MiB)
@@ -93,7 +93,7 @@ it('does not move the parts of fast clients while others are on their way out, u
   expect(spilled).toEqual([0])
 })
 
-it('moves the few bytes of each of a crowd out, for the memory that they hold', async () => {
+it('spills many small buffers to free their memory', async () => {
   const account = openAccount()
   const spilled: number[] = []
   while (!account.full) part(account, 0, 4096, spilled)
@@ -103,7 +103,7 @@ it('moves the few bytes of each of a crowd out, for the memory that they hold', 
   expect(spilled.length).toBeGreaterThan(0)
 })
 
-it('holds readers while it is full, and calls them back in turn as memory comes free', () => {
+it('pauses readers while it is full, and resumes them in turn as memory becomes free', () => {
   const account = openAccount()
   const called: string[] = []
   fill(account)
@@ -122,7 +122,7 @@ it('holds readers while it is full, and calls them back in turn as memory comes 
   expect(called).toEqual(['first', 'second'])
 })
 
-it('leaves every workspace room, however many others take what they get', () => {
+it('leaves room for every workspace, however much the others take', () => {
   const budget = openBudget()
   for (let n = 1; n <= 6; n++) {
     expect(fill(budget.account(bucketOf(`workspace ${n}`)))).toBeGreaterThan(MiB)
@@ -142,20 +142,20 @@ it('keeps a quarter for workspaces that hold less than one part', () => {
   expect(fill(budget.account(bucketOf('another')))).toBeGreaterThanOrEqual(8 * MiB)
 })
 
-it('leaves a bucket room where another one of its workspace hangs', () => {
+it('leaves room for a bucket while another in its workspace hangs', () => {
   const budget = openBudget()
   fill(budget.account(bucketOf('a')))
   expect(fill(budget.account(bucketOf('a')))).toBeGreaterThan(MiB)
 })
 
-it('counts what many buckets of one workspace hold as one', () => {
+it('counts all buckets of a workspace together', () => {
   const budget = openBudget()
   for (let n = 0; n < 12; n++) fill(budget.account(bucketOf('a')))
   expect(budget.usedBytes).toBeLessThan(LIMIT_BYTES / 2)
   expect(fill(budget.account(bucketOf('b')))).toBeGreaterThanOrEqual(8 * MiB)
 })
 
-it('moves the parts of a bucket out that is short of memory, not those of others', () => {
+it('spills the parts of the bucket that is short of memory, not those of others', () => {
   const budget = openBudget()
   const hanging = budget.account(bucketOf('a'))
   hanging.take(24 * MiB)
@@ -169,7 +169,7 @@ it('moves the parts of a bucket out that is short of memory, not those of others
   expect({ spilled, others }).toEqual({ spilled: [1], others: [] })
 })
 
-it('moves the parts of silent clients out for a workspace that has none, whosever they are', async () => {
+it("spills silent clients' parts of any workspace for one that has none to spill", async () => {
   const budget = openBudget()
   const account = (name: string) => budget.account(bucketOf(name))
   const spilled: number[] = []
@@ -189,7 +189,7 @@ it('moves the parts of silent clients out for a workspace that has none, whoseve
   await free
 })
 
-it('lets no spill of one part run twice at once', async () => {
+it('never spills a part twice at once', async () => {
   const account = openAccount()
   let running = 0
   let most = 0
@@ -213,8 +213,8 @@ it('lets no spill of one part run twice at once', async () => {
   expect(most).toBe(1)
 })
 
-describe('memory in one piece', () => {
-  it('is there at once while its workspace holds little', async () => {
+describe('memory taken all at once', () => {
+  it('is available immediately while its workspace holds little', async () => {
     const budget = openBudget()
     const giveBack = await budget.account(bucketOf('a')).reserve(8 * MiB, unaborted)
     expect(budget.usedBytes).toBe(8 * MiB)
@@ -222,7 +222,7 @@ describe('memory in one piece', () => {
     expect(budget.usedBytes).toBe(0)
   })
 
-  it('comes to each workspace in turn, though all the memory for parts is used up, and never passes the limit', async () => {
+  it('goes to each workspace in turn when all memory for parts is used up, and never exceeds the limit', async () => {
     const budget = openBudget()
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     const order: string[] = []
@@ -241,7 +241,7 @@ describe('memory in one piece', () => {
     expect(order.indexOf('workspace 1')).toBe(1)
   })
 
-  it('is not waited for by who has gone', async () => {
+  it('is not given to a request that has gone', async () => {
     const budget = openBudget()
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     const account = budget.account(bucketOf('workspace 0'))
@@ -255,7 +255,7 @@ describe('memory in one piece', () => {
     expect(budget.usedBytes).toBe(before - 8 * MiB)
   })
 
-  it('is not waited for where none is needed', async () => {
+  it('is not waited for if none is needed', async () => {
     const budget = openBudget()
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     const account = budget.account(bucketOf('workspace 0'))
@@ -266,14 +266,14 @@ describe('memory in one piece', () => {
     expect(budget.usedBytes).toBe(before)
   })
 
-  it('is refused where no node of that size can ever have it', async () => {
+  it('is refused if a node of that size can never have it', async () => {
     const asked = openAccount().reserve(11 * MiB, unaborted)
     await expect(asked).rejects.toMatchObject({ code: 'unavailable' })
   })
 })
 
-describe('memory for answers', () => {
-  it('is there for each workspace when all else is used up, and bounded', async () => {
+describe('memory for responses', () => {
+  it('is available to each workspace when everything else is used up, within a limit', async () => {
     const budget = openBudget()
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     await budget.account(bucketOf('workspace 0')).reserve(10 * MiB, unaborted)
@@ -291,7 +291,7 @@ describe('memory for answers', () => {
 })
 
 describe('a share that an operator sets', () => {
-  it('counts at once for what a workspace opened before, and leaves the others all they had', () => {
+  it("applies immediately to a workspace's open uploads, and takes nothing from the others", () => {
     const budget = openBudget()
     const [mine, theirs] = [budget.account(bucketOf('a')), budget.account(bucketOf('b'))]
     mine.take(12 * MiB)
@@ -306,7 +306,7 @@ describe('a share that an operator sets', () => {
     expect(fill(theirs)).toBeGreaterThan(16 * MiB)
   })
 
-  it('counts for all buckets of a workspace together, and for what it opens later', () => {
+  it('applies to all buckets of a workspace together, and to later uploads', () => {
     const budget = openBudget()
     budget.limitWorkspaces(new Map([['a', 20]]))
     fill(budget.account(bucketOf('a')))
@@ -314,13 +314,13 @@ describe('a share that an operator sets', () => {
     expect(budget.account(bucketOf('a')).full).toBe(true)
   })
 
-  it('never is less than one part, so that uploads go on', () => {
+  it('is never less than one part, so that uploads make progress', () => {
     const budget = openBudget()
     budget.limitWorkspaces(new Map([['a', 1]]))
     expect(fill(budget.account(bucketOf('a')))).toBe(8 * MiB)
   })
 
-  it('wakes those who wait when it is raised or lifted', () => {
+  it('wakes waiting requests when it is raised or removed', () => {
     const budget = openBudget()
     budget.limitWorkspaces(new Map([['a', 1]]))
     const account = budget.account(bucketOf('a'))

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('hands out no memory twice, and again what was given back', () => {
+it('hands out no memory twice, and reuses returned memory', () => {
   const pool = createPagePool()
   const pages = take(pool, SLAB_PAGES + 10)
   for (const [n, page] of pages.entries()) page.fill(n % 251)
@@ -32,7 +32,7 @@ it('uses the oldest slab first, so that the others become empty', () => {
   expect(pool.take()).toBe(inSecond)
 })
 
-it('gives a slab back to the system when it has been empty for a minute, not before', () => {
+it('returns a slab to the system once it has been empty for a minute', () => {
   const pool = createPagePool()
   const pages = take(pool, SLAB_PAGES + 1)
   const inSecond = pages.at(-1)!
@@ -48,7 +48,7 @@ it('gives a slab back to the system when it has been empty for a minute, not bef
   expect(pool.take().length).toBe(PAGE_BYTES)
 })
 
-it('takes no memory that is not its own', () => {
+it('rejects memory that is not its own', () => {
   const pool = createPagePool()
   const pages = take(pool, 2)
   const foreign = Buffer.alloc(PAGE_BYTES)

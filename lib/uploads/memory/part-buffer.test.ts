@@ -28,7 +28,7 @@ it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the c
   expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES + 5 * PAGE_BYTES)
 })
 
-it('gives its pages back once, and they are used again', () => {
+it('returns its pages once, and they are reused', () => {
   const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
   const account = budget.account({ workspaceId: 'a' })
   const first = new PartBuffer(account)

@@ -32,14 +32,14 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('a tenant whose buckets never end their answers leaves the others their memory', async () => {
+it('a tenant whose buckets never finish their responses leaves memory for the others', async () => {
   let peakBytes = 0
   vi.spyOn(other.runtime.metrics.memoryUsed, 'set').mockImplementation((bytes) => {
     peakBytes = Math.max(peakBytes, Number(bytes))
   })
   const body = randomBytes(32 * MiB)
   const attack = await starve(node.url, attacker, bucket, body)
-  // Until it holds what it can get: nothing has changed between two checks.
+  // Until it has all the memory it can get, so that nothing has changed between two checks.
   let before = -1
   await vi.waitFor(
     () => {

@@ -11,7 +11,7 @@ import { createTailCap } from './tail-cap.ts'
 const MiB = 1024 ** 2
 
 describeWithDatabase('tails of all workspaces together', (database) => {
-  it('have a cap, and under pressure each workspace its share of it', async () => {
+  it('have a cap, and under pressure each workspace gets its share of it', async () => {
     const { db } = database()
     const { clock } = testRuntime(database())
     const log = createLogger('silent')

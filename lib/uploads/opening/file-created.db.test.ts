@@ -50,7 +50,7 @@ describeWithDatabase('file.created, to an output that asks for it', (database) =
   const clientOf = async (limits = {}) =>
     tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(limits) })
 
-  it('is written by the transaction that creates the file, once, whatever comes after', async () => {
+  it('is written once, by the transaction that creates the file, whatever follows', async () => {
     const limited = { maxFiles: 1, subject: 'ada', metadata: { order: '7' } }
     for (const limits of [{}, limited]) {
       const client = await clientOf(limits)
@@ -73,7 +73,7 @@ describeWithDatabase('file.created, to an output that asks for it', (database) =
     }
   })
 
-  it('is written before the end of a file that comes in one request', async () => {
+  it('is written before the end of a file sent in one request', async () => {
     const url = `${node.url}/pipes/${site.pipe.id}/files/film.bin`
     const { status, body } = await httpCall({
       method: 'PUT',
@@ -94,7 +94,7 @@ describeWithDatabase('file.created, to an output that asks for it', (database) =
     })
   })
 
-  it('is written of each of the files that are created together', async () => {
+  it('is written for each of several files created together', async () => {
     const client = await clientOf()
     const made = await Promise.all(Array.from({ length: 20 }, () => client.create(10)))
     const ids = made.map(({ headers }) => headers.location!.split('/').at(-1)!)
@@ -103,7 +103,7 @@ describeWithDatabase('file.created, to an output that asks for it', (database) =
     expect(events.every(({ isBorn, kind }) => isBorn && kind === 'file.created')).toBe(true)
   })
 
-  it('is written of the file that pieces are joined to, and not of a piece', async () => {
+  it('is written for a joined file, and not for its pieces', async () => {
     const client = await clientOf()
     const piece = (await client.create(10, { 'Upload-Concat': 'partial' })).headers.location!
     expect((await client.patch(piece, 0, randomBytes(10))).status).toBe(204)
@@ -121,7 +121,7 @@ describeWithDatabase('file.created, to an output that asks for it', (database) =
     expect(JSON.parse(born!.payload).data).toMatchObject({ status: 'uploading', size: 10 })
   })
 
-  it('is not written of a creation that is refused', async () => {
+  it('is not written for a refused creation', async () => {
     const spent = await clientOf({ maxFiles: 1 })
     expect((await spent.create(10)).status).toBe(201)
     expect(await told()).toHaveLength(1)

@@ -29,7 +29,7 @@ describe('an upload that is opened', () => {
     return (await rows<{ until: string | null; continued: number }>(database.db, look))[0]!
   }
 
-  it('is not held by a request that cannot read the keys of its bucket', async () => {
+  it("is not held by a request that cannot decrypt its bucket's keys", async () => {
     const broken = await createSite(database)
     const client = await broken.client(node)
     const url = await client.begin(100)
@@ -40,7 +40,7 @@ describe('an upload that is opened', () => {
     await broken.close()
   })
 
-  it('remembers a hundred tokens that continued it, and the last ones', async () => {
+  it('remembers the last hundred tokens that continued it', async () => {
     const url = (await (await site.client(node)).create(1000)).headers.location!
     const file = sql`id = ${fileIdOf(url)}::uuid`
     await database.db.execute(
@@ -54,7 +54,7 @@ describe('an upload that is opened', () => {
     expect(await rows(database.db, last)).toHaveLength(1)
   })
 
-  it('ends before the provider drops it, counted from its beginning', async () => {
+  it('ends before the provider drops it, counted from its start', async () => {
     const r2 = await createSite(database, { pipe: { uploadExpirySeconds: 30 * 86_400 } })
     await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)
     let client = await r2.client(node)

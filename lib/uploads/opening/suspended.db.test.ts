@@ -6,7 +6,7 @@ import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 
 describeWithDatabase('a suspended workspace', (database) => {
-  it('stops what is in progress on every node, keeps its offsets, and goes on to the byte', async () => {
+  it('stops uploads in progress on every node, keeps their offsets, and continues at the exact byte', async () => {
     const site = await createSite(database())
     const nodes = [
       await serveUploads(site.runtime, { terms: { renewMs: 50 } }),
@@ -59,7 +59,7 @@ describeWithDatabase('a suspended workspace', (database) => {
     await site.close()
   })
 
-  it('takes no larger file than its operator allows, and goes on with one that it has begun', async () => {
+  it('accepts no larger file than its operator allows, and continues one that was already started', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)

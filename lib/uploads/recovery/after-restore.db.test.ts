@@ -61,7 +61,7 @@ describe('after a restore', () => {
   }
   const statusOf = async (url: string) => (await showFile(site.runtime, site.actor, fileIdOf(url))).status
 
-  it('uploads are transferred whose objects are there, and others go on', async () => {
+  it('uploads whose objects exist become transferred, and others continue', async () => {
     const finished = await finishedAfterDump()
     const open = await begin()
     expect(await findFinished(node.context)).toEqual({ looked: 2, found: [fileIdOf(finished)] })
@@ -75,7 +75,7 @@ describe('after a restore', () => {
     expect(await findFinished(node.context)).toEqual({ looked: 0, found: [] })
   })
 
-  it('a delivered object is not deleted when the upload that it came of expires', async () => {
+  it('a delivered object is not deleted when its upload expires', async () => {
     await mayRead(false)
     const url = await finishedAfterDump()
     expect(await findFinished(node.context)).toEqual({ looked: 0, found: [] })
@@ -88,7 +88,7 @@ describe('after a restore', () => {
     await mayRead(true)
   })
 
-  it('lists what the database does not know, page by page', async () => {
+  it('lists objects that the database does not know, page by page', async () => {
     client = await site.client(node)
     const [known, unknown] = [await begin(), await begin()]
     await finish(known)
@@ -102,7 +102,7 @@ describe('after a restore', () => {
     expect(await listUnknown(node.context, site.clock.now() + days(1))).toEqual(later)
   })
 
-  it('names a Data Store whose keys may not list', async () => {
+  it('names a Data Store whose keys do not allow listing', async () => {
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'ListObjectsV2', effect })
     const [listed] = await listUnknown(node.context, 0)

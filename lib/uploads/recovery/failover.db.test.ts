@@ -46,7 +46,7 @@ it.each([
   { lost: 'the taking of its lease and its parts', at: 'first' },
   { lost: 'the taking of its lease and its parts', at: 'second' },
 ])(
-  'goes on with an upload under the part numbers that it had when $lost was lost, repaired at the $at try',
+  'continues an upload with its part numbers after losing $lost, repaired at the $at try',
   async ({ lost, at: tryOf }) => {
     await using site = await openSite()
     const { db, client, recent, runtime } = site
@@ -73,7 +73,7 @@ it.each([
 it.each([
   { bytes: 'all bytes', length: 1, taking: /lease_holder = free\.claim/ },
   { bytes: 'some bytes', length: 2, taking: /lease_holder = \$/ },
-])('ends a lease taken for $bytes whose taker never heard of it', async ({ length, taking }) => {
+])('ends a lease taken for $bytes whose response was lost', async ({ length, taking }) => {
   let lossy!: ReturnType<typeof losingAnswers>
   await using site = await openSite((runtime) => {
     lossy = losingAnswers(runtime.db)
@@ -92,7 +92,7 @@ it.each([
   expect((await client.patch(url, 0, Buffer.alloc(1))).status).toBe(204)
 })
 
-it('asks clients for a moment of patience where it does not know their token or their upload', async () => {
+it('asks clients to try again if it does not know their token or upload yet', async () => {
   await using site = await openSite()
   const { db, node, client, recent, runtime } = site
   const known = await client.begin(1)
@@ -125,7 +125,7 @@ async function openSite(change = (runtime: Runtime) => runtime) {
   return { ...site, ...database, node, client, [Symbol.asyncDispose]: close }
 }
 
-it('makes the object of a file whose client has its last answer, also if its parts can no longer be read', async () => {
+it('creates the object of a file whose client has its last response, even if its parts can no longer be read', async () => {
   let lossy!: ReturnType<typeof losingAnswers>
   await using site = await openSite((runtime) => {
     lossy = losingAnswers(runtime.db)
@@ -154,7 +154,7 @@ it('makes the object of a file whose client has its last answer, also if its par
   expect((await bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
 })
 
-it('records a finished file after all that a server refused which had just been promoted', async () => {
+it('records a finished file that a just promoted server first refused', async () => {
   let nowMs = 0
   const recent = createRecentCommits(() => nowMs)
   let lossy!: ReturnType<typeof losingAnswers>
@@ -175,7 +175,7 @@ it('records a finished file after all that a server refused which had just been 
   await done
 })
 
-it('gives a partial upload that lost its last bytes no checksum of them', async () => {
+it('stores no checksum for a partial upload that lost its last bytes', async () => {
   await using site = await openSite()
   const { db, client, recent, runtime } = site
   const whole = randomBytes(12 * MiB)
@@ -192,7 +192,7 @@ it('gives a partial upload that lost its last bytes no checksum of them', async 
   expect(await rows(db, own)).toEqual([{ bytes: 6 * MiB, crc32: crc32(whole.subarray(0, 6 * MiB)) }])
 })
 
-it('cancels an upload again whose cancellation was lost', async () => {
+it('cancels an upload again if its cancellation was lost', async () => {
   await using site = await openSite()
   const { db, client, recent, runtime } = site
   const url = await client.begin(2)

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.close())
 
-it('months of timelines are kept for a year', async () => {
+it('timelines are kept for a year, in months', async () => {
   const { db } = database
   const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
   const [first] = await monthsOf(db, 'file_timeline')
@@ -30,7 +30,7 @@ it('months of timelines are kept for a year', async () => {
   expect(await db.select().from(fileTimeline)).toMatchObject([{ at: new Date(end) }])
 })
 
-it('months are made beside uploads that write, and once nobody reads what has no month, after trying again', async () => {
+it('months are created alongside active uploads, and after retries once nobody reads rows without a month', async () => {
   const { db } = database
   const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
   const [first] = await monthsOf(db, 'file_timeline')

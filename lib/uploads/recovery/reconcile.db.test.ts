@@ -60,11 +60,11 @@ describe('the reconciler', () => {
   describe.each([
     ['one part', MiB],
     ['several parts', 9 * MiB],
-  ])('with a length that was declared behind the bytes of %s', (_, bytes) => {
+  ])('with a length declared after the bytes of %s', (_, bytes) => {
     const declare = (url: string) =>
       client.patch(url, bytes, Buffer.alloc(0), { 'Upload-Length': String(bytes) })
 
-    it('makes the object although the bucket refused it then', async () => {
+    it('creates an object that the bucket refused at first', async () => {
       const whole = randomBytes(bytes)
       const url = await unknownLength(whole)
       const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -77,7 +77,7 @@ describe('the reconciler', () => {
       await arrives(url, whole)
     })
 
-    it('makes the object although the process died then', async () => {
+    it('creates an object whose process died', async () => {
       const whole = randomBytes(bytes)
       const url = await unknownLength(whole)
       await database.db.execute(sql`update files set length_bytes = offset_bytes, lease_fence = lease_fence + 1,
@@ -88,7 +88,7 @@ describe('the reconciler', () => {
     })
   })
 
-  it('makes the objects of others while one bucket hangs, and gives that one its share only', async () => {
+  it('creates other objects while one bucket hangs, and gives that bucket only its share', async () => {
     const hanging = await createSite(database)
     const impatient = await serveUploads(site.runtime, { terms: { ...still, assembleMs: 50 } })
     const upload = async (to: Site, whole: Buffer) => {
@@ -144,7 +144,7 @@ describe('the reconciler', () => {
     await after.close()
   })
 
-  it('sends nothing where taking up took longer than a lease', async () => {
+  it('sends nothing if preparing takes longer than a lease', async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
@@ -170,7 +170,7 @@ describe('the reconciler', () => {
     await arrives(url, whole)
   })
 
-  it('is not overruled by a writer that lost the file: what that one finds fails nothing', async () => {
+  it('is not overruled by a writer that lost the file: its results fail nothing', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     const key = `${fileIdOf(url)}/file`

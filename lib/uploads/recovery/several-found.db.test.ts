@@ -14,7 +14,7 @@ const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 const DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
-describe('a file with several destinations that the database knows as it was before its objects were made', () => {
+describe('a file with several destinations, in a database from before its objects were created', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -113,7 +113,7 @@ describe('a file with several destinations that the database knows as it was bef
     it.each([
       ['one part', MiB],
       ['several', 24 * MiB],
-    ])('ends again as it had ended, of %s', async (_, bytes) => {
+    ])('ends the same way again: %s', async (_, bytes) => {
       const { url, whole, before } = await forgotten(bytes)
       expect(before).toEqual(everywhere)
       await database.recent.redo(database.db, site.runtime.log)
@@ -122,7 +122,7 @@ describe('a file with several destinations that the database knows as it was bef
       await expectAt(buckets, url, whole)
     })
 
-    it('lacks what it had lacked, and is repaired', async () => {
+    it('is missing the same objects as before, and is repaired', async () => {
       const { url, whole, before } = await forgotten(24 * MiB, refuse)
       expect(before).toEqual(lacking('rejected'))
       await database.recent.redo(database.db, site.runtime.log)
@@ -132,7 +132,7 @@ describe('a file with several destinations that the database knows as it was bef
       await expectAt(buckets, url, whole)
     })
 
-    it('is made of its parts where its client has its last answer', async () => {
+    it('is created from its parts if its client has its last response', async () => {
       const { url, whole, before } = await forgotten(24 * MiB, async () => {
         buckets[1]!.faults.add({ operation: 'CompleteMultipartUpload', effect: DOWN, times: 100 })
       })
@@ -143,7 +143,7 @@ describe('a file with several destinations that the database knows as it was bef
     })
   })
 
-  describe('when its client goes on', () => {
+  describe('when its client continues', () => {
     it('is found where its objects are', async () => {
       const { url, whole, half } = await forgotten(24 * MiB)
       expect((await client.patch(url, half, whole.subarray(half))).status).toBe(204)
@@ -153,7 +153,7 @@ describe('a file with several destinations that the database knows as it was bef
       await expectAt(buckets, url, whole)
     })
 
-    it('fails if a required one lacks its object', async () => {
+    it('fails if a required destination is missing its object', async () => {
       const { url, whole, half } = await forgotten(24 * MiB)
       await buckets[1]!.remove(`${fileIdOf(url)}/file`)
       expect((await client.patch(url, half, whole.subarray(half))).status).toBe(502)
@@ -168,14 +168,14 @@ describe('a file with several destinations that the database knows as it was bef
       expect(await stateOf(url)).toEqual(everywhere)
     })
 
-    it('is partially transferred where one of best effort has none', async () => {
+    it('is partially transferred if a best-effort destination has none', async () => {
       const { url } = await forgotten(24 * MiB)
       await buckets[2]!.remove(`${fileIdOf(url)}/file`)
       expect((await findFinished(node.context)).found).toEqual([fileIdOf(url)])
       expect(await stateOf(url)).toEqual(lacking('unknown'))
     })
 
-    it('stays as it is where a required one has none', async () => {
+    it('stays unchanged if a required destination has none', async () => {
       const { url } = await forgotten(24 * MiB)
       await buckets[0]!.remove(`${fileIdOf(url)}/file`)
       expect((await findFinished(node.context)).found).toEqual([])

@@ -44,7 +44,7 @@ describeWithDatabase('what time brings', (database) => {
     await site?.close()
   })
 
-  it('ends an upload that was not finished in time, and clears its parts away', async () => {
+  it('ends an upload that was not finished in time, and clears its parts', async () => {
     const url = await client.begin(20 * MiB)
     await client.patch(url, 0, randomBytes(9 * MiB))
     expect(await expireUploads(node.context)).toBe(0)
@@ -58,7 +58,7 @@ describeWithDatabase('what time brings', (database) => {
     await renew()
   })
 
-  it('each byte that comes puts expiry off, but not past 30 days', async () => {
+  it('postpones expiry with each byte, but not past 30 days', async () => {
     const url = await client.begin(1000)
     for (let day = 0; day < 4; day++) {
       site.clock.advance(days(6))
@@ -72,7 +72,7 @@ describeWithDatabase('what time brings', (database) => {
     expect((await client.head(url)).status).toBe(410)
   })
 
-  it('a reservation without a byte for an hour lapses, and is made again when the upload goes on', async () => {
+  it('drops a reservation after an hour without bytes, and reserves again when the upload continues', async () => {
     const before = await usage()
     const url = await client.begin(1000)
     expect((await usage()).reserved - before.reserved).toBe(1000)
@@ -87,7 +87,7 @@ describeWithDatabase('what time brings', (database) => {
     expect(await usage()).toEqual({ used: before.used + 1000, reserved: before.reserved })
   })
 
-  it('a reservation that lapsed is made again before a byte is accepted, or refused', async () => {
+  it('renews a lapsed reservation before accepting bytes, or refuses them', async () => {
     const poor = await createSite(database(), { settings: { FREE_TIER_BYTES: '1000' } })
     const strict = await serveUploads(poor.runtime)
     const token = await poor.token({ expiresIn: 86_400 })
@@ -109,7 +109,7 @@ describeWithDatabase('what time brings', (database) => {
     await poor.close()
   })
 
-  it('cancel ends what is in progress, gives back what it reserved, and refuses what has ended', async () => {
+  it('cancels an upload in progress, returns its reservation, and refuses one that has ended', async () => {
     const before = await usage()
     const url = await client.begin(1000)
     await client.patch(url, 0, randomBytes(100))
@@ -130,7 +130,7 @@ describeWithDatabase('what time brings', (database) => {
     await Promise.all(node.context.background)
   }
 
-  it('gives a file up after 24 hours without an object and one more attempt', async () => {
+  it('fails a file after 24 hours without an object and one more attempt', async () => {
     const url = await client.begin(9 * MiB)
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect })
@@ -154,7 +154,7 @@ describeWithDatabase('what time brings', (database) => {
     site.bucket.faults.clear()
   })
 
-  it('finds an object that was made a day before anybody could hear of it', async () => {
+  it('finds an object that was created a day before anybody could know', async () => {
     await renew()
     const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
@@ -168,7 +168,7 @@ describeWithDatabase('what time brings', (database) => {
     expect(await fileOf(url)).toMatchObject({ status: 'transferred' })
   })
 
-  it('does not say that there is no object where nobody can know', async () => {
+  it('does not deny an object that may exist', async () => {
     await renew()
     const url = await client.begin(9 * MiB)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect: SLOW_DOWN })
@@ -221,7 +221,7 @@ describeWithDatabase('a file that is given up', (database) => {
     await Promise.all(context.background)
   }
 
-  it('is tried again if the ledger could not record the object that was found', async () => {
+  it('tries again if the ledger could not record the object it found', async () => {
     site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
     site.bucket.faults.add({ operation, call: 2, times: 100, effect: SLOW_DOWN })
     const url = await send(9 * MiB)
@@ -257,7 +257,7 @@ describeWithDatabase('the quota', (database) => {
   })
 
   describe('of 10,000 bytes', () => {
-    it('lets 10 of 50 through at once where there is room for 10, and refuses the rest with the day it resets', async () => {
+    it('admits 10 of 50 simultaneous uploads if there is room for 10, and refuses the rest with the reset date', async () => {
       const client = await site.client(node)
       const replies = await Promise.all(Array.from({ length: 50 }, () => client.create(990)))
       const refused = replies.filter(({ status }) => status === 403)
@@ -275,7 +275,7 @@ describeWithDatabase('the quota', (database) => {
       expect((await client.patch(made.headers.location!, 0, randomBytes(990))).status).toBe(204)
     })
 
-    it('says that waiting does not help a file that is larger than the quota of a month', async () => {
+    it("says that waiting does not help a file larger than a month's quota", async () => {
       const client = await site.client(node)
       const { detail } = JSON.parse((await client.create(10_001)).body)
       expect(detail).toMatch(/^The upload needs 10001 bytes, but only \d+ are left/)
@@ -283,7 +283,7 @@ describeWithDatabase('the quota', (database) => {
       expect(detail).not.toContain('resets')
     })
 
-    it('says that it is used up where nothing is left', async () => {
+    it('says that it is used up if nothing is left', async () => {
       const client = await site.client(node)
       const { headers } = await client.create(100)
       expect(JSON.parse((await client.create(1)).body).detail).toMatch(
@@ -292,7 +292,7 @@ describeWithDatabase('the quota', (database) => {
       expect((await client.terminate(headers.location!)).status).toBe(204)
     })
 
-    it('holds a deferred length back as its bytes come', async () => {
+    it('limits an upload of unknown length as its bytes arrive', async () => {
       const client = await site.client(node)
       const url = await client.begin(null)
       expect((await client.patch(url, 0, randomBytes(50))).status).toBe(204)

@@ -43,7 +43,7 @@ export class ObjectCopy {
     this.#signal = signal
   }
 
-  /** More of it is copied than before. */
+  /** Called when more of it has been copied. */
   get isProgress(): boolean {
     return this.#isProgress
   }

@@ -18,7 +18,7 @@ import { repairDestinations } from './repair-destinations.ts'
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 
-describe('a destination that lacks an object', () => {
+describe('a destination that is missing an object', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -74,7 +74,10 @@ describe('a destination that lacks an object', () => {
     )
     return file!
   }
-  /** Uploads a file that the target refuses. A minute later, nothing can arrive there any more. */
+  /**
+   * Uploads a file that one destination refuses, and moves the clock a minute, after which no request to it
+   * is in flight.
+   */
   async function lacking(bytes: number) {
     const whole = randomBytes(bytes)
     const client = await site.client(node)
@@ -104,7 +107,7 @@ describe('a destination that lacks an object', () => {
     ['no bytes', 0],
     ['one part', MiB],
     ['several parts', 20 * MiB],
-  ])('gets a copy of %s, and the file another event', async (_, bytes) => {
+  ])('gets a copy of %s, and the file gets another event', async (_, bytes) => {
     const { url, whole } = await lacking(bytes)
     const counted = () => rows(database.db, sql`select what from tallies where pipe_id = ${site.pipe.id}`)
     const before = await counted()
@@ -116,7 +119,7 @@ describe('a destination that lacks an object', () => {
     expect(await counted()).toEqual(before)
   })
 
-  it('goes on after the parts that an attempt before has copied', async () => {
+  it('continues after the parts that an earlier attempt copied', async () => {
     const { url, whole } = await lacking(20 * MiB)
     target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
     await repairAll()
@@ -128,7 +131,7 @@ describe('a destination that lacks an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('aborts what the upload had left there before it begins', async () => {
+  it('aborts what the upload left there before it starts', async () => {
     const whole = randomBytes(20 * MiB)
     const client = await site.client(node)
     target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
@@ -145,7 +148,7 @@ describe('a destination that lacks an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('is told about where no destination may be read, and repaired once one may', async () => {
+  it('is reported if no destination can be read, and repaired once one can', async () => {
     await mayRead(false)
     const { url } = await lacking(MiB)
     await repairAll()
@@ -165,7 +168,7 @@ describe('a destination that lacks an object', () => {
   it.each([
     ['one part', MiB],
     ['several parts', 20 * MiB],
-  ])('never gets other bytes than those that were uploaded, of %s', async (_, bytes) => {
+  ])('never gets bytes other than those uploaded, for %s', async (_, bytes) => {
     const { url, whole } = await lacking(bytes)
     const other = randomBytes(bytes)
     const key = (await source.objects()).find((one) => one.startsWith(fileIdOf(url)))!
@@ -182,7 +185,7 @@ describe('a destination that lacks an object', () => {
     expect(await target.unfinished()).toEqual([])
   })
 
-  it('is given up after the last attempt, and tried again by hand', async () => {
+  it('is abandoned after the last attempt, and can be retried manually', async () => {
     const { url } = await lacking(20 * MiB)
     target.faults.add({ operation: 'any', effect: REFUSED, times: 1000 })
     for (const [n, delayMs] of [...RETRY_DELAYS_MS, 0].entries()) {
@@ -204,7 +207,7 @@ describe('a destination that lacks an object', () => {
     expect(audited).toEqual([{ detail: { destinationId: to(url).dataStoreId } }])
   })
 
-  it('is tried again if that is asked for during the last attempt', async () => {
+  it('is retried if that is requested during the last attempt', async () => {
     const { url } = await lacking(MiB)
     await database.db.execute(
       sql`update file_destinations set repair_attempts = ${RETRY_DELAYS_MS.length} where file_id = ${fileIdOf(url)}::uuid`,
@@ -225,7 +228,7 @@ describe('a destination that lacks an object', () => {
     expect(await stateOf(url)).toMatchObject(repaired)
   })
 
-  it('goes on at a node with less memory in parts of the same size', async () => {
+  it('continues on a node with less memory, in parts of the same size', async () => {
     const found = (capabilities: object | null) =>
       database.db.execute(
         sql`update data_stores set found = ${capabilities && JSON.stringify(capabilities)}::jsonb, updated_at = clock_timestamp()
@@ -248,7 +251,7 @@ describe('a destination that lacks an object', () => {
     expect(target.traffic.counts().UploadPart! - sentBefore).toBe(3 + 1)
   })
 
-  it('is asked for while its worker records something: neither waits for the other', async () => {
+  it('can be requested while its worker records something: neither waits for the other', async () => {
     const { url } = await lacking(MiB)
     let asking: Promise<void> | undefined
     await database.db.transaction(async (tx) => {
@@ -266,7 +269,7 @@ describe('a destination that lacks an object', () => {
     expect(await stateOf(url)).toMatchObject(repaired)
   })
 
-  it('is found if the answer to the Complete was lost', async () => {
+  it('is found if the response to Complete was lost', async () => {
     const { url, whole } = await lacking(20 * MiB)
     target.faults.add({
       operation: 'CompleteMultipartUpload',
@@ -283,7 +286,7 @@ describe('a destination that lacks an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('is nobody else’s once a worker was presumed dead: what that one still does changes nothing', async () => {
+  it('is taken from a worker that was presumed dead, whose later actions change nothing', async () => {
     const { url, whole } = await lacking(20 * MiB)
     const limits = { limit: 1, limitPerBucket: 1, busy: [], nowMs: site.clock.now() }
     const [dead] = await claimRepairs(database.db, -1, limits)
@@ -294,7 +297,7 @@ describe('a destination that lacks an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('is asked for by hand only where that can succeed', async () => {
+  it('can be requested manually only if it can succeed', async () => {
     const { url } = await lacking(MiB)
     const repair = (at = to(url)) => repairDestination(site.runtime, site.actor, at)
     await expect(repair({ ...to(url), dataStoreId: site.dataStore.id })).rejects.toThrow('has the object')

@@ -43,18 +43,18 @@ const ROWS: [fault: string, error: unknown, verdicts: Verdict[]][] = [
   ],
 ]
 
-describe.each(ROWS)('a fault of the kind %s', (_, error, verdicts) => {
+describe.each(ROWS)('a fault of kind %s', (_, error, verdicts) => {
   it.each(STEPS.map((step, n) => [step, verdicts[n]!] as const))('at the step %s: %s', (step, verdict) => {
     expect(classify(error, step).verdict).toBe(verdict)
   })
 })
 
-describe('a Complete whose object may be there, by credentials that may not look', () => {
+describe('a Complete whose object may exist, with credentials that may not look', () => {
   const DAY_MS = 86_400_000
   const judge = (error: BucketError, attempts: { sentBefore?: boolean; ageMs?: number }) =>
     classify(error, 'complete', { ...attempts, mayRead: false }).verdict
 
-  it('has made it if the bucket has one, or if nothing else can have ended a repeated one', () => {
+  it('has created it if the bucket has one, or if nothing else can have ended a repeated one', () => {
     expect(judge(of('exists'), { ageMs: 30 * DAY_MS })).toBe('infer')
     expect(judge(of('no_such_upload'), { sentBefore: true, ageMs: DAY_MS - 1 })).toBe('infer')
     expect(judge(repeated(of('no_such_upload')), { ageMs: 0 })).toBe('infer')
@@ -65,7 +65,7 @@ describe('a Complete whose object may be there, by credentials that may not look
     expect(judge(of('no_such_upload'), { ageMs: 0 })).toBe('look up')
   })
 
-  it('is looked up by credentials that may', () => {
+  it('is looked up if the credentials allow it', () => {
     expect(classify(of('no_such_upload'), 'complete', { sentBefore: true, ageMs: 0 }).verdict).toBe('look up')
   })
 })
@@ -110,7 +110,7 @@ it.each<[Blame, unknown]>([
   expect(classify(error, 'put').blame).toBe(blame)
 })
 
-it('tells the client the words of the bucket, and when to come back', () => {
+it("tells the client the bucket's message, and when to try again", () => {
   const refused = errorForClient(of('refused')) as SluiceError
   expect([refused.status, refused.message]).toEqual([502, 'words'])
   expect(refused.headers).not.toHaveProperty('Retry-After')

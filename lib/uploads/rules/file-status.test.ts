@@ -86,7 +86,7 @@ function walk([which, from, to]: [string, Short, Short]): string[] {
 }
 
 it.each(MOVES)(
-  '%s: a destination that goes from %s to %s changes an ended file as the table has it',
+  '%s: a destination that goes from %s to %s changes an ended file as in the table',
   (...move) => {
     const walked = walk(move)
     expect(walked.length).toBeGreaterThan(0)
@@ -94,7 +94,7 @@ it.each(MOVES)(
   },
 )
 
-it('has every later change of a file in the table, and no other', () => {
+it('lists every later change of a file in the table, and no other', () => {
   const changes = MOVES.flatMap(walk).filter((what) => !ENDS.has(what))
   expect(new Set(changes)).toEqual(new Set(LATER))
 })

@@ -15,8 +15,8 @@ function open(found: Bound, requestEndOffset?: number, ahead = 4): PartNumbers {
   )
 }
 
-describe('the part numbers of an upload', () => {
-  it('are bound ahead along the plan, up to the end of the request', () => {
+describe("an upload's part numbers", () => {
+  it('are bound in advance according to the plan, up to the end of the request', () => {
     expect(open(NOTHING_BOUND).toBind().boundEnds).toEqual([8, 16, 24, 32].map((n) => n * MiB))
     expect(open(NOTHING_BOUND, 21 * MiB).toBind().boundEnds).toEqual([8, 16, 21].map((n) => n * MiB))
     expect(open(NOTHING_BOUND, 20 * MiB).toBind().boundEnds).toEqual([8, 16].map((n) => n * MiB))
@@ -24,12 +24,12 @@ describe('the part numbers of an upload', () => {
     expect(open(nearItsEnd).toBind().boundEnds).toEqual([56 * MiB, LENGTH])
   })
 
-  it('are none for a file that fits a single PutObject', () => {
+  it('are not used for a file that fits a single PutObject', () => {
     const plan = planParts(limits, { lengthBytes: 4096, partBytes: null, requestEndOffset: 4096 })
     expect(new PartNumbers(NOTHING_BOUND, plan, 4).toBind()).toEqual(NOTHING_BOUND)
   })
 
-  it('may end early where nobody has bound them', () => {
+  it('may end early if nobody has bound them', () => {
     const numbers = open(NOTHING_BOUND)
     expect(numbers.mayEndAt(6 * MiB)).toBe(true)
     expect(numbers.mayEndAt(4 * MiB)).toBe(false)
@@ -38,7 +38,7 @@ describe('the part numbers of an upload', () => {
     expect(numbers.toBind().boundEnds[0]).toBe(6 * MiB)
   })
 
-  it('stay as they are where an earlier writer may have sent them', () => {
+  it('stay unchanged if an earlier writer may have sent them', () => {
     const numbers = open({ recordedParts: 2, recordedBytes: 13 * MiB, boundEnds: [20 * MiB, 27 * MiB] })
     expect(numbers.targetOffset).toBe(20 * MiB)
     expect(numbers.mayEndAt(19 * MiB)).toBe(false)
@@ -52,7 +52,7 @@ describe('the part numbers of an upload', () => {
     })
   })
 
-  it('are free again once a writer that has not sent them lets go', () => {
+  it('are free again once a writer that has not sent them releases the lease', () => {
     const numbers = open(NOTHING_BOUND)
     numbers.bindingWritten(numbers.toBind())
     numbers.take(8 * MiB)
@@ -66,7 +66,7 @@ describe('the part numbers of an upload', () => {
     })
   })
 
-  it('mean the same bytes in every request that ever goes out, whoever crashes when', () => {
+  it('refer to the same bytes in every request, whenever a writer crashes', () => {
     const choice = fc.nat(99)
     const request = fc.record({ bytes: fc.integer({ min: 1, max: 30 * MiB }), known: fc.boolean() })
     fc.assert(

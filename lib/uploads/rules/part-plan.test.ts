@@ -34,11 +34,11 @@ describe('the part plan', () => {
   it.each([
     ['a small file', aws, 100 * MiB, 13],
     ['a file for which 8 MiB are enough', aws, 70 * GiB, 8960],
-  ])('%s of known length fits in equal parts', (_, limits, lengthBytes, parts) => {
+  ])('fits %s of known length into equal parts', (_, limits, lengthBytes, parts) => {
     expect(partsOf(limits, lengthBytes, true)).toBe(parts)
   })
 
-  it.each([aws, r2, scaleway])('the largest fits in the numbers that there are', (limits) => {
+  it.each([aws, r2, scaleway])('fits the largest upload into the available numbers', (limits) => {
     expect(partsOf(limits, largestUpload(limits), true)).toBeLessThanOrEqual(limits.maxParts)
   })
 
@@ -63,7 +63,7 @@ describe('the part plan', () => {
   })
 
   it.each([aws, scaleway])(
-    'a deferred length reaches two fifths of the largest, however often it is interrupted',
+    'with a deferred length, reaches two fifths of the largest size, however often it is interrupted',
     (limits) => {
       let offsetBytes = 0
       for (let nextNumber = 1; nextNumber <= limits.maxParts; nextNumber++) {
@@ -76,20 +76,20 @@ describe('the part plan', () => {
   )
 
   it.each([aws, scaleway])(
-    'a deferred length has parts that grow, and reaches over half of the largest',
+    'with a deferred length, uses growing parts, and reaches over half of the largest size',
     (limits) => {
       expect(partsOf(limits, largestUpload(limits) * 0.55, false)).toBeLessThanOrEqual(limits.maxParts)
       expect(partsOf(limits, 100 * MiB, false)).toBe(13)
     },
   )
 
-  it('takes an eighth of the memory at most, and 8 MiB at least', () => {
+  it('takes at most an eighth of the memory, and at least 8 MiB', () => {
     expect(largestPartBytes(256 * MiB)).toBe(32 * MiB)
     expect(largestPartBytes(16 * MiB)).toBe(8 * MiB)
     expect([aws.maxPartBytes, r2.maxPartBytes]).toEqual([512 * MiB, 64 * MiB])
   })
 
-  it('stays what the undivided memory allows where up to four processes divide it', () => {
+  it('does not change if up to four processes share the memory', () => {
     for (const memoryBytes of [256 * MiB, GiB, 64 * GiB])
       for (const processes of [2, 3, 4])
         expect(largestPartBytes(memoryBytes, memoryBytes / processes)).toBe(largestPartBytes(memoryBytes))
@@ -97,7 +97,7 @@ describe('the part plan', () => {
     expect(largestPartBytes(8 * GiB, GiB)).toBe(512 * MiB)
   })
 
-  it('has one size where all must be equal, large enough for the length', () => {
+  it('uses one size, large enough for the length, if all parts must be equal', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: largestUpload(r2) }), (lengthBytes) => {
         const size = equalPartBytes(r2, lengthBytes)
@@ -108,7 +108,7 @@ describe('the part plan', () => {
     expect(equalPartBytes(r2, null)).toBe(64 * MiB)
   })
 
-  it('never runs out of numbers, wherever interruptions close parts early and crashes burn numbers', () => {
+  it('never runs out of numbers, wherever interruptions close parts early and crashes use up numbers', () => {
     const interruption = fc.record({
       cutBytes: fc.integer({ min: 1, max: 8 * MiB }),
       burnt: fc.integer({ min: 0, max: 4 }),
@@ -140,7 +140,7 @@ describe('the part plan', () => {
     )
   })
 
-  it('closes no part early where all must be equal, or below what S3 takes', () => {
+  it('closes no part early if all must be equal, or below the S3 minimum', () => {
     const at = { lengthBytes: GiB, offsetBytes: 0, nextNumber: 1, partBytes: 6 * MiB }
     expect(mayCloseEarly(aws, at)).toBe(true)
     expect(mayCloseEarly(r2, at)).toBe(false)

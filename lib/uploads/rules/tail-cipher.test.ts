@@ -8,7 +8,7 @@ const tailCipher = createTailCipher(createVault([first]))
 const bytes = randomBytes(1000)
 const sealed = { offsetBytes: 5, ...tailCipher.sealer('one')(5, bytes) }
 
-it('opens what it sealed, of its file and at its offset only', () => {
+it('decrypts what it encrypted, only for its own file and offset', () => {
   expect(sealed.bytes.length).toBe(bytes.length + SEAL_BYTES)
   expect(sealed.bytes.includes(bytes.subarray(500, 516))).toBe(false)
   expect(tailCipher.opener('one')(sealed).equals(bytes)).toBe(true)
@@ -16,7 +16,7 @@ it('opens what it sealed, of its file and at its offset only', () => {
   expect(() => tailCipher.opener('one')({ ...sealed, offsetBytes: 6 })).toThrow()
 })
 
-it('opens no row by the key of another file', () => {
+it("decrypts no row with another file's key", () => {
   const other = tailCipher.sealer('two')(5, bytes)
   expect(() => tailCipher.opener('one')({ ...sealed, key: other.key })).toThrow()
 })
@@ -31,7 +31,7 @@ it.each([0, 11, 28, 1027])('refuses a row cut down to %i bytes', (length) => {
   expect(() => tailCipher.opener('one')({ ...sealed, bytes: sealed.bytes.subarray(0, length) })).toThrow()
 })
 
-it('seals the same bytes at the same offset differently each time', () => {
+it('encrypts the same bytes at the same offset differently each time', () => {
   const seal = tailCipher.sealer('one')
   const [once, again] = [seal(0, bytes), seal(0, bytes)]
   expect(once.key).toBe(again.key)
@@ -39,7 +39,7 @@ it('seals the same bytes at the same offset differently each time', () => {
   expect(tailCipher.sealer('one')(0, bytes).key).not.toBe(once.key)
 })
 
-it('opens nothing without a key of ENCRYPTION_KEY', () => {
+it('decrypts nothing without a key from ENCRYPTION_KEY', () => {
   const stranger = createTailCipher(createVault([second]))
   expect(() => stranger.opener('one')(sealed)).toThrow(expect.objectContaining({ code: 'unavailable' }))
   expect(

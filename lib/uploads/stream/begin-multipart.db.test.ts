@@ -26,7 +26,7 @@ afterAll(async () => {
 it.each([
   ['another writer has taken the upload', 'lease_fence = lease_fence + 1, lease_until = null'],
   ['the upload was ended', "status = 'canceled', lease_until = null"],
-])('aborts a multipart upload that was begun while %s', async (_, change) => {
+])('aborts a multipart upload that was started while %s', async (_, change) => {
   const client = await site.client(node)
   const url = await client.begin(20 * MiB)
   site.bucket.faults.add({

@@ -16,7 +16,7 @@ const sha1 = (bytes: Buffer) => ({
   'Upload-Checksum': `sha1 ${createHash('sha1').update(bytes).digest('base64')}`,
 })
 
-describe('a crowd that needs more memory than there is', () => {
+describe('many uploads that need more memory than there is', () => {
   let database: DatabaseHandle
   let site: Site
   let other: Site
@@ -66,7 +66,7 @@ describe('a crowd that needs more memory than there is', () => {
     return { urls, patches, end: () => patches.map((patch) => patch.write(chunk.subarray(-1))) }
   }
 
-  it('gets on although each body has a checksum, and none is whole', async () => {
+  it('make progress although each body has a checksum and none is complete', async () => {
     const { urls, patches, end } = await crowd(sha1)
     // They have sent more than one bucket's uploads may hold. A chunk that arrived in one piece makes two tails.
     const tails = async () => Math.max(...(await Promise.all(urls.map(tailsOf))))
@@ -81,7 +81,7 @@ describe('a crowd that needs more memory than there is', () => {
     }
   })
 
-  it('keeps nothing of bodies whose checksum turns out to be false, or that are cut', async () => {
+  it('keep nothing of bodies with a wrong checksum or an interruption', async () => {
     const { urls, patches, end } = await crowd(() => sha1(Buffer.from('another')))
     patches[0]!.cut()
     end()
@@ -93,7 +93,7 @@ describe('a crowd that needs more memory than there is', () => {
     }
   })
 
-  it('leaves another customer memory, though its bucket answers nothing', async () => {
+  it('leave memory for another customer although their bucket does not respond', async () => {
     const effect = { kind: 'hold', gate: 'creation' } as const
     site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
     const urls = await Promise.all(Array.from({ length: CROWD }, () => begin(100 * MiB)))

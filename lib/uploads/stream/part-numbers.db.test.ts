@@ -18,7 +18,7 @@ const MiB = 1024 * 1024
 const whole = randomBytes(30 * MiB)
 const sha1 = (bytes: Buffer) => `sha1 ${createHash('sha1').update(bytes).digest('base64')}`
 
-describe('part numbers have no gap and no damage comes of a late part', () => {
+describe('part numbers have no gap, and a late part does no damage', () => {
   let database: DatabaseHandle
   let site: Site
   let proxy: Awaited<ReturnType<typeof openHoldingProxy>>
@@ -66,7 +66,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
   it.each([
     ['in whole parts', 30 * MiB],
     ['in chunks of another size', 6 * MiB],
-  ])('where a node is taken for dead in the middle, and another continues %s', async (_, chunkBytes) => {
+  ])('when a node is presumed dead in the middle, and another continues %s', async (_, chunkBytes) => {
     const url = await begin()
     const caught = proxy.holdParts((number) => number === 2)
     const dying = client.patch(url, 0, whole.subarray(0, 25 * MiB)).catch(() => {})
@@ -88,7 +88,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await dying
   })
 
-  it('where the checksum of a body did not agree', async () => {
+  it("when a body's checksum does not match", async () => {
     const url = await begin()
     const wrong = Buffer.from(whole).fill(0, 9 * MiB, 10 * MiB)
     const reply = await client.patch(url, 0, wrong, { 'Upload-Checksum': sha1(whole) })
@@ -97,7 +97,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await finish(url)
   })
 
-  it('where a body with a checksum was cut', async () => {
+  it('when a body with a checksum is interrupted', async () => {
     const url = await begin()
     const headers = { 'Upload-Checksum': sha1(whole) }
     const patch = openPatch(client, url, { offset: 0, length: whole.length, headers })
@@ -108,7 +108,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await finish(url)
   })
 
-  it('where a part failed while those after it arrived', async () => {
+  it('when a part fails while those after it arrive', async () => {
     const url = await begin()
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 1, effect })
@@ -116,7 +116,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await finish(url)
   })
 
-  it.each(['preempted', 'drained'])('where a writer was %s and closed a part early', async (how) => {
+  it.each(['preempted', 'drained'])('when a writer was %s and closed a part early', async (how) => {
     const url = await begin()
     const writer = how === 'drained' ? await serveUploads(site.runtime) : node
     const address = writer.url + new URL(url).pathname
@@ -132,7 +132,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await finish(url)
   })
 
-  it.each(['preempted', 'drained'])('where the writer of a body with a checksum was %s', async (how) => {
+  it.each(['preempted', 'drained'])('when the writer of a body with a checksum was %s', async (how) => {
     const url = await begin()
     const writer = await serveUploads(site.runtime, { terms: { atomicTurnMs: 1, atomicQuietMs: 1 } })
     const headers = { 'Upload-Checksum': sha1(whole) }
@@ -151,7 +151,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await finish(url)
   })
 
-  it('where a node was drained while the bucket refused a part', async () => {
+  it('when a node is drained while the bucket refuses a part', async () => {
     const url = await begin()
     const writer = await serveUploads(site.runtime)
     const key = `${fileIdOf(url)}/file`
@@ -167,7 +167,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await finish(url)
   })
 
-  it('where the answer of the database to a recorded part was lost', async () => {
+  it("when the database's response to recording a part is lost", async () => {
     const url = await begin()
     const { db, leases } = node.context
     const { lease } = (await leases.take({ fileId: fileIdOf(url), tokenId: null, plan: undefined }))!
@@ -182,7 +182,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await client.terminate(url)
   })
 
-  it('where a writer sent its first part while the next one waited for the lease', async () => {
+  it('when a writer sends its first part while the next one waits for the lease', async () => {
     const url = await begin()
     const { context } = node
     const file = sql`id = ${fileIdOf(url)}::uuid`

@@ -11,7 +11,7 @@ import { Parts } from './parts.ts'
 
 const MiB = 1024 * 1024
 const whole = randomBytes(30 * MiB)
-describe('parts on their way', () => {
+describe('parts in flight', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -58,7 +58,7 @@ describe('parts on their way', () => {
   }
 
   it.each(['was cut', 'did not agree'])(
-    'sends no part any more once its number is free, as a body %s',
+    'sends no part once its number is free, after a body %s',
     async (how) => {
       const url = await begin()
       const body = whole.subarray(9 * MiB, 18 * MiB)
@@ -91,7 +91,7 @@ describe('parts on their way', () => {
     },
   )
 
-  it('waits for no memory any more once they are disposed of', async () => {
+  it('stops waiting for memory once they are disposed of', async () => {
     const url = await begin()
     const { context } = node
     const right = await context.rights.toContinue(client.token, {

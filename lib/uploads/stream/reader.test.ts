@@ -146,7 +146,7 @@ async function request(lengthBytes: number, options: Options = {}) {
   }
 }
 
-it('cuts the body into parts, and leaves the rest to the end', async () => {
+it('cuts the body into parts, and leaves the rest for the end', async () => {
   const { push, pieces, source, reading } = await request(20 * MiB)
   await push(9 * MiB)
   await push(10 * MiB)
@@ -156,7 +156,7 @@ it('cuts the body into parts, and leaves the rest to the end', async () => {
   expect(pieces.map(({ buffer }) => buffer.bytes)).toEqual([8 * MiB, 8 * MiB, 3 * MiB])
 })
 
-it('begins the next part with what is left of a page', async () => {
+it('starts the next part with the rest of a page', async () => {
   const { push, pieces, source, reading } = await request(20 * MiB)
   const sentBytes = 168 * 50_000
   for (let sent = 0; sent < sentBytes; sent += 50_000) expect(await push(50_000)).toBe(50_000)
@@ -165,7 +165,7 @@ it('begins the next part with what is left of a page', async () => {
   expect(pieces.map(({ buffer }) => buffer.bytes)).toEqual([8 * MiB, sentBytes - 8 * MiB])
 })
 
-it('reads on once there is memory, though it was first the parts that held it up', async () => {
+it('reads on once there is memory, even if the parts blocked it first', async () => {
   const { budget, parts, push, record, flows } = await request(100 * MiB)
   await push(24 * MiB)
   expect(parts.waiting).toHaveLength(3)
@@ -179,7 +179,7 @@ it('reads on once there is memory, though it was first the parts that held it up
   expect(flows()).toBe(true)
 })
 
-it('asks for a call at most once while it waits for memory', async () => {
+it('registers for a callback at most once while it waits for memory', async () => {
   const { budget, parts, record, push } = await request(100 * MiB)
   await push(9 * MiB)
   budget.full = true
@@ -190,7 +190,7 @@ it('asks for a call at most once while it waits for memory', async () => {
   expect(budget.waiting).toHaveLength(1)
 })
 
-it('does not offer the last bytes of a file, since nothing would come of it', async () => {
+it("does not offer a file's last bytes for spilling, which would be pointless", async () => {
   const { budget, push } = await request(3 * MiB)
   await push(2 * MiB)
   expect(budget.offered!.heldBytes()).toBeGreaterThan(2 * MiB)
@@ -198,7 +198,7 @@ it('does not offer the last bytes of a file, since nothing would come of it', as
   expect(budget.offered!.heldBytes()).toBe(0)
 })
 
-it('is open for the end of the request when all bytes are there, however little memory is left', async () => {
+it('reads the end of the request once all bytes are there, however little memory is left', async () => {
   const { budget, push, flows } = await request(3 * MiB)
   await push(2 * MiB)
   budget.pages.take = () => {
@@ -210,7 +210,7 @@ it('is open for the end of the request when all bytes are there, however little 
   expect(flows()).toBe(true)
 })
 
-it('is open for the end of the request when all bytes are there, however many parts are on their way', async () => {
+it('reads the end of the request once all bytes are there, however many parts are in flight', async () => {
   const { push, parts, flows, source, reading } = await request(24 * MiB + 100)
   await push(100)
   await push(16 * MiB)
@@ -222,7 +222,7 @@ it('is open for the end of the request when all bytes are there, however many pa
   expect(await reading).toMatchObject({ why: 'end', buffer: { bytes: 100 } })
 })
 
-it('ends at once when it is cut while no part has room', async () => {
+it('ends immediately when interrupted while there is no room for a part', async () => {
   const { push, parts, source, reading } = await request(100 * MiB)
   await push(24 * MiB)
   expect(parts.waiting).toHaveLength(3)
@@ -230,7 +230,7 @@ it('ends at once when it is cut while no part has room', async () => {
   expect(await reading).toMatchObject({ why: 'cut' })
 })
 
-it('takes no byte of a chunk that comes while others have used the memory up, and all once there is some', async () => {
+it('takes no byte of a chunk that arrives while others have used up the memory, and all once there is some', async () => {
   const { budget, push, flows } = await request(3 * MiB)
   budget.full = true
   expect(await push(1000)).toBe(0)
@@ -251,7 +251,7 @@ it('takes as much of a large chunk as there is memory for', async () => {
   expect(flows()).toBe(false)
 })
 
-it('does not offer what follows a part on its way, which would hold up everybody who waits for memory', async () => {
+it('does not offer bytes that follow a part in flight, which would block everyone waiting for memory', async () => {
   const { budget, record, push } = await request(100 * MiB)
   await push(9 * MiB)
   expect(budget.offered!.heldBytes()).toBe(0)
@@ -269,7 +269,7 @@ it('offers a part from its first byte until it is full', async () => {
   expect(budget.offers).toBe(0)
 })
 
-it('keeps every byte of a part that is moved out because its own bytes use the memory up', async () => {
+it('keeps every byte of a part that is spilled because its own bytes use up the memory', async () => {
   let now = 0
   const clock = { now: () => now }
   const account = new MemoryBudget(64 * MiB, { clock }).account({ workspaceId: 'a' })
@@ -283,30 +283,30 @@ it('keeps every byte of a part that is moved out because its own bytes use the m
   expect(pieces[0]!.buffer.joined().equals(Buffer.concat(sent))).toBe(true)
 })
 
-it('offers the memory that a few bytes hold', async () => {
+it('offers the memory held by a few bytes', async () => {
   const { budget, push } = await request(MiB)
   await push(1)
   expect(budget.offered!.heldBytes()).toBe(4096)
 })
 
-it('reads no further than what is here while there is no memory', async () => {
+it('reads only what has arrived while there is no memory', async () => {
   const { flows } = await request(MiB, { full: true })
   expect(flows()).toBe(false)
 })
 
-it('keeps the bytes that are here when it is to stop at once', async () => {
+it('keeps the bytes that have arrived when it must stop immediately', async () => {
   const { reading } = await request(MiB, { early: Buffer.alloc(1000), onStop: (stop) => stop('draining') })
   expect(await reading).toMatchObject({ why: 'draining', buffer: { bytes: 1000 } })
 })
 
-it('takes nothing of a chunk that goes past the limit', async () => {
+it('takes nothing of a chunk that exceeds the limit', async () => {
   const { push, reading } = await request(MiB, { limitBytes: 1000 })
   await push(900)
   await push(200)
   expect(await reading).toMatchObject({ why: 'overrun', buffer: { bytes: 900 } })
 })
 
-it('rejects with the first fault of the parts, also while nothing comes', async () => {
+it("rejects with the parts' first fault, even while no bytes arrive", async () => {
   const faults = new AbortController()
   const { push, reading } = await request(MiB, { signal: faults.signal })
   await push(1000)
@@ -314,7 +314,7 @@ it('rejects with the first fault of the parts, also while nothing comes', async 
   await expect(reading).rejects.toThrow('the bucket is gone')
 })
 
-it('reads nothing when its lease is lost before it begins', async () => {
+it('reads nothing if its lease is lost before it starts', async () => {
   const { reading, flows } = await request(MiB, { signal: AbortSignal.abort(new Error('lost')) })
   await expect(reading).rejects.toThrow('lost')
   expect(flows()).toBe(false)

@@ -24,7 +24,7 @@ function recording({ atomic }: { atomic: boolean }) {
 }
 
 it.each([false, true])(
-  'ends no process when a lease is lost while a number is bound (atomic: %s)',
+  'does not crash the process if a lease is lost while a number is bound (atomic: %s)',
   async (atomic) => {
     const unhandled: unknown[] = []
     const note = (error: unknown) => void unhandled.push(error)

@@ -21,14 +21,14 @@ it('closes the connection of a client that sends nothing for two minutes', async
   expect(await ended).toBe('cut')
 })
 
-it('keeps a client that is made to wait', () => {
+it('keeps the connection of a client that has to wait', () => {
   const { body, source } = listen()
   source.pause()
   vi.advanceTimersByTime(600_000)
   expect(body.destroyed).toBe(false)
 })
 
-it('keeps a client that trickles for ten minutes, one byte a minute', () => {
+it('keeps the connection of a client that sends one byte a minute for ten minutes', () => {
   const { body } = listen()
   for (let minute = 0; minute < 10; minute++) {
     vi.advanceTimersByTime(60_000)
@@ -37,7 +37,7 @@ it('keeps a client that trickles for ten minutes, one byte a minute', () => {
   expect(body.destroyed).toBe(false)
 })
 
-it('brings again what was not taken, in order, and the end behind it', async () => {
+it('delivers again what was not taken, in order, followed by the end', async () => {
   const body = new PassThrough()
   const source = new RequestSource(body as unknown as IncomingMessage)
   const came: string[] = []
@@ -73,7 +73,7 @@ it('shows an observer what was taken, once', async () => {
   expect(Buffer.concat(seen).toString()).toBe('abcdefg')
 })
 
-it('tells at once that a client was cut off, though not all was taken', async () => {
+it('reports a disconnected client immediately, although not everything was taken', async () => {
   const { body, source, ended } = listen()
   source.pause()
   body.emit('data', Buffer.from('abcd'))
@@ -81,7 +81,7 @@ it('tells at once that a client was cut off, though not all was taken', async ()
   expect(await ended).toBe('cut')
 })
 
-it('holds nothing up any more once it is stopped, so that a refusal can be read behind the rest', async () => {
+it('blocks nothing once it is stopped, so that the client can read a refusal after sending the rest', async () => {
   const { body, source } = listen()
   source.stop()
   body.resume()
@@ -94,7 +94,7 @@ it('holds nothing up any more once it is stopped, so that a refusal can be read 
   expect(body.readableEnded).toBe(true)
 })
 
-it('frees the memory of chunks that were taken, small ones too', () => {
+it('frees the memory of chunks that were taken, even small ones', () => {
   const { body } = listen()
   const chunk = Buffer.allocUnsafeSlow(1000)
   body.emit('data', chunk)

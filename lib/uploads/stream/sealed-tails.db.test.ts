@@ -33,7 +33,7 @@ describeWithDatabase('an encrypted tail', (database) => {
     return (await rows<{ tails: number }>(database().db, look))[0]!.tails
   }
 
-  it('that was changed is not delivered', async () => {
+  it('is not delivered if it was changed', async () => {
     const whole = randomBytes(2000)
     const url = await begin(whole, 1000)
     await database().db.execute(
@@ -43,7 +43,7 @@ describeWithDatabase('an encrypted tail', (database) => {
     expect(await site.bucket.objects()).not.toContain(`${fileIdOf(url)}/file`)
   })
 
-  it('outlives the key that wrapped its own, for the client and for the reconciler', async () => {
+  it('survives a rotation of the key that wrapped its own, for the client and for the reconciler', async () => {
     const whole = randomBytes(2000)
     const [waiting, stuck] = [await begin(whole, 1000), await begin(whole, 1000)]
     const { runtime } = site

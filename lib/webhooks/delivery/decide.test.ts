@@ -47,7 +47,7 @@ describe('decide', () => {
     expect(after(answer(500, { 'retry-after': '60' })).retryInMs).toBe(5000)
   })
 
-  it('makes one attempt of a test event, and draws no conclusion from it', () => {
+  it('makes one attempt for a test event, and draws no conclusion from it', () => {
     const test = { trigger: 'test', attempt: 1, failingSince: new Date(NOW - 9 * DAY) } as const
     expect(after(answer(410), test)).toEqual({ state: 'failed', error: 'status' })
     expect(after(answer(204), test)).toEqual({ state: 'delivered' })

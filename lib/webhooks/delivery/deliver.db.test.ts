@@ -122,7 +122,7 @@ describeWithDatabase('delivery', (database) => {
     expect(receiver.received).toHaveLength(11)
   })
 
-  it('gives a short wait a job of its own, at its time', async () => {
+  it('creates a separate job for a short wait, at its time', async () => {
     const { event, work } = dispatching(runtime)
     receiver.answerWith(500)
     const output = await addOutput(runtime.db, receiver.url)
@@ -146,7 +146,7 @@ describeWithDatabase('delivery', (database) => {
     expect((await outputRow(output.id)).failingSince).toBeNull()
   })
 
-  it('forgets that an output was failing by a success that was on its way before the failure', async () => {
+  it('forgets that an output was failing after a success that was in flight before the failure', async () => {
     const { event, work } = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
     const answers: ServerResponse[] = []
@@ -165,7 +165,7 @@ describeWithDatabase('delivery', (database) => {
   it.each([
     ['success last', [503, 204], null],
     ['failure last', [204, 503], expect.any(Date)],
-  ])('of attempts that are recorded together, the %s decides', async (_, statuses, failingSince) => {
+  ])('decides by the %s of attempts that are recorded together', async (_, statuses, failingSince) => {
     const { event } = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
     for (const _ of statuses) await event(output)
@@ -249,7 +249,7 @@ describeWithDatabase('delivery', (database) => {
     })
   })
 
-  it('keeps an output on whose new address was entered while the old one said 410', async () => {
+  it('keeps an output on if its address changed while the old one returned 410', async () => {
     const { event, work } = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
     receiver.answerWith(async (_, res) => {
@@ -264,7 +264,7 @@ describeWithDatabase('delivery', (database) => {
     expect((await outputRow(output.id)).enabled).toBe(true)
   })
 
-  it('sends a retry to the address that is entered now', async () => {
+  it('sends a retry to the current address', async () => {
     const { event, work, later } = dispatching(runtime)
     receiver.answerWith(500)
     const output = await addOutput(runtime.db, receiver.url)
@@ -308,7 +308,7 @@ describeWithDatabase('delivery', (database) => {
     expect(String(during!.headers['x-service-signature']).match(/v1=/g)).toHaveLength(2)
   })
 
-  it('gives one attempt to one of two workers', async () => {
+  it('gives an attempt to one of two workers', async () => {
     const one = dispatching(runtime)
     const two = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
@@ -320,7 +320,7 @@ describeWithDatabase('delivery', (database) => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(10)
   })
 
-  it('takes up an attempt whose maker died, when its claim ends', async () => {
+  it("repeats a dead worker's attempt when its claim expires", async () => {
     const called = Promise.withResolvers<ServerResponse>()
     receiver.answerWith((_, res) => called.resolve(res))
     const first = dispatching(runtime)
@@ -342,7 +342,7 @@ describeWithDatabase('delivery', (database) => {
     expect(delivery.attempts.map(({ error }) => error).sort()).toEqual(['connect', null].sort())
   })
 
-  it('does not send what became due while the output was off', async () => {
+  it('does not send deliveries that became due while the output was off', async () => {
     const { event, work } = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
     const fileId = await event(output)

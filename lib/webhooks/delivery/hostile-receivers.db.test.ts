@@ -82,7 +82,7 @@ describe('a receiver that', () => {
     },
   )
 
-  it('sends a body of 1 GB is cut after 16 KiB', async () => {
+  it('sends a body of 1 GB is cut off after 16 KiB', async () => {
     const host = await hostile((socket) =>
       flood(socket, `${OK}Content-Length: 1073741824\r\n\r\n`, 'x'.repeat(65_536)),
     )
@@ -120,7 +120,7 @@ describe('a receiver that', () => {
       { error: 'status', errorDetail: /informational/ },
     ],
   ])(
-    '%s is cut, and named',
+    '%s is cut off and reported',
     async (_, answer, { error, errorDetail }: { error?: string; errorDetail?: RegExp }, limits = {}) => {
       const log = await logOf(`http://${await hostile(answer)}/`, { limits })
       expect(log).toMatchObject({
@@ -132,7 +132,7 @@ describe('a receiver that', () => {
     },
   )
 
-  it('drips its body is cut, and counts as what its status says', async () => {
+  it('sends its body too slowly is cut off, and its status counts', async () => {
     const host = await hostile((socket) =>
       drip(socket, `${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'),
     )
@@ -144,7 +144,7 @@ describe('a receiver that', () => {
   })
 })
 
-describe('127.0.0.1 is refused, and named, when it is written', () => {
+describe('127.0.0.1 is refused by name when it is entered', () => {
   it.each([
     '127.0.0.1',
     '127.1',
@@ -172,7 +172,7 @@ describe('127.0.0.1 is refused, and named, when it is written', () => {
   })
 })
 
-it('refuses a name that resolves to a public address first and to a private one after', async () => {
+it('refuses a name that resolves to a public address first and to a private one afterwards', async () => {
   const { port } = new URL(`http://${await hostile((socket) => socket.end(`${OK}\r\n`))}`)
   const asked: string[] = []
   const resolve = async () => {
@@ -190,7 +190,7 @@ it('refuses a name that resolves to a public address first and to a private one 
   expect(connections).toBe(0)
 })
 
-it('names a host that does not resolve', async () => {
+it('reports a host that does not resolve', async () => {
   const resolve = async () => {
     throw Object.assign(new Error('queryA ENOTFOUND gone.example'), { code: 'ENOTFOUND' })
   }

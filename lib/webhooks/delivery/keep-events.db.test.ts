@@ -12,7 +12,7 @@ import { keepEvents } from './sweeps.ts'
 const DAY = 86_400_000
 const TABLES = ['events', 'deliveries', 'attempts'] as const
 
-describe('months of events', () => {
+describe('monthly event tables', () => {
   let database: DatabaseHandle
   let runtime: TestRuntime
   let receiver: Receiver
@@ -53,7 +53,7 @@ describe('months of events', () => {
     return events
   }
 
-  it('are made one ahead, so that what comes at the end of one and the beginning of the next has its place', async () => {
+  it('are created one month ahead, so that events around the end of a month have a table', async () => {
     const [month, next] = [nextMonth(first), nextMonth(nextMonth(first))]
     goTo(startOf(month))
     expect(await keepEvents(runtime)).toBe(2 * TABLES.length)
@@ -65,7 +65,7 @@ describe('months of events', () => {
     expect(await parts()).toEqual({ [month]: 1, [next]: 1 })
   })
 
-  it('are made afterwards with what came meanwhile, where no worker ran', async () => {
+  it('are created later with the events in between, if no worker ran', async () => {
     const month = nextMonth(nextMonth(first))
     goTo(startOf(month) + DAY)
     await deliveredEvent()
@@ -75,14 +75,14 @@ describe('months of events', () => {
     expect(await monthsOf(runtime.db, 'deliveries')).toEqual([nextMonth(first), month, nextMonth(month)])
   })
 
-  it('are made once by workers that begin at the same time', async () => {
+  it('are created once by workers that start at the same time', async () => {
     goTo(startOf(nextMonth(first)))
     await Promise.all([keepEvents(runtime), keepEvents(runtime), keepEvents(runtime)])
     await keepEvents(runtime)
     expect(await monthsOf(runtime.db, 'events')).toHaveLength(3)
   })
 
-  it('are dropped when they are 30 days over, and no row is looked for', async () => {
+  it('are dropped 30 days after their end, without searching for rows', async () => {
     goTo(startOf(first))
     await deliveredEvent()
     goTo(startOf(nextMonth(first)))
@@ -98,7 +98,7 @@ describe('months of events', () => {
     expect(await monthsOf(runtime.db, 'attempts')).not.toContain(first)
   })
 
-  it('wait for what is still to be delivered', async () => {
+  it('are kept until their deliveries have ended', async () => {
     goTo(startOf(first))
     await worker.event(output)
     goTo(startOf(nextMonth(first)) + 30 * DAY)
@@ -110,7 +110,7 @@ describe('months of events', () => {
     expect(await monthsOf(runtime.db, 'deliveries')).not.toContain(first)
   })
 
-  it('leave nothing behind of a clock that was wrong', async () => {
+  it('leave nothing behind from a wrong clock', async () => {
     const now = startOf(nextMonth(first)) + 30 * DAY
     goTo(now)
     await keepEvents(runtime)

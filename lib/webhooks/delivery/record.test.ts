@@ -14,27 +14,27 @@ function recording(fault: (made: number[], call: number) => boolean) {
   return { record, calls, waits }
 }
 
-it('records what comes at the same time together', async () => {
+it('records simultaneous attempts together', async () => {
   const { record, calls } = recording(() => false)
   await Promise.all([1, 2, 3, 4].map(record))
   expect(calls).toEqual([[1, 2, 3, 4]])
 })
 
-it('keeps one that cannot be recorded from taking others along', async () => {
+it('keeps one that cannot be recorded from affecting others', async () => {
   const { record, calls } = recording((made) => made.includes(3))
   const ends = await Promise.allSettled([1, 2, 3, 4].map(record))
   expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
   expect(calls.filter((made) => made.length === 1 && made[0] !== 1)).toContainEqual([4])
 })
 
-it('tries again while the database is away', async () => {
+it('retries while the database is down', async () => {
   const { record, calls, waits } = recording((_, call) => call <= 3)
   await record(1)
   expect(calls).toHaveLength(4)
   expect(waits).toEqual([250, 1000, 4000])
 })
 
-it('gives up before the claim ends', async () => {
+it('gives up before the claim expires', async () => {
   const { record, waits } = recording(() => true)
   await expect(record(1)).rejects.toThrow('no')
   expect(waits.reduce((sum, ms) => sum + ms)).toBeLessThan(15_000)

@@ -11,7 +11,7 @@ function end(shares: Shares, output: string, workspace: string, ...paces: Pace[]
 }
 
 describe('shares', () => {
-  it('begins with little and gives more to a receiver that answers at once', () => {
+  it('starts small and gives more to a receiver that responds immediately', () => {
     const shares = new Shares(limits)
     const seen = [shares.room('a', 'w')]
     for (let n = 0; n < 5; n++) {
@@ -21,7 +21,7 @@ describe('shares', () => {
     expect(seen).toEqual([2, 4, 8, 16, 16, 16])
   })
 
-  it('takes the share back from one that is silent, and slowly trusts one that is late', () => {
+  it("reduces a silent receiver's share, and slowly raises a late one's", () => {
     const shares = new Shares(limits)
     end(shares, 'a', 'w', 'prompt', 'prompt', 'dead')
     expect(shares.room('a', 'w')).toBe(1)
@@ -29,7 +29,7 @@ describe('shares', () => {
     expect(shares.room('a', 'w')).toBe(2)
   })
 
-  it('leaves half of a workspace to its prompt receivers', () => {
+  it("leaves half of a workspace's places to its prompt receivers", () => {
     const shares = new Shares(limits)
     end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
     for (let n = 0; n < 30; n++) shares.take(`hanging-${n}`, 'w', shares.room(`hanging-${n}`, 'w'))
@@ -37,7 +37,7 @@ describe('shares', () => {
     expect(shares.room('good', 'w')).toBe(10)
   })
 
-  it('leaves half of everything to the prompt receivers of others', () => {
+  it("leaves half of all places to others' prompt receivers", () => {
     const shares = new Shares(limits)
     end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
     for (let n = 0; n < 100; n++) shares.take(`hanging-${n}`, `w${n}`, shares.room(`hanging-${n}`, `w${n}`))
@@ -45,7 +45,7 @@ describe('shares', () => {
     expect(shares.room('good', 'w')).toBe(16)
   })
 
-  it('counts one that lags as slow before it is done', () => {
+  it('counts a lagging receiver as slow before it is done', () => {
     const shares = new Shares(limits)
     end(shares, 'a', 'w', 'prompt', 'prompt', 'prompt')
     shares.take('a', 'w', 10)
@@ -56,7 +56,7 @@ describe('shares', () => {
     expect(shares.room('new', 'w')).toBe(2)
   })
 
-  it('gives back what was not used', () => {
+  it('returns unused places', () => {
     const shares = new Shares(limits)
     shares.take('a', 'w', 2)
     expect(shares.room('a', 'w')).toBe(0)

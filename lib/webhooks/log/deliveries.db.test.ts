@@ -63,7 +63,7 @@ describeWithDatabase('deliveries', (database) => {
     expect((await list({ until: newest!.createdAt })).data).toHaveLength(4)
   })
 
-  it('show what was sent and what was said', async () => {
+  it('show what was sent and the response', async () => {
     receiver.answerWith((_, res) => res.writeHead(500, { 'X-A': 'b' }).end('broken'))
     await worker.event(output)
     expect(await only()).toMatchObject({
@@ -104,7 +104,7 @@ describeWithDatabase('deliveries', (database) => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
-  it('begin the schedule again when a resend fails', async () => {
+  it('restart the schedule when a resend fails', async () => {
     receiver.answerWith(500)
     await worker.event(output)
     await worker.work()
@@ -134,7 +134,7 @@ describeWithDatabase('deliveries', (database) => {
     await expect(resendDelivery(runtime, customer.actor, id)).rejects.toThrow(/is off/)
   })
 
-  it('are resent, and tests are sent, only so often', async () => {
+  it('are limited in how often they are resent, like tests', async () => {
     const { id } = await sendTestEvent(runtime, customer.actor, { firstOf: customer.pipe.id })
     const since = new Date(runtime.clock.now())
     const limited: [() => Promise<unknown>, number][] = [
@@ -186,7 +186,7 @@ describeWithDatabase('deliveries', (database) => {
     ).rejects.toMatchObject({ code: 'pipe_not_found' })
   })
 
-  it('of a test are marked, go out while the output is off, and are tried once', async () => {
+  it('of a test are marked, sent even while the output is off, and tried once', async () => {
     await runtime.db.update(webhookOutputs).set({ enabled: false }).where(eq(webhookOutputs.id, output.id))
     receiver.answerWith(410)
     const sent = await sendTestEvent(runtime, customer.actor, { firstOf: customer.pipe.id })
@@ -210,7 +210,7 @@ describeWithDatabase('deliveries', (database) => {
     })
   })
 
-  it('of another workspace are not there', async () => {
+  it('in another workspace are not found', async () => {
     await worker.event(output)
     const { id } = await only()
     const { actor } = await createTestWorkspace(runtime)
@@ -237,7 +237,7 @@ describeWithDatabase('deliveries', (database) => {
     await expect(resendDelivery(runtime, customer.actor, id)).rejects.toThrow(/30 days old/)
   })
 
-  it('go with their event, and their attempts with them', async () => {
+  it('are deleted with their event, along with their attempts', async () => {
     const fileId = await worker.event(output)
     await worker.work()
     const { id } = await only()

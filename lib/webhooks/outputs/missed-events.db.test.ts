@@ -37,7 +37,7 @@ describeWithDatabase('events that were not sent', (database) => {
   }
   const bodies = () => receiver.received.map(({ body }) => JSON.parse(body))
 
-  it('are sent when the output is on, with the time at which they happened, each once', async () => {
+  it('are sent once each when the output is on, with the time at which they happened', async () => {
     const happened = new Date(runtime.clock.now())
     const files = [await end(), await end()]
     expect(await show()).toEqual({ events: 2, more: false, since: happened.toISOString() })
@@ -58,7 +58,7 @@ describeWithDatabase('events that were not sent', (database) => {
     expect(receiver.received.map(({ body }) => body)).toContain(event!.payload)
   })
 
-  it('are those that the output asks for, from a time on', async () => {
+  it('are those that the output asks for, from a given time', async () => {
     await switchOn(false)
     await expect(send()).rejects.toMatchObject({ code: 'conflict' })
     await end({ status: 'canceled', offsetBytes: 5 })
@@ -80,7 +80,7 @@ describeWithDatabase('events that were not sent', (database) => {
     expect(await show()).toMatchObject({ events: 2 })
   })
 
-  it('are forgotten when they are discarded, with the record of their file, and after 30 days', async () => {
+  it("are deleted when discarded, when their file's record is erased, and after 30 days", async () => {
     const file = await end()
     await eraseFile(runtime, customer.actor, file)
     expect(await show()).toMatchObject({ events: 0 })
@@ -92,7 +92,7 @@ describeWithDatabase('events that were not sent', (database) => {
     expect(await show()).toMatchObject({ events: 0 })
   })
 
-  it('of another workspace are not there', async () => {
+  it('of another workspace are not found', async () => {
     await end()
     await switchOn()
     const { actor } = await createTestWorkspace(runtime)

@@ -27,7 +27,7 @@ describeWithDatabase('webhook outputs', (database) => {
   const row = async () =>
     (await runtime.db.select().from(webhookOutputs).where(eq(webhookOutputs.pipeId, customer.pipe.id)))[0]!
 
-  it('gives the secret on creation and never on a change', async () => {
+  it('returns the secret on creation and never on a change', async () => {
     const created = await save({ url: URL })
     expect(created).toMatchObject({
       enabled: true,
@@ -45,7 +45,7 @@ describeWithDatabase('webhook outputs', (database) => {
     expect((await row()).secretEncrypted).not.toContain(created.secret!.slice(6))
   })
 
-  it('makes one output of two first calls at once', async () => {
+  it('creates one output for two simultaneous first calls', async () => {
     const both = await Promise.all([save({ url: URL }), save({ url: `${URL}b` })])
     expect(both.filter(({ secret }) => secret)).toHaveLength(1)
   })
@@ -84,7 +84,7 @@ describeWithDatabase('webhook outputs', (database) => {
     expect(await revealSecret(runtime, customer.actor, { firstOf: customer.pipe.id })).toBe(secret)
   })
 
-  it('writes every change into the audit log, and no secret', async () => {
+  it('records every change in the audit log, without secrets', async () => {
     const { secret } = await save({ url: URL })
     await save({ url: URL, enabled: false })
     await rotateSecret(runtime, customer.actor, { firstOf: customer.pipe.id })
@@ -105,7 +105,7 @@ describeWithDatabase('webhook outputs', (database) => {
     expect(JSON.stringify(log)).not.toContain(secret!.slice(6))
   })
 
-  it('forgets why it was turned off when it is turned on, and failures of an address when there is another', async () => {
+  it("forgets why it was turned off when it is turned on, and an address's failures when it changes", async () => {
     await save({ url: URL })
     const turnedOff = {
       enabled: false,
@@ -131,13 +131,13 @@ describeWithDatabase('webhook outputs', (database) => {
     expect(await save({ url: `${URL}b` })).toMatchObject({ failingSince: null })
   })
 
-  it('takes the address of its own inbox wherever Sluice is', async () => {
+  it("accepts its own inbox's address wherever Sluice runs", async () => {
     expect(await save({ url: 'http://localhost:3000/api/inbox/x' })).toMatchObject({ enabled: true })
     await expect(async () => save({ url: 'http://localhost:3001/' })).rejects.toThrow('url is not allowed')
   })
 
   describe('of another workspace', () => {
-    it('are not there', async () => {
+    it('are not found', async () => {
       await save({ url: URL })
       const other = (await createTestWorkspace(runtime)).actor
       const absent = { code: 'pipe_not_found' }
@@ -152,7 +152,7 @@ describeWithDatabase('webhook outputs', (database) => {
     })
   })
 
-  it('are not there before they are made', async () => {
+  it('are not found before they are created', async () => {
     await expect(showOutput(runtime, customer.actor, { firstOf: customer.pipe.id })).rejects.toMatchObject({
       code: 'not_found',
     })

@@ -43,7 +43,7 @@ describeWithDatabase('several outputs', (database) => {
     runtime.db.select().from(deliveries).where(eq(deliveries.webhookOutputId, id)).orderBy(deliveries.id)
   const eventsOf = (fileId: string) => runtime.db.select().from(events).where(eq(events.fileId, fileId))
 
-  it('each get the one event of a file, signed with their own secret', async () => {
+  it("each get a file's single event, signed with their own secret", async () => {
     const { event, work } = dispatching(runtime)
     const made = [await add(), await add({ name: 'Chat' }), await add({ name: 'All' }, {})]
     const fileId = await event(place())
@@ -66,7 +66,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(data).toMatchObject([{ outputId: made[1]!.id, event: 'file.status_changed' }])
   })
 
-  it('fail apart: one that is gone is turned off, and the others go on', async () => {
+  it('fail separately: one that is gone is turned off, and the others continue', async () => {
     const { event, work } = dispatching(runtime)
     const absent = await startReceiver()
     onTestFinished(() => absent.stop())
@@ -94,7 +94,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(await eventsOf(missedFile)).toMatchObject([{ missedStatus: null }])
   })
 
-  it('discard what they missed without taking it from another', async () => {
+  it('discard missed events without affecting other outputs', async () => {
     const { event } = dispatching(runtime)
     const [one, other] = [await add({ enabled: false }), await add({ enabled: false })]
     await event(place())
@@ -104,7 +104,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(await showMissed(runtime, mine.actor, { outputId: other.id })).toMatchObject({ events: 1 })
   })
 
-  it('are at most five of a Pipe and five of a workspace', async () => {
+  it('are limited to five per Pipe and five per workspace', async () => {
     for (let n = 0; n < 5; n++) {
       await add()
       await add({}, {})
@@ -114,7 +114,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(await listOutputs(runtime, mine.actor, {})).toHaveLength(5)
   })
 
-  it('PUT addresses the first, whatever else there is, and the next one once that is deleted', async () => {
+  it('PUT addresses the first output, and the next one once that is deleted', async () => {
     const put = (url: string) =>
       saveOutput(runtime, mine.actor, mine.pipe.id, parseInput(webhookOutputInput, { url }))
     const first = await put(receiver.url)
@@ -168,7 +168,7 @@ describeWithDatabase('several outputs', (database) => {
     )
   })
 
-  it('get file.created only where they ask for it, and then without file.status_changed if they say so', async () => {
+  it('get file.created only on request, and then without file.status_changed if desired', async () => {
     const { event, work } = dispatching(runtime)
     const usual = await add()
     const asking = await add({ events: ['file.created'] }, {})
@@ -192,7 +192,7 @@ describeWithDatabase('several outputs', (database) => {
     await expect(add({ events: ['usage.threshold'] })).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
-  it.each(EVENT_KINDS)('are sent a test of %s that is what its schema says', async (kind) => {
+  it.each(EVENT_KINDS)('are sent a test of %s that matches its schema', async (kind) => {
     const { work } = dispatching(runtime)
     const { id } = await add({}, {})
     await sendTestEvent(runtime, mine.actor, { outputId: id }, { event: kind })
@@ -201,7 +201,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(eventSchema(kind).strict().parse(body)).toMatchObject({ event: kind, test: true })
   })
 
-  it('that a node of the previous version does not know get its events, too, once', async () => {
+  it('that a node of the previous version does not know also get its events, once', async () => {
     const { work } = dispatching(runtime)
     const first = await add()
     const [further, ofAll] = [await add(), await add({}, {})]
@@ -235,7 +235,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(receiver.received.map(({ body }) => body)).toContain('{"as":"written"}')
   })
 
-  it('have a log that an index of each month finds', async () => {
+  it("have a log that uses each month's index", async () => {
     await indexMonths(runtime.db)
     expect(await indexMonths(runtime.db)).toBe(0)
     const found = await rows<{ name: string }>(

@@ -7,7 +7,7 @@ it('reads headers as lines and as JSON', () => {
   expect(readHeaders('{"Webhook-Id": "7"}')).toEqual({ 'webhook-id': '7' })
 })
 
-it('finds nothing where nothing differs', () => {
+it('finds nothing if nothing differs', () => {
   expect(differenceOf('{"a":1}', '{"a":1}')).toBeUndefined()
 })
 
@@ -15,13 +15,13 @@ it.each([
   ['{ "a": 1 }', 're-serialized by a JSON parser'],
   ['{"a":2}', 'character 6'],
   ['{"a":1', 'character 7'],
-])('tells what is wrong with %s', (received, words) => {
+])('explains what is wrong with %s', (received, words) => {
   expect(differenceOf(received, '{"a":1}')).toContain(words)
 })
 
 it.each([
   ['a body that is not JSON', 'abc\n', 'abc'],
-  ['JSON, which no parser has touched', '{"a":1}\n', '{"a":1}'],
-])('tells leading or trailing whitespace of %s', (_, received, sent) => {
+  ['JSON that no parser has touched', '{"a":1}\n', '{"a":1}'],
+])('detects leading or trailing whitespace in %s', (_, received, sent) => {
   expect(differenceOf(received, sent)).toContain('trailing whitespace')
 })

@@ -18,7 +18,7 @@ describe('signWebhook', () => {
     })
   })
 
-  it('signs the bytes of the body, whatever they mean', () => {
+  it("signs the body's bytes, whatever they are", () => {
     const body = '{"filename":"été 📷\\u2028"}'
     const [secret, now] = [newWebhookSecret(), Date.now()]
     const headers = signWebhook([secret], { id: 'e', body, atMs: now })
@@ -46,7 +46,7 @@ const phases = {
   },
 }
 
-/** Every way in which Sluice's own code and the npm package verify. */
+/** Each verification by Sluice's own code and by the npm package. */
 function verdicts(secret: string, headers: Record<string, string>, body: string, nowMs = now) {
   const lower = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -95,7 +95,7 @@ describe.each(Object.entries(phases))('%s', (_, { signing, accepts, refuses }) =
       })
   })
 
-  it('is refused with an old timestamp, and one of the future', () => {
+  it('is refused with an old timestamp, and with one in the future', () => {
     for (const secret of accepts) {
       const old: Record<string, string> = signWebhook(signing, { id, body, atMs: now - 301_000 })
       expect(verdicts(secret, old, body)).toEqual({
@@ -134,7 +134,7 @@ describe('any message', () => {
     )
   })
 
-  it('has headers of the two forms, with one entry for each secret, the newest first', () => {
+  it('has headers in both formats, with one entry for each secret, newest first', () => {
     fc.assert(
       fc.property(someSecrets, id, fc.string({ unit: 'binary' }), fc.nat(), (signing, id, body, atMs) => {
         const headers = signWebhook(signing, { id, body, atMs })
@@ -176,7 +176,7 @@ describe('any message', () => {
     )
   })
 
-  it('is never thrown at by headers that a stranger made', () => {
+  it('never throws for malicious headers', () => {
     const header = fc.oneof(
       fc.string(),
       fc.constantFrom('t=1,v1=', 'v1,', 'v1, v1,a', 't=,v1=a'),
@@ -200,7 +200,7 @@ describe('any message', () => {
 describe('verifyWebhook', () => {
   const check = (headers: Record<string, string>) => verifyWebhook({ headers, body: '{}' }, [OLD], now)
 
-  it('tells what is missing or malformed', () => {
+  it('reports what is missing or malformed', () => {
     expect(check({})).toEqual({ service: 'missing', standard: 'missing' })
     expect(
       check({

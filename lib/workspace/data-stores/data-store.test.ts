@@ -21,7 +21,7 @@ it.each([
   ])
 })
 
-it('refuses a bucket as long as a body may be before it looks into it, which would take minutes', () => {
+it('refuses an extremely long bucket name before parsing it, which would take minutes', () => {
   expect(entered('a.'.repeat(40_000)).error?.issues).toMatchObject([
     { path: ['bucket'], message: 'must have at most 223 characters' },
   ])

@@ -43,7 +43,7 @@ describeWithDatabase('Data Stores', (database) => {
     expect(JSON.stringify(shown)).not.toContain('secret-of')
   })
 
-  it('keeps the keys when other fields change, and forgets what the check found', async () => {
+  it("keeps the keys when other fields change, and forgets the check's result", async () => {
     await database().db.update(dataStores).set({ mayAbort: true }).where(eq(dataStores.id, mine.dataStore.id))
     const changed = await updateDataStore(runtime, mine.actor, mine.dataStore.id, { prefix: 'in/' })
     expect(changed).toMatchObject({
@@ -59,7 +59,7 @@ describeWithDatabase('Data Stores', (database) => {
     expect(line).toMatchObject({ subjectId: mine.dataStore.id, detail: { fields: ['prefix'] } })
   })
 
-  it('follows another region, and takes the place of another provider from its preset', async () => {
+  it("follows a new region, and takes a new provider's address from its preset", async () => {
     const input = { name: 'A', provider: 'aws' as const, region: 'eu-central-1', bucket: 'media' }
     const keys = { accessKeyId: 'K', secretAccessKey: 's' }
     const { id } = await createDataStore(runtime, mine.actor, { ...input, ...keys })
@@ -76,7 +76,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  it('refuses to change its place while uploads are in progress, with their number; other fields change', async () => {
+  it('refuses a new address while uploads are in progress, with their number; other fields change', async () => {
     await upload('uploading')
     await upload('transferring')
     await upload('transferred')
@@ -97,7 +97,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  it('refuses to go while a Pipe uses it, naming the Pipe, or while an upload needs it; then wipes its keys', async () => {
+  it('cannot be deleted while a Pipe uses it, which is named, or while an upload needs it; then wipes its keys', async () => {
     const { id } = mine.dataStore
     await expect(deleteDataStore(runtime, mine.actor, id)).rejects.toMatchObject({
       code: 'conflict',

@@ -78,7 +78,7 @@ describe('the bucket doctor', () => {
   const byName = (checked: Awaited<ReturnType<typeof check>>) =>
     Object.fromEntries(checked.operations.map(({ name, ok }) => [name, ok]))
 
-  it('finds that keys which may only put are enough, and leaves two small objects', async () => {
+  it('finds that put-only keys are sufficient, and leaves two small objects', async () => {
     const checked = await check()
     expect(checked.ok).toBe(true)
     expect(byName(checked)).toEqual({
@@ -107,7 +107,7 @@ describe('the bucket doctor', () => {
     expect(begun).toBe(completed)
   })
 
-  it('finds what more an owner may, makes use of it later, and leaves nothing', async () => {
+  it("finds an owner's additional permissions, uses them later, and leaves nothing", async () => {
     rmSync(join(directory, 'media', '.sluice-checks'), { recursive: true })
     const store = await createDataStore(runtime, mine.actor, entered(OWNER))
     const { check: checked } = await checkDataStore(runtime, mine.actor, store.id)
@@ -138,7 +138,7 @@ describe('the bucket doctor', () => {
     expect([(await first).check?.ok, (await second).check?.ok]).toEqual([true, true])
   })
 
-  it('writes no key twice, which those who may only put are denied', async () => {
+  it('writes no key twice, which put-only keys may be denied', async () => {
     const asked = { provider: 'gcs', region: 'auto' }
     bucket.rules.add('no-overwrite')
     const wrongRegion = await check(asked)
@@ -167,7 +167,7 @@ describe('the bucket doctor', () => {
     if (Object.keys(expected).length === 0) expect(kept).toEqual({})
   })
 
-  it('changes nothing that works, since uploads that have begun rely on it', async () => {
+  it('changes no working capability, since uploads in progress rely on it', async () => {
     const { id } = await found(['no-full-object-checksum'], { provider: 'minio' })
     bucket.rules.clear()
     const { check: again } = await checkDataStore(runtime, mine.actor, id)
@@ -176,7 +176,7 @@ describe('the bucket doctor', () => {
     expect(row!.found).toEqual({ fullObjectCrc32: false })
   })
 
-  it('finds whether parts can be copied, where nothing is known of the provider', async () => {
+  it('finds whether parts can be copied if nothing is known about the provider', async () => {
     expect(await found([], OWNER)).toMatchObject({ found: { copyParts: true } })
     const without = await found(['no-part-copy'], OWNER)
     expect(without).toMatchObject({ ok: true, may: { UploadPartCopy: false } })
@@ -186,7 +186,7 @@ describe('the bucket doctor', () => {
     expect(minio.found).toEqual({})
   })
 
-  it('tries what its Pipes set on objects, and takes no uploads away from other Pipes', async () => {
+  it("tries its Pipes' object settings, without affecting uploads to other Pipes", async () => {
     const store = await createDataStore(runtime, mine.actor, entered())
     const pipeWith = (name: string, object: object) =>
       createPipe(runtime, mine.actor, parseInput(pipeInput, { name, dataStoreId: store.id, object }))
@@ -209,7 +209,7 @@ describe('the bucket doctor', () => {
     expect(after.PutObject! - before.PutObject!).toBe(4)
   })
 
-  it('does not take a moment of trouble for a bucket that cannot copy', async () => {
+  it('does not conclude from a transient error that a bucket cannot copy', async () => {
     const trouble = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     bucket.faults.add({ operation: 'UploadPartCopy', effect: trouble })
     const { may, found: kept } = await found([], { ...OWNER, provider: 'aws' })
@@ -217,7 +217,7 @@ describe('the bucket doctor', () => {
     expect(kept).toEqual({})
   })
 
-  it('asks as uploads do: what would be refused to them is refused to it', async () => {
+  it('sends the same requests as uploads, so it gets the same refusals', async () => {
     const { ok, checked } = await found(['no-unsigned-payload'])
     expect(ok).toBe(false)
     expect(checked.operations[0]!.message).toContain('signed payloads, which Sluice does not send')
@@ -226,7 +226,7 @@ describe('the bucket doctor', () => {
     expect(await found(['virtual-hosts-are-dns-labels'], dotted)).toMatchObject({ ok: true })
   })
 
-  it('tells a page of a proxy from an answer of S3', async () => {
+  it("distinguishes a proxy's page from an S3 response", async () => {
     const { ok, checked } = await found(['html-answers'])
     expect(ok).toBe(false)
     expect(checked.operations).toMatchObject([{ message: expect.stringContaining('Is there a proxy') }])
@@ -257,11 +257,11 @@ describe('the bucket doctor', () => {
       /refuses connections \(ECONNREFUSED\)/,
     ],
     ['a cloud metadata address', { endpoint: 'http://169.254.169.254' }, /reserved and never allowed/],
-  ])('says what is wrong with %s', async (_, changes, words) => {
+  ])('explains the problem with %s', async (_, changes, words) => {
     expect(await messageOf(changes)).toMatch(words)
   })
 
-  it('says by how much the clock is off', async () => {
+  it('reports how much the clock is off', async () => {
     const set = (offMs: number) => runtime.clock.advance(Date.now() + offMs - runtime.clock.now())
     set(minutes(20))
     expect(await messageOf({})).toContain("is 20 minutes ahead of the bucket's")
@@ -277,7 +277,7 @@ describe('the bucket doctor', () => {
     )
   })
 
-  it('tells nobody behind a proxy of the same machine which ports of it are open, also for what was made before', async () => {
+  it('reveals no open ports of this machine to users behind its proxy, even for existing Data Stores', async () => {
     const { port } = silent.address() as { port: number }
     const before = await createDataStore(runtime, mine.actor, entered())
     const env = { DATA_DIR: directory, HOST: '127.0.0.1', BASE_URL: 'https://sluice.example.com' }

@@ -1,12 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { firstUuidAt } from '../../platform/kernel/ids.ts'
 
-/** A condition on a destination `d` of a file that is, or was, partially transferred: it lacks the object. */
+/**
+ * A condition on a destination `d` of a file that is, or was, partially transferred: it is missing the
+ * object.
+ */
 export const MISSING_COPY = sql`(d.repair_at is not null or d.repair_attempts is not null)`
 
 /**
- * Data Stores that lack an object since `beforeMs`, as rows of an alert, with what was said about the oldest. The query steps from Data Store to Data
- * Store, so that one that lacks a million objects costs as much as one that lacks a single one.
+ * Data Stores that have been missing an object since `beforeMs`, as rows of an alert, with the oldest one's
+ * error. The query goes from Data Store to Data Store, so that one missing a million objects costs no more
+ * than one missing a single object.
  */
 export function storesMissingCopies(beforeMs: number): SQL {
   return sql`

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ProviderName } from '#drizzle/schema/index.ts'
 import { leastPolicy, lifecycleRules } from './policy.ts'
 
-/** The language of IAM: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html */
+/** IAM's policy grammar: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html */
 const PARTITION = '(aws|aws-cn|aws-us-gov|aws-eusc)'
 const objectArn = z.string().regex(new RegExp(`^arn:${PARTITION}:s3:::[a-z0-9.-]+/.*\\*$`))
 /** A key or all keys; an alias is only a resource for actions on aliases. */
@@ -52,7 +52,7 @@ const scalewayPolicy = z.strictObject({
     }),
   ),
 })
-/** For Alibaba's RAM: https://www.alibabacloud.com/help/en/ram/user-guide/policy-structure-and-syntax */
+/** Alibaba's RAM: https://www.alibabacloud.com/help/en/ram/user-guide/policy-structure-and-syntax */
 const alibabaPolicy = z.strictObject({
   Version: z.literal('1'),
   Statement: z.array(
@@ -84,13 +84,13 @@ const policyFor = (
   })
 const ID = '1234abcd-12ab-34cd-56ef-1234567890ab'
 
-describe('the least policy', () => {
+describe('the minimal policy', () => {
   it.each([
     ['eu-central-1', 'aws'],
     ['cn-north-1', 'aws-cn'],
     ['us-gov-west-1', 'aws-us-gov'],
     ['eusc-de-east-1', 'aws-eusc'],
-  ])('of AWS in %s names the partition %s', (region, partition) => {
+  ])('for AWS in %s names the partition %s', (region, partition) => {
     const policy = identityPolicy.parse(JSON.parse(policyFor('aws', { region, keyId: ID })))
     expect(policy.Statement.flatMap(({ Resource }) => Resource)).toEqual([
       `arn:${partition}:s3:::media/in/*`,
@@ -123,7 +123,7 @@ describe('the least policy', () => {
     expect(Statement[1]!.Condition).toEqual(condition)
   })
 
-  it('has what the object settings of its Pipes need', () => {
+  it("includes what its Pipes' object settings need", () => {
     const object = { tags: { a: 'b' }, encryption: { type: 'SSE-KMS' as const, keyId: ID } }
     const uses = [
       { name: 'one', object },
@@ -136,18 +136,18 @@ describe('the least policy', () => {
     ])
   })
 
-  it('takes the characters of a prefix for themselves', () => {
+  it('escapes special characters in a prefix', () => {
     const { Statement } = identityPolicy.parse(JSON.parse(policyFor('aws', { prefix: 'a*b?$c/' })))
     // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how IAM writes them.
     expect(Statement[0]!.Resource).toEqual(['arn:aws:s3:::media/a${*}b${?}${$}c/*'])
   })
 
-  it.each(['wasabi', 'minio', 'ovh', 'other'] as const)('of %s is one of IAM', (provider) => {
+  it.each(['wasabi', 'minio', 'ovh', 'other'] as const)("for %s is in IAM's language", (provider) => {
     const { Statement } = identityPolicy.parse(JSON.parse(policyFor(provider, { keyId: 'a-key' })))
     expect(Statement).toHaveLength(1)
   })
 
-  it('of Scaleway and Alibaba is in their own languages', () => {
+  it('is in their own language for Scaleway and Alibaba', () => {
     expect(scalewayPolicy.parse(JSON.parse(policyFor('scaleway'))).Statement[0]!.Resource).toEqual([
       'media/in/*',
     ])
@@ -157,7 +157,7 @@ describe('the least policy', () => {
   })
 
   it.each(['r2', 'b2', 'spaces', 'gcs', 'hetzner', 'oracle'] as const)(
-    'of %s is said in words',
+    'for %s is described in words',
     (provider) => {
       expect(policyFor(provider)).toContain('media')
       expect(policyFor(provider)).not.toMatch(/^\{/)
@@ -165,7 +165,7 @@ describe('the least policy', () => {
   )
 })
 
-it('suggests lifecycle rules for what the keys may not clear away', () => {
+it('suggests lifecycle rules for leftovers that the keys cannot delete', () => {
   const rules = (mayAbort: boolean, mayDelete: boolean) => {
     const text = lifecycleRules({ prefix: 'in/' }, { mayAbort, mayDelete })
     return text && JSON.parse(text).Rules.map(({ Filter }: { Filter: { Prefix: string } }) => Filter.Prefix)

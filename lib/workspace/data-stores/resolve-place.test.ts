@@ -26,7 +26,7 @@ function faults(fields: object, allowed: string[] = []): string[] {
   return []
 }
 
-describe('the place of a Data Store', () => {
+describe("a Data Store's location", () => {
   it.each([
     [{}, 'https://s3.eu-central-1.amazonaws.com', 'eu-central-1', false],
     [
@@ -88,7 +88,7 @@ describe('the place of a Data Store', () => {
     [{ endpoint: 'https://media.s3.eu-central-1.amazonaws.com' }, 'endpoint contains the bucket'],
     [{ prefix: '/in' }, 'prefix must not start with /'],
     [{ prefix: 'a/../b' }, 'prefix must not contain ..'],
-  ])('has a message of its own for %j', (fields, words) => {
+  ])('has a specific message for %j', (fields, words) => {
     const found = faults(fields)
     expect(found).toHaveLength(1)
     expect(found[0]).toContain(words)
@@ -114,11 +114,11 @@ describe('the place of a Data Store', () => {
     'https://s3.dualstack.us-east-1.amazonaws.com',
     'https://s3-fips.us-east-1.amazonaws.com',
     'https://s3.us-east-1.amazonaws.com',
-  ])('is elsewhere at %s', (endpoint) => {
+  ])('is different for %s', (endpoint) => {
     expect(faults({ endpoint })).toEqual(['region is eu-central-1, but the endpoint is in us-east-1'])
   })
 
-  it('may be an access point, by its alias, but no directory bucket', () => {
+  it('may be an access point, by its alias, but not a directory bucket', () => {
     const alias = 'my-point-hrzrlukc5m36ft7okagglf3gmwluquse1b-s3alias'
     expect(check({ bucket: alias }).endpoint).toBe('https://s3.eu-central-1.amazonaws.com')
     expect(faults({ bucket: 'media--euc1-az1--x-s3' })).toEqual([
@@ -126,7 +126,7 @@ describe('the place of a Data Store', () => {
     ])
   })
 
-  it('may be plain http on a host that the operator named', () => {
+  it('may use plain http on a host that the operator has allowed', () => {
     const mine = { provider: 'minio', region: undefined, endpoint: 'http://minio.internal:9000' }
     expect(faults(mine, ['minio.internal:9000'])).toEqual([])
     expect(faults(mine, ['other.internal:9000'])).toHaveLength(1)

@@ -73,8 +73,8 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     name: 'Copies are missing at a destination for an hour',
     raised: ({ subject }) => `Copies are missing in the Data Store “${subject}”`,
     advice:
-      'The files are whole at their required destinations. Fix the bucket or its keys; each copy is tried again for three and a half days, or at once with “Repair now” on the file page.',
-    cleared: ({ subject }) => `No copy is missing in the Data Store “${subject}” any more`,
+      'All required destinations have their files. Fix the bucket or its keys: each copy is retried for three and a half days, or immediately with “Repair now” on the file page.',
+    cleared: ({ subject }) => `No copies are missing in the Data Store “${subject}” any more`,
     path: ({ subjectId }) => `/dashboard/files?missingAt=${subjectId}`,
   },
   token_unused: {

@@ -22,7 +22,7 @@ describeWithDatabase('notices', (database) => {
       return job.kind === 'mail' ? `${job.mail.to}: ${job.mail.subject}` : job.kind
     })
   }
-  it('tell of a Sender token in a browser once, and again after a rotation', async () => {
+  it('report a Sender token in a browser once, and again after a rotation', async () => {
     const seen = { origin: 'https://shop.example', nowMs: runtime.clock.now() }
     const subject = `${mine.email}: The token of the Sender “Backend” was seen in a browser`
     await markExposed(runtime.db, mine.sender.token, seen)
@@ -34,7 +34,7 @@ describeWithDatabase('notices', (database) => {
     expect(await told()).toEqual([subject])
   })
 
-  it('are sent once by however many nodes look', async () => {
+  it('are sent once, however many nodes run the sweep', async () => {
     await markExposed(runtime.db, mine.sender.token, { origin: null, nowMs: runtime.clock.now() })
     runtime.jobs.length = 0
     await Promise.all([notifyOwners(runtime), notifyOwners(runtime), notifyOwners(runtime)])

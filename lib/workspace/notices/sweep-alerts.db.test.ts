@@ -44,7 +44,7 @@ describeWithDatabase('alerts', (database) => {
     database().db.update(senders).set(fields).where(eq(senders.id, mine.sender.id))
   const ago = (ms: number) => new Date(runtime.clock.now() - ms)
 
-  it('tell of 80 % and of 100 % of the quota, once each, and not of the end of the month', async () => {
+  it('report 80 % and 100 % of the quota once each, but not the end of the month', async () => {
     await use(799)
     expect(await told()).toEqual([])
     await use(800)
@@ -59,13 +59,13 @@ describeWithDatabase('alerts', (database) => {
     expect(await listOpenAlerts(runtime, mine.actor)).toEqual([])
   })
 
-  it('tell once of a jump past both', async () => {
+  it('report a jump past both thresholds once', async () => {
     await use(5000)
     expect(await told()).toEqual(['100 % of the transfer of 2026-03 is used'])
     expect(await told()).toEqual([])
   })
 
-  it('tell of a bucket that rejects for a minute, and when it takes uploads again', async () => {
+  it('report a bucket that rejects uploads for a minute, and when it accepts uploads again', async () => {
     await setStore({ rejectingSince: ago(minutes(0.5)), rejection: 'AccessDenied' })
     expect(await told()).toEqual([])
     runtime.clock.advance(minutes(1))
@@ -80,7 +80,7 @@ describeWithDatabase('alerts', (database) => {
     expect(await listAlerts(runtime, mine.actor)).toHaveLength(2)
   })
 
-  it('tell of an output that fails for an hour, then of its being turned off, and of both ends', async () => {
+  it('report an output that fails for an hour, then that it is turned off, and the end of both', async () => {
     const output = { enabled: true, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
     await saveOutput(runtime, mine.actor, mine.pipe.id, output)
     await setOutput({ failingSince: ago(minutes(59)) })
@@ -94,27 +94,27 @@ describeWithDatabase('alerts', (database) => {
     expect(await told()).toEqual(['All clear: The webhook for “Photos” is on again'])
   })
 
-  it('do not tell of an output that its owner turned off', async () => {
+  it('do not report an output that its owner switched off', async () => {
     const output = { enabled: false, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
     await saveOutput(runtime, mine.actor, mine.pipe.id, output)
     expect(await told()).toEqual([])
   })
 
-  it('tell of a token that is unused for 90 days, and when it is used', async () => {
+  it('report a token that is unused for 90 days, and when it is used again', async () => {
     await setSender({ lastUsedAt: ago(days(90) + 1) })
     expect(await told()).toEqual(['The token of the Sender “Backend” has not been used for 90 days'])
     await setSender({ lastUsedAt: ago(0) })
     expect(await told()).toEqual(['All clear: The Sender “Backend” is in use again, or no longer exists'])
   })
 
-  it('are told once by however many nodes look', async () => {
+  it('are sent once, however many nodes run the sweep', async () => {
     await use(900)
     runtime.jobs.length = 0
     await Promise.all([sweepAlerts(runtime), sweepAlerts(runtime), sweepAlerts(runtime)])
     expect(subjects()).toHaveLength(1)
   })
 
-  it('are mailed and shown as the settings say', async () => {
+  it('are emailed and shown according to the settings', async () => {
     const all = await readAlertSettings(runtime, mine.actor)
     expect(all.quota_80).toEqual({ mail: true, notice: true })
     await saveAlertSettings(runtime, mine.actor, ['notice:quota_80', 'mail:quota_100'])

@@ -27,7 +27,7 @@ const LONGEST = {
 
 describe('keyPrefixField', () => {
   const faultOf = (text: string) => keyPrefixField.safeParse(text).error?.issues[0]?.message
-  it.each(['', 'in/', 'in/user-', 'é/', LONGEST.prefix])('takes %j', (text) =>
+  it.each(['', 'in/', 'in/user-', 'é/', LONGEST.prefix])('accepts %j', (text) =>
     expect(faultOf(text)).toBeUndefined(),
   )
 
@@ -47,7 +47,7 @@ describe('keyTemplateFault', () => {
     '{yyyy}/{mm}/{dd}/{file_id}.{ext}',
     '{sender}/{pipe_id}/{file_id}',
     'a.b/{file_id}',
-  ])('takes %s', (template) => expect(keyTemplateFault(template)).toBeUndefined())
+  ])('accepts %s', (template) => expect(keyTemplateFault(template)).toBeUndefined())
 
   it.each([
     ['{filename}', 'must contain {file_id}'],
@@ -81,7 +81,7 @@ describe('renderObjectKey', () => {
     ['{filename}.{file_id}.{filename}/{filename}', 'in'],
     [`${'ü'.repeat(20)}{file_id}-{filename}`, ''],
     ['{yyyy}/{filename}{filename}{filename}/{file_id}', 'in/'],
-  ])('has no segment of %s that is too long for a file name', (template, prefix) => {
+  ])('has no segment from %s that is too long for a file name', (template, prefix) => {
     const key = renderObjectKey(template, { ...parts, prefix, filename: `${'ü'.repeat(200)}.mp4` })!
     const longest = Math.max(...key.split('/').map((segment) => Buffer.byteLength(segment)))
     expect(longest).toBeLessThanOrEqual(255)
@@ -112,7 +112,7 @@ describe('renderObjectKey', () => {
     }
   })
 
-  it('makes a safe key of whatever a client sends, at most 1,024 bytes', () => {
+  it('builds a safe key of at most 1,024 bytes from any client input', () => {
     const templates = [
       DEFAULT_KEY_TEMPLATE,
       '{sender}/{file_id}.{ext}',
@@ -136,13 +136,13 @@ describe('renderObjectKey', () => {
   })
 })
 
-it('leaves no name of one dot behind where it shortens', () => {
+it('leaves no name of a single dot when shortening', () => {
   const template = `{file_id}/${'a'.repeat(440)}/{filename}`
   const filename = `.${' '.repeat(200)}x`
   expect(renderObjectKey(template, { ...parts, ...LONGEST, filename })).toMatch(/\/file$/)
 })
 
-it('keeps two dots from meeting', () => {
+it('never puts two dots side by side', () => {
   const key = renderObjectKey('{file_id}/{filename}{filename}', { ...parts, filename: '.a.' })!
   expect(key).toBe(`${parts.fileId}/.a.a.`)
 })
@@ -153,7 +153,7 @@ it.each([
   ['./', '', '_/'],
   ['', 'a/.', 'a/.'],
   ['a.', '.b/', 'a.b/'],
-])('makes no way up of the prefixes %j and %j', (prefix, keyPrefix, start) => {
+])('builds no parent path from the prefixes %j and %j', (prefix, keyPrefix, start) => {
   const key = renderObjectKey('{file_id}/{filename}', { ...parts, prefix, keyPrefix })!
   expect(key).toBe(`${start}${parts.fileId}/${key.split('/').at(-1)}`)
 })
@@ -173,10 +173,10 @@ describe('cleanFilename', () => {
     [`.${' '.repeat(300)}x`, 'file'],
     [`.${' '.repeat(300)}.jpeg`, '.jpeg'],
     [`${'é'.repeat(300)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
-  ])('makes of %j %j', (sent, cleaned) => expect(cleanFilename(sent)).toBe(cleaned))
+  ])('turns %j into %j', (sent, cleaned) => expect(cleanFilename(sent)).toBe(cleaned))
 })
 
-describe('the folder of a file', () => {
+describe("a file's folder", () => {
   it.each([
     ['holiday/2026/a.jpg', 'holiday/2026'],
     ['a.jpg', ''],
@@ -204,12 +204,12 @@ describe('the folder of a file', () => {
     ['a{path}/{file_id}', 'must have {path} between / and /'],
     ['{path}{file_id}', 'must have {path} between / and /'],
     ['{path}/{path}/{file_id}', undefined],
-  ])('stands in %s: %s', (template, fault) => {
+  ])('appears in %s: %s', (template, fault) => {
     if (fault) expect(keyTemplateFault(template)).toContain(fault)
     else expect(keyTemplateFault(template)).toBeUndefined()
   })
 
-  it('goes with its / where there is none', () => {
+  it('is omitted with its / if there is none', () => {
     expect(renderObjectKey('{path}/{file_id}', parts)).toBe(parts.fileId)
     expect(renderObjectKey('in/{path}/{file_id}', { ...parts, folder: 'a/b' })).toBe(`in/a/b/${parts.fileId}`)
   })

@@ -14,7 +14,7 @@ function faultsOf(given: unknown, field: z.ZodType = pipeObjectField): string[] 
 }
 
 describe('object settings', () => {
-  it('are taken as they are given', () => {
+  it('are accepted as given', () => {
     const object = {
       metadata: { 'file-id': '{file_id}', sent: 'on {yyyy}-{mm}-{dd}' },
       cacheControl: 'private, no-cache="set-cookie", max-age=60',
@@ -57,7 +57,7 @@ describe('object settings', () => {
     expect(faultsOf(given).join('\n')).toContain(fault)
   })
 
-  it('of a token have half of the room, and cannot let others', () => {
+  it('of a token have half of the space, and cannot allow others', () => {
     expect(faultsOf({ metadata: { a: 'x'.repeat(1024) } }, tokenObjectField)).toHaveLength(1)
     expect(faultsOf({ tokensMaySet: ['tags'] }, tokenObjectField)).not.toEqual([])
   })
@@ -71,7 +71,7 @@ describe('object settings', () => {
     at: new Date('2026-11-21'),
   }
 
-  it('of a file have what their placeholders stand for, fit for where it stands', () => {
+  it('of a file have their placeholders filled in, encoded for their position', () => {
     const object = { metadata: { n: '{filename}' }, tags: { n: '{filename} {dd}' } }
     expect(objectOf(object, null, facts)).toEqual({
       metadata: { n: '._a&b.TXT' },
@@ -84,7 +84,7 @@ describe('object settings', () => {
     ['a"b\\c%.pdf', `attachment; filename="a_b_c_.pdf"; filename*=UTF-8''a%22b_c%25.pdf`],
     ["été'(1)*.pdf", `attachment; filename="_t_'(1)*.pdf"; filename*=UTF-8''%C3%A9t%C3%A9%27%281%29%2A.pdf`],
     ['a\r\nSet-Cookie: x', 'attachment; filename="a__Set-Cookie: x"'],
-  ])('name a download %s as RFC 6266 says', (filename, header) => {
+  ])('name a download %s according to RFC 6266', (filename, header) => {
     const { contentDisposition } = objectOf({ contentDisposition: 'attachment' }, null, {
       ...facts,
       filename,
@@ -92,7 +92,7 @@ describe('object settings', () => {
     expect(contentDisposition).toBe(header)
   })
 
-  it('of a token count only while the Pipe lets it set them', () => {
+  it('of a token apply only while the Pipe lets it set them', () => {
     const token = { cacheControl: 'no-store' }
     expect(objectOf(null, token, facts)).toBeNull()
     expect(objectOf({ tokensMaySet: ['tags'] }, token, facts)).toBeNull()

@@ -56,7 +56,7 @@ it.each([
   expect(judged.error?.issues.map(({ message }) => message).join()).toContain(words)
 })
 
-it('takes an origin of 255 characters', () => {
+it('accepts an origin of 255 characters', () => {
   const fields = { name: 'A', dataStoreId: ID, allowedOrigins: [originOf(255)] }
   expect(parseInput(pipeInput, fields).allowedOrigins).toEqual([originOf(255)])
 })
@@ -73,7 +73,7 @@ describeWithDatabase('Pipes', (database) => {
   const statusOf = async (id: string) =>
     (await database().db.select().from(files).where(eq(files.id, id)))[0]!.status
 
-  it('begins with its source off and the plain template, and lives at its own address', async () => {
+  it('starts with its source off and the default template, at its own address', async () => {
     const input = parseInput(pipeInput, { name: 'Plain', dataStoreId: mine.dataStore.id })
     const pipe = await createPipe(runtime, mine.actor, input)
     expect(pipe).toMatchObject({
@@ -85,7 +85,7 @@ describeWithDatabase('Pipes', (database) => {
     })
   })
 
-  it('changes what is given and nothing else', async () => {
+  it('changes only the given fields', async () => {
     const given = { source: { http: false }, allowedOrigins: ['https://www.example.com/'], maxFileBytes: 5 }
     const changed = await updatePipe(runtime, mine.actor, mine.pipe.id, parseInput(pipeChanges, given))
     const source = { http: false, url: true, sftp: false }
@@ -95,7 +95,7 @@ describeWithDatabase('Pipes', (database) => {
     expect(await showPipe(runtime, mine.actor, mine.pipe.id)).toEqual(again)
   })
 
-  it('takes no other encryption than the key of its Data Store', async () => {
+  it("accepts no encryption other than its Data Store's key", async () => {
     const { actor, dataStore, pipe } = mine
     const key = (keyId: string) => ({ type: 'SSE-KMS', keyId })
     const set = (encryption: object) =>
@@ -115,7 +115,7 @@ describeWithDatabase('Pipes', (database) => {
     await expect(createPipe(runtime, actor, parseInput(pipeInput, input))).rejects.toMatchObject(refused)
   })
 
-  it('has up to five destinations in order, one of them required, each a Data Store of its own', async () => {
+  it('has up to five destinations in order, each a different Data Store, one of them required', async () => {
     const { actor, pipe } = mine
     const input = parseInput(dataStoreInput, {
       name: 'Second',
@@ -160,7 +160,7 @@ describeWithDatabase('Pipes', (database) => {
     expect((await createPipe(runtime, actor, made)).destinations).toEqual(destinations)
   })
 
-  it('are listed newest first, through pages', async () => {
+  it('are listed newest first, page by page', async () => {
     const made = [mine.pipe.id]
     for (let n = 0; n < 5; n++) {
       if (n % 2) runtime.clock.advance(1)
@@ -178,7 +178,7 @@ describeWithDatabase('Pipes', (database) => {
     expect(seen).toHaveLength(6)
   })
 
-  it('says what deleting would cancel, cancels it, and leaves what arrived', async () => {
+  it('says what deleting would cancel, cancels it, and keeps transferred files', async () => {
     const [a, b, busy, done] = [
       await add('uploading'),
       await add('uploading'),
@@ -202,7 +202,7 @@ describeWithDatabase('Pipes', (database) => {
     expect(log.map(({ action }) => action)).toEqual(['pipe.created', 'pipe.deleted'])
   })
 
-  it('cancels later what a crash left', async () => {
+  it('later cancels uploads left by a crash', async () => {
     const id = await add('uploading')
     await database().db.update(pipes).set({ deletedAt: new Date() }).where(eq(pipes.id, mine.pipe.id))
     expect(await cancelUploadsOfDeletedPipes(runtime)).toBe(1)

@@ -29,7 +29,7 @@ describeWithDatabase('Senders', (database) => {
       (error) => (isSluiceError(error) ? error.code : error),
     )
 
-  it('keeps the hash of its token and its last four characters, and nothing else of it', async () => {
+  it("stores only its token's hash and last four characters", async () => {
     const [row] = await database().db.select().from(senders).where(eq(senders.id, mine.sender.id))
     expect(row).toMatchObject({
       tokenHash: hashSecret(mine.sender.token),
@@ -38,7 +38,7 @@ describeWithDatabase('Senders', (database) => {
     expect(JSON.stringify(row)).not.toContain(mine.sender.token.slice(3, -4))
   })
 
-  it('rotates at once with no overlap', async () => {
+  it('rotates immediately without an overlap', async () => {
     const { token } = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 0 })
     expect([await works(mine.sender.token), await works(token)]).toEqual(['token_revoked', true])
   })
@@ -50,7 +50,7 @@ describeWithDatabase('Senders', (database) => {
     expect(await Promise.all(all.map(works))).toEqual(['token_invalid', true, true])
   })
 
-  it('shows when its token was seen in a browser, and the warning goes with a rotation', async () => {
+  it('shows when its token was seen in a browser, until it is rotated', async () => {
     const nowMs = runtime.clock.now()
     await markExposed(runtime.db, mine.sender.token, { origin: 'https://shop.example', nowMs })
     expect(await showSender(runtime, mine.actor, mine.sender.id)).toMatchObject({
@@ -61,7 +61,7 @@ describeWithDatabase('Senders', (database) => {
     expect(rotated).toMatchObject({ exposedAt: null, exposedOrigin: null })
   })
 
-  it('is revoked for good, its overlap too', async () => {
+  it('is revoked permanently, including its overlap', async () => {
     const next = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 7 })
     const revoked = await revokeSender(runtime, mine.actor, mine.sender.id)
     expect(revoked.revokedAt).not.toBeNull()

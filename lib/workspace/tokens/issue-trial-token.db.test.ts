@@ -8,7 +8,7 @@ import { createSender } from '../senders/create-sender.ts'
 import { issueTrialToken } from './issue-trial-token.ts'
 
 describeWithDatabase('a token of Try it', (database) => {
-  it('is of the same Sender as the one before, also if another was made meanwhile', async () => {
+  it('belongs to the same Sender as the previous one, even if another was created in between', async () => {
     const runtime = testRuntime(database())
     const { actor, pipe } = await createTestWorkspace(runtime)
     await updatePipe(runtime, actor, pipe.id, { source: { http: true } })

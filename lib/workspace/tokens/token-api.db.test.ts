@@ -56,7 +56,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     return { json, headers }
   }
 
-  it('201: gives a token for an hour', async () => {
+  it('201: issues a token for an hour', async () => {
     const { status, json } = await ask()
     expect(status).toBe(201)
     expect(json).toEqual({
@@ -72,7 +72,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     expect(row).toMatchObject({ workspaceId: mine.workspaceId, senderId: mine.sender.id, maxBytes: null })
   })
 
-  it('201: keeps every restriction, and counts the use', async () => {
+  it('201: stores every restriction, and counts the use', async () => {
     const body = {
       pipeId: mine.pipe.id,
       expiresIn: 60,
@@ -102,7 +102,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     expect(sender!.requestCount).toBeGreaterThan(0)
   })
 
-  it('400 invalid_request: without a subject, where the Pipe demands one', async () => {
+  it('400 invalid_request: without a subject, if the Pipe requires one', async () => {
     await updatePipe(runtime, mine.actor, mine.pipe.id, { requireSubject: true })
     const { json } = await expectProblem(ask(), 400, 'invalid_request')
     expect(json.errors).toMatchObject([{ field: 'subject' }])
@@ -155,7 +155,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     },
   )
 
-  it('401 token_revoked: a revoked Sender, at once', async () => {
+  it('401 token_revoked: a revoked Sender, immediately', async () => {
     const sender = await createSender(runtime, mine.actor, { name: 'To go' })
     expect((await ask({ token: sender.token })).status).toBe(201)
     await revokeSender(runtime, mine.actor, sender.id)
@@ -198,7 +198,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     await expectProblem(asked, 409, 'pipe_source_off')
   })
 
-  it('413 body_too_large: 64 KiB and 1 byte, and 64 KiB is not', async () => {
+  it('413 body_too_large: 64 KiB and 1 byte, but not 64 KiB', async () => {
     const pad = (size: number) => JSON.stringify({ pipeId: mine.pipe.id }).padEnd(size, ' ')
     expect((await ask({ body: pad(65_536) })).status).toBe(201)
     await expectProblem(ask({ body: pad(65_537) }), 413, 'body_too_large')
@@ -212,7 +212,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
   )
 
   describe('429 rate_limited', () => {
-    it('lets 200 through at once, and 100 more each second, over all nodes together', async () => {
+    it('admits 200 at once, and 100 more each second, across all nodes', async () => {
       const sender = await createSender(runtime, mine.actor, { name: 'Busy' })
       const burst = async (n: number) => {
         const answers = await Promise.all(Array.from({ length: n }, () => ask({ token: sender.token })))
@@ -228,7 +228,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     })
   })
 
-  it('503 unavailable: the database is away', async () => {
+  it('503 unavailable: the database is down', async () => {
     const execute = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }))
     const away = { ...runtime, db: { _: { session: { prepareQuery: () => ({ execute }) } } } }
     const request = new Request(ADDRESS, {

@@ -9,11 +9,11 @@ const countsOf = (times: number[]) => {
 }
 
 describe('the median of counted durations', () => {
-  it('is undefined of nothing', () => {
+  it('is undefined for no durations', () => {
     expect(medianOf(countsOf([]))).toBeUndefined()
   })
 
-  it('is within half of the truth, whatever took how long', () => {
+  it('is accurate to within half, for any durations', () => {
     const duration = fc.integer({ min: 10, max: 30 * 86_400_000 })
     fc.assert(
       fc.property(fc.array(duration, { minLength: 1, maxLength: 99 }), (times) => {
@@ -26,12 +26,12 @@ describe('the median of counted durations', () => {
     )
   })
 
-  it('is within a fifth of it where many took about as long', () => {
+  it('is accurate to within a fifth if many durations are similar', () => {
     const times = Array.from({ length: 1000 }, (_, n) => 700 + n)
     expect(Math.abs(medianOf(countsOf(times))! - 1200)).toBeLessThan(1200 / 5)
   })
 
-  it('counts what took less than anything or more than a month', () => {
+  it('counts durations below the smallest step or above a month', () => {
     expect(stepOf(0)).toBe(0)
     expect(stepOf(1e12)).toBe(STEPS - 1)
   })

@@ -33,7 +33,7 @@ const countsOf = (db: Db, { workspaceId }: TestWorkspace) =>
     .orderBy(asc(counts.span), asc(counts.at))
 
 describeWithDatabase('what is counted', (database) => {
-  it('keeps the first delivered webhook on the checklist when counts and deliveries are gone', async () => {
+  it('keeps the first delivered webhook on the checklist after counts and deliveries are deleted', async () => {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
     await runtime.db
@@ -49,7 +49,7 @@ describeWithDatabase('what is counted', (database) => {
     expect(await readChecklist(runtime, other.actor)).toMatchObject({ webhookDelivered: false })
   })
 
-  it('is of the hour and of the day, of each Pipe and of all', async () => {
+  it('is counted by hour and by day, for each Pipe and for all', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     await runtime.db
@@ -88,7 +88,7 @@ describeWithDatabase('what is counted', (database) => {
     expect(await runtime.db.select().from(tallies)).toEqual([])
   })
 
-  it('is counted once by nodes that count at the same time, and adds up', async () => {
+  it('is counted once by simultaneous nodes, and adds up', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     for (let round = 1; round <= 2; round++) {
@@ -100,7 +100,7 @@ describeWithDatabase('what is counted', (database) => {
     }
   })
 
-  it('stays where it was noted when counting fails', async () => {
+  it('stays recorded if counting fails', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     await runtime.db.insert(tallies).values(tallyOf(mine))
@@ -111,14 +111,14 @@ describeWithDatabase('what is counted', (database) => {
     expect(await countsOf(runtime.db, mine)).toHaveLength(6)
   })
 
-  it('is forgotten with its workspace', async () => {
+  it('is deleted with its workspace', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     await runtime.db.insert(tallies).values([tallyOf(mine), { ...tallyOf(mine), workspaceId: uuidv7(1) }])
     expect(await foldTallies(runtime)).toBe(2)
   })
 
-  it('comes from the ends of files, but not of partial uploads', async () => {
+  it('covers ended files, but not partial uploads', async () => {
     const runtime = testRuntime(database())
     const output = await addOutput(runtime.db, 'https://hooks.example.com/a')
     const whole = await addFile(runtime.db, output)

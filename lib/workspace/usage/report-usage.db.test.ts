@@ -6,7 +6,7 @@ import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { reportPipeUsage, reportUsage } from './report-usage.ts'
 
 describeWithDatabase('the usage', (database) => {
-  it('is of a calendar month in UTC, with every day of it so far', async () => {
+  it('covers a calendar month in UTC, with every day so far', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     const { workspaceId, pipe } = mine
@@ -40,7 +40,7 @@ describeWithDatabase('the usage', (database) => {
     expect(december.days).toHaveLength(31)
   })
 
-  it('has no limit where FREE_TIER_BYTES is 0', async () => {
+  it('has no limit if FREE_TIER_BYTES is 0', async () => {
     const runtime = testRuntime(database(), { FREE_TIER_BYTES: '0' })
     const mine = await createTestWorkspace(runtime)
     expect((await reportUsage(runtime, mine.actor, {})).limitBytes).toBeNull()

@@ -9,7 +9,7 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countUncountedBytes, monthOf } from './count-bytes.ts'
 import { lapseReservations } from './reserve.ts'
 
-describe('the months of several workspaces', () => {
+describe("several workspaces' months", () => {
   let database: DatabaseHandle
   beforeAll(async () => {
     database = await openTestDatabase()
@@ -19,7 +19,7 @@ describe('the months of several workspaces', () => {
   it.each([
     ['reservations that lapse', lapseReservations],
     ['bytes of dead requests', countUncountedBytes],
-  ])('are locked in order by %s, so that no two wait for each other', async (_, sweep) => {
+  ])('are locked in order by %s, so that no two statements wait for each other', async (_, sweep) => {
     const runtime = testRuntime(database)
     const { db, clock } = runtime
     const made = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]

@@ -23,7 +23,7 @@ const server = createServer((req, res) => {
 }).listen(0, '127.0.0.1')
 afterAll(() => server.close())
 
-it('reports a Data Store that cannot be checked now, and goes on', async () => {
+it('reports a Data Store that cannot be checked now, and continues', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const env = { PATH: process.env.PATH, SLUICE_URL: url, SLUICE_ACCOUNT_KEY: 'ak_x' } as never
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'doctor', '--json'], { env })

@@ -114,13 +114,13 @@ it.concurrent.each(commands)(
   },
 )
 
-it('has every command in the table above', async () => {
+it('lists every command in the table above', async () => {
   const listed = (await run(['help'])).matchAll(/^ {2}(\w+) /gm)
   const names = commands.map(([name]) => name.split(' ')[0])
   expect([...listed].map(([, name]) => name).filter((name) => !names.includes(name))).toEqual([])
 })
 
-it('keeps how far it has told where only its user can read it, also over what an older version left', async () => {
+it('stores its position where only its user can read it, even if an older version left the file', async () => {
   const kept = join(home, 'kept')
   const places = () => readdirSync(kept).filter((name) => name.startsWith('listen-'))
   for (const name of places()) chmodSync(join(kept, name), 0o644)
@@ -129,7 +129,7 @@ it('keeps how far it has told where only its user can read it, also over what an
   for (const name of places()) expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600)
 })
 
-it('warns of a login that crosses the network in the clear, and of none to this machine', async () => {
+it('warns about an unencrypted login, except to this machine', async () => {
   expect(await run(['login', '--url', 'http://sluice.invalid'], { input: 'ak_x' })).toContain('is not https')
   expect(await run(['login', '--url', url], { input: 'ak_x' })).not.toContain('is not https')
 })

@@ -36,7 +36,7 @@ async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<
   return said
 }
 
-it('says once why an import is tried again, and when', async () => {
+it('says once why an import is retried, and when', async () => {
   expect(await importAgainst([failing, failing, there])).toBe(
     `${SOURCE}: The source responded with status 503. Next attempt at ${AT}.\nfilm.mp4: 5 bytes\n`,
   )

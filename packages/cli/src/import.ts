@@ -59,7 +59,7 @@ async function readUrls(given: string[]): Promise<string[]> {
   return (await text(process.stdin)).split(/\s+/).filter(Boolean)
 }
 
-/** Reports each when it has ended, and the reason for each retry. Returns how many failed. */
+/** Reports each import when it has ended, and the reason for each retry. Returns how many failed. */
 async function follow(sluice: Sluice, made: Open[], json = false): Promise<number> {
   const open = new Map(made.map((one) => [one.id, one]))
   const offsets = new Map<string, number>()

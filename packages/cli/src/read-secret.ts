@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 
 /**
- * From the input without its last line break, or asked for without showing what is typed. Arguments can be read by
- * everybody on the machine.
+ * Reads a secret from standard input, without its last line break, or prompts for it without echo. Everybody
+ * on the machine can read arguments.
  */
 export async function readSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY) {

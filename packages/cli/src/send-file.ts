@@ -153,7 +153,7 @@ function isLasting({ status }: Answer, refusedTokens: number): boolean {
   return status < 500 && !PASSING.includes(status)
 }
 
-/** No token is given, and none will be. */
+/** The backend issues no token, now or later. */
 const isRefused = (error: unknown) =>
   error instanceof SluiceError && error.status !== undefined && error.status < 500 && error.status !== 429
 

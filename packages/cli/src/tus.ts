@@ -9,7 +9,7 @@ export type Answer = { status: number; headers: IncomingMessage['headers']; deta
 type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
 type Body = { path: string; start: number; end: number; onBytes(chunk: Buffer): void }
 
-/** A dead connection is not waited for longer than this. */
+/** How long to wait for a dead connection. */
 const SILENCE_MS = 60_000
 
 export async function send({ method, url, token, headers = {} }: Sent, body?: Body): Promise<Answer> {

@@ -50,7 +50,7 @@ type Way = {
   tokens: Tokens
   journal: Journal
   keyOf(file: LocalFile): string
-  /** Once all files are there: a run that was killed adds those that are missing. */
+  /** Seals the batch once all files are there: the run after a killed one adds the missing files. */
   seal?(): Promise<unknown>
 }
 

@@ -5,32 +5,32 @@ import { s3OfEnvironment } from '../../../e2e/bucket-contract/s3-of-environment.
 const given = s3OfEnvironment(process.env)
 if (given) bucketContract(given.endpoint, async () => ({ ...given, close: async () => {} }), given)
 
-describe('the S3 of S3_TEST_ENDPOINT', () => {
+describe('the S3 server at S3_TEST_ENDPOINT', () => {
   const environment = {
     S3_TEST_ENDPOINT: 'https://s3.example.com',
     S3_TEST_REGION: 'eu-west-1',
     S3_TEST_BUCKET: 'contract',
     S3_TEST_ACCESS_KEY_ID: 'AKIA',
     S3_TEST_SECRET_ACCESS_KEY: 'secret',
-    S3_TEST_CANNOT: 'gives ranges; deletes, and deletes again',
+    S3_TEST_CANNOT: 'returns ranges; deletes, and deletes again',
   }
 
-  it('is none where it is not set', () => {
+  it('is not tested if it is not set', () => {
     expect(s3OfEnvironment({})).toBeUndefined()
   })
 
-  it('is taken whole, and its keys count as put-only where no others are given', () => {
+  it('is used as configured, and its keys count as put-only if no others are set', () => {
     expect(s3OfEnvironment(environment)).toEqual({
       endpoint: 'https://s3.example.com',
       region: 'eu-west-1',
       bucket: 'contract',
       keys: { accessKeyId: 'AKIA', secretAccessKey: 'secret' },
       putOnlyKeys: { accessKeyId: 'AKIA', secretAccessKey: 'secret' },
-      cannot: ['gives ranges', 'deletes, and deletes again', 'lets a key that may only put do nothing else'],
+      cannot: ['returns ranges', 'deletes, and deletes again', 'lets a put-only key do nothing else'],
     })
   })
 
-  it.each(['REGION', 'BUCKET', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'])('wants S3_TEST_%s with it', (name) => {
+  it.each(['REGION', 'BUCKET', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'])('requires S3_TEST_%s', (name) => {
     const incomplete = { ...environment, [`S3_TEST_${name}`]: undefined }
     expect(() => s3OfEnvironment(incomplete)).toThrow(`S3_TEST_${name} must be`)
   })

@@ -17,7 +17,7 @@ const sluice = createSluice({
 })
 
 it.each(Object.keys(operations).filter((name) => name !== 'streamEvents'))(
-  '%s asks the server that the client was made for, by its key',
+  '%s calls the server that the client was created for, with its key',
   async (name) => {
     asked.length = 0
     const call = sluice[name as keyof typeof sluice] as (fields: object) => Promise<unknown>

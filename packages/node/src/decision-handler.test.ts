@@ -16,7 +16,7 @@ async function ask(options: DecisionHandlerOptions, hook = 'before_complete', si
 }
 afterEach(() => vi.unstubAllEnvs())
 
-it('answers what is decided about each question', async () => {
+it('returns the decision for each request', async () => {
   const beforeCreate = vi.fn(() => ({ allow: true, filename: 'b.txt' }))
   const beforeComplete = vi.fn(async () => ({ defer: true as const }))
   expect(await ask({ beforeCreate, beforeComplete }, 'before_create')).toMatchObject({
@@ -29,7 +29,7 @@ it('answers what is decided about each question', async () => {
   expect(beforeCreate).toHaveBeenCalledOnce()
 })
 
-it('takes any of several secrets, and the one of the environment', async () => {
+it('accepts any of several secrets, and the one in the environment', async () => {
   const beforeComplete = () => ({ allow: true })
   expect(await ask({ beforeComplete, secret: [secret, other] }, undefined, other)).toMatchObject({
     status: 200,
@@ -39,7 +39,7 @@ it('takes any of several secrets, and the one of the environment', async () => {
   expect(await ask(ofEnvironment, undefined, other)).toMatchObject({ status: 200 })
 })
 
-it('decides nothing for somebody else than Sluice', async () => {
+it('decides nothing for anyone but Sluice', async () => {
   const beforeComplete = vi.fn(() => ({ allow: true }))
   expect(await ask({ beforeComplete }, undefined, other)).toMatchObject({
     status: 401,
@@ -49,7 +49,7 @@ it('decides nothing for somebody else than Sluice', async () => {
   expect(beforeComplete).not.toHaveBeenCalled()
 })
 
-it('gives no answer to a hook that it does not decide about, nor where the decision throws', async () => {
+it('gives no answer for a hook it does not handle, or if the decision throws', async () => {
   const beforeComplete = () => {
     throw new Error('The scanner is down.')
   }
@@ -61,7 +61,7 @@ it('gives no answer to a hook that it does not decide about, nor where the decis
   expect(await ask({ beforeComplete }, 'before_create')).toMatchObject({ status: 404, errors: [] })
 })
 
-it('is asked by POST', async () => {
+it('accepts only POST', async () => {
   const response = await createDecisionHandler({ secret })(new Request('https://example.com/decide'))
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
 })

@@ -17,8 +17,8 @@ export type DecisionHandlerOptions = {
    */
   secret?: string | string[]
   /**
-   * Before an upload starts. A question may arrive more than once, with the same `id`; `test` is only present in
-   * tests.
+   * Before an upload starts. A request may arrive more than once, with the same `id`; `test` is only present
+   * in tests.
    */
   beforeCreate?(
     upload: BeforeCreateQuestion['data'],

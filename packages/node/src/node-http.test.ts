@@ -27,22 +27,22 @@ it.each([
   ['a host that is none', 'POST / HTTP/1.1\r\nHost: a b'],
   ['a port that is none', 'POST / HTTP/1.1\r\nHost: localhost:99999'],
   ['a method that fetch does not know', 'TRACE / HTTP/1.1\r\nHost: localhost'],
-])('refuses %s, and goes on', async (_, head) => {
+])('refuses %s, and continues', async (_, head) => {
   const port = await serve(async () => new Response('here'))
   expect(await sendRaw(port, head)).toMatch(/^HTTP\/1.1 400 /)
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('here')
 })
 
-it('takes no host from the target', async () => {
+it('does not take the host from the request target', async () => {
   const port = await serve(async ({ url }) => new Response(url))
   expect(await sendRaw(port, 'POST //evil.example HTTP/1.1\r\nHost: shop.example')).toContain(
     'http://shop.example//evil.example',
   )
 })
 
-it('answers 500 where the handler throws, and goes on', async () => {
+it('returns 500 if the handler throws, and continues', async () => {
   const told = vi.spyOn(console, 'error').mockReturnValue()
-  const away = new Error('The session store is away.')
+  const away = new Error('The session store is unavailable.')
   const thrown = [away]
   const port = await serve(async () => {
     const error = thrown.pop()
@@ -54,7 +54,7 @@ it('answers 500 where the handler throws, and goes on', async () => {
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('here')
 })
 
-it('passes on every cookie, both ways', async () => {
+it('passes on every cookie in both directions', async () => {
   const headers: [string, string][] = [
     ['Set-Cookie', 'a=1'],
     ['Set-Cookie', 'b=2'],

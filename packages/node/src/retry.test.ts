@@ -11,15 +11,15 @@ it('waits twice as long each time, up to eight seconds, and never less than half
   expect(delays(least)).toEqual([250, 500, 1000, 2000, 4000, 4000])
 })
 
-it.each([500, 502, 503, 504, 408, 425, 429])('tries again after %i', (status) => {
+it.each([500, 502, 503, 504, 408, 425, 429])('retries after %i', (status) => {
   expect(retryDelayMs(0, { status }, most)).toBe(500)
 })
 
-it.each([400, 401, 403, 404, 409, 413, 421])('takes %i for an answer', (status) => {
+it.each([400, 401, 403, 404, 409, 413, 421])('does not retry after %i', (status) => {
   expect(retryDelayMs(0, { status, retryAfter: '1' })).toBeUndefined()
 })
 
-it('waits as long as it is told, unless that is longer than anybody waits', () => {
+it('waits as long as the server asks, up to a limit', () => {
   expect(retryDelayMs(0, { status: 429, retryAfter: '7' })).toBe(7000)
   expect(retryDelayMs(0, { status: 503, retryAfter: '30' })).toBe(30_000)
   expect(retryDelayMs(0, { status: 503, retryAfter: '31' })).toBeUndefined()

@@ -20,7 +20,7 @@ const reasonOf = async (...args: Parameters<typeof unwrap>) =>
     (error) => (error instanceof WebhookVerificationError ? error.reason : error),
   )
 
-it('takes what Sluice signed, in each form in which frameworks give it', async () => {
+it("accepts Sluice's signature, in each format that frameworks provide", async () => {
   const headers = signed()
   const bytes = new TextEncoder().encode(body)
   const event = JSON.parse(body)
@@ -30,13 +30,13 @@ it('takes what Sluice signed, in each form in which frameworks give it', async (
   expect(await unwrap(Buffer.from(body), { ...headers, cookie: undefined }, secret)).toEqual(event)
 })
 
-it('takes what another implementation of Standard Webhooks signed', async () => {
+it('accepts the signature of another Standard Webhooks implementation', async () => {
   const headers = signed()
   headers['webhook-signature'] = new Webhook(secret).sign('evt_1', new Date(NOW), body)
   expect(await reasonOf(body, headers, secret)).toBe('taken')
 })
 
-it('takes either secret during a rotation, on both sides', async () => {
+it('accepts either secret during a rotation, on both sides', async () => {
   const headers = signed([other, secret])
   expect(await reasonOf(body, headers, secret)).toBe('taken')
   expect(await reasonOf(body, signed(), [other, secret])).toBe('taken')
@@ -65,14 +65,14 @@ it.each([
   expect(await reasonOf(...args())).toBe(reason)
 })
 
-it('looks at no more signatures than a rotation makes', async () => {
+it('checks no more signatures than a rotation creates', async () => {
   const headers = signed()
   const [right] = [headers['webhook-signature']]
   headers['webhook-signature'] = [...Array(5).fill('v1,AAAA'), right].join(' ')
   expect(await reasonOf(body, headers, secret)).toBe('mismatch')
 })
 
-it('says so where the secret is none', async () => {
+it('reports an invalid secret', async () => {
   await expect(unwrap(body, signed(), 'whsec_')).rejects.toThrow(TypeError)
   await expect(unwrap(body, signed(), 'ümlaut')).rejects.toThrow('whsec_ followed by base64')
 })

@@ -8,8 +8,8 @@ type Listed = { upload: Pick<FileUpload, 'batch'>; url: string | undefined }
 type Options = { tokens: Tokens; kept: Pick<KeptUploads, 'hasUnbegun'>; transport: Transport }
 
 /**
- * Seals each batch once all of its files were created or taken off the list, in this tab and in others: it takes no more then, and your
- * backend is told when all of them have ended.
+ * Seals each batch once all of its files were created or removed from the list, in this tab and in others. It
+ * then accepts no more files, and your backend gets an event when all of them have ended.
  */
 export function createBatches({ tokens, kept, transport }: Options) {
   const { fetch = (...args) => globalThis.fetch(...args) } = transport
@@ -18,7 +18,7 @@ export function createBatches({ tokens, kept, transport }: Options) {
 
   async function sealIfWhole(batch: string): Promise<void> {
     if (await kept.hasUnbegun(batch)) return void sealing.delete(batch)
-    // What refuses it for good is not changed by waiting, and its files arrive all the same.
+    // Waiting does not help after a permanent refusal, and the files arrive anyway.
     await persist(
       () => seal(batch),
       new AbortController().signal,
@@ -38,22 +38,22 @@ export function createBatches({ tokens, kept, transport }: Options) {
       tokens.refuse(token)
       return seal(batch, true)
     }
-    if (!ok) throw new Failure(`The server answered ${status}`, status)
+    if (!ok) throw new Failure(`The server responded with ${status}`, status)
   }
 
   return {
-    /** Until it is ended by what is returned, files are still being added. */
+    /** Until the returned function is called, files are still being added. */
     begin(batch: string | undefined): () => void {
       if (batch !== undefined) adding.add(batch)
       return () => void (batch !== undefined && adding.delete(batch))
     },
-    /** Whenever one of its uploads was created or taken off the list. */
+    /** Call it whenever one of the batch's uploads was created or removed from the list. */
     look(batch: string | undefined, all: Iterable<Listed>): void {
       if (batch === undefined || adding.has(batch) || sealing.has(batch)) return
       for (const { upload, url } of all) if (upload.batch === batch && !url) return
       sealing.set(batch, sealIfWhole(batch))
     },
-    /** An upload that has ended is kept until then, so that a page that is opened again seals its batch. */
+    /** An upload that has ended is kept until then, so that a reopened page seals its batch. */
     async sealed(batch: string | undefined): Promise<void> {
       if (batch !== undefined) await sealing.get(batch)
     },

@@ -19,14 +19,14 @@ const folderOf = (count: number) =>
     Array.from({ length: count }, (_, n) => fileEntry(`/trip/${n}.txt`)),
   )
 
-it('takes as many files as it may, and says so only if there were more', async () => {
+it('accepts files up to the limit, and reports only if there were more', async () => {
   const most = await droppedFiles(dropOf(folderOf(MAX_FILES)))
   expect([most.files.length, most.hasMore]).toEqual([MAX_FILES, false])
   const more = await droppedFiles(dropOf(folderOf(MAX_FILES + 1)))
   expect([more.files.length, more.hasMore]).toEqual([MAX_FILES, true])
 })
 
-it('names what cannot be read, files and folders, and takes the rest', async () => {
+it('lists unreadable files and folders, and accepts the rest', async () => {
   const refuse = (_: unknown, refused: (error: Error) => void) =>
     refused(new DOMException('', 'NotReadableError'))
   const locked = { isFile: true, fullPath: '/trip/locked.txt', file: refuse }

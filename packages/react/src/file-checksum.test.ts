@@ -24,7 +24,7 @@ it.each([0, 1, 3, 4, 15, 16, 17, 31, 64, 1000, 4099])(
 )
 
 describe('the checksum of a file', () => {
-  it('is that of all its bytes, however often it is stopped', async () => {
+  it('covers all its bytes, however often it is stopped', async () => {
     const bytes = randomBytes(5 * MIB + 3)
     const checksum = new FileChecksum(new Blob([bytes]))
     for (let n = 0; n < 4; n++) {
@@ -37,7 +37,7 @@ describe('the checksum of a file', () => {
     expect(await new FileChecksum(new Blob([])).field(never)).toBe(fieldOf(Buffer.alloc(0)))
   })
 
-  it('is waited for by the last request alone, which begins where a part does', async () => {
+  it('is awaited only by the last request, which starts at a part boundary', async () => {
     const size = 20 * MIB
     const checksum = new FileChecksum(new Blob([new Uint8Array(size)]))
     expect(checksum.endOfRequest(0, size)).toBe(16 * MIB)
@@ -49,7 +49,7 @@ describe('the checksum of a file', () => {
     expect(small.endOfRequest(0, 8 * MIB)).toBe(8 * MIB)
   })
 
-  it('fails only who needs it, if the file cannot be read', async () => {
+  it('fails only requests that need it, if the file cannot be read', async () => {
     const gone = Object.assign(new Blob(['abc']), {
       slice: () => ({ arrayBuffer: () => Promise.reject(new Error('gone')) }),
     })

@@ -13,7 +13,7 @@ export type FileUpload = {
   name: string
   /** Its path in a folder, `photos/2026/one.jpg`. */
   path?: string
-  /** The name of its batch, if `batch` of the options gave it one. */
+  /** The name of its batch, if the `batch` option set one. */
   batch?: string
   type: string
   size: number
@@ -37,9 +37,9 @@ export type UploadOptions = {
   /** Keeps uploads from being continued in another place or by another user: `avatar`, or the signed-in user's id. */
   place?: string
   /**
-   * Names the batch of each drop or choice of files, `() => crypto.randomUUID()`, so that your backend is told when all
-   * of it is there. It is sealed once each of its files was created or taken off the list. Omit it if your tokens name
-   * the batch.
+   * Names the batch for each drop or choice of files, such as `() => crypto.randomUUID()`, so that your
+   * backend is notified when all of it has arrived. The batch is sealed once each of its files was created or
+   * removed from the list. Omit it if your tokens name the batch.
    */
   batch?(files: readonly File[]): string
   /** How many files upload at a time; defaults to 3. */

@@ -9,20 +9,20 @@ const missing = (path?: string) => ({
 const picked = (path = '') =>
   Object.defineProperty(new File(['abc'], 'a.txt', at), 'webkitRelativePath', { value: path })
 
-it('tells files of one name, size and time apart by their folders', () => {
+it('distinguishes files with the same name, size and time by their folders', () => {
   const entries = [missing('one/a.txt'), missing('two/a.txt')]
   expect(findMissing(entries, picked('two/a.txt'))).toBe(entries[1])
   expect(findMissing(entries, picked('three/a.txt'))).toBeUndefined()
   expect(findMissing(entries, picked())).toBeUndefined()
 })
 
-it('knows a file that is picked without its folder, where only one is meant', () => {
+it('recognizes a file picked without its folder, if only one matches', () => {
   const entry = missing('one/a.txt')
   expect(findMissing([entry], picked())).toBe(entry)
   expect(findMissing([missing()], picked('one/a.txt'))).toBeUndefined()
 })
 
-it('takes no file that was changed since, and no upload that has its file', () => {
+it('matches no file that has changed since, and no upload that has its file', () => {
   expect(findMissing([missing()], new File(['abc'], 'a.txt', { lastModified: 8 }))).toBeUndefined()
   expect(findMissing([missing()], new File(['abcd'], 'a.txt', at))).toBeUndefined()
   const { upload } = missing()

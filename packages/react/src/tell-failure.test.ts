@@ -8,6 +8,6 @@ it.each([
   ['<html>', 'tus: failed'],
   ['', 'tus: failed'],
   [undefined, 'tus: failed'],
-])('takes the words of the answer %j', (answer, told) => {
+])('uses the message in the response %j', (answer, told) => {
   expect(tellFailure('tus: failed', answer)).toBe(told)
 })

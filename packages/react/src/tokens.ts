@@ -27,7 +27,7 @@ export function createTokens(ask: () => Promise<UploadToken>) {
       asking ??= renew()
       return asking
     },
-    /** What is being asked for is not kept either. */
+    /** A token that is being requested is not kept either. */
     forget(): void {
       current = undefined
       asking = undefined

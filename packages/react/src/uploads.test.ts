@@ -3,7 +3,7 @@ import { createUploads } from './uploads.ts'
 
 // Node 22 has no locks.
 it.skipIf(!navigator.locks)(
-  'lets go of an upload that was added before it was opened, so that the next component has it',
+  'releases an upload that was added before it was opened, so that the next component can have it',
   async () => {
     const uploads = createUploads({ getToken: () => new Promise(() => {}) })
     uploads.add([new File(['film'], 'film.bin')])
@@ -18,7 +18,7 @@ it.skipIf(!navigator.locks)(
   },
 )
 
-it('takes in many files in slices, and lets other tasks run in between', async () => {
+it('adds many files in slices, and lets other tasks run in between', async () => {
   const uploads = createUploads({ getToken: () => new Promise(() => {}), keepBytes: 0 })
   const turns = new Set<number>()
   const lengths: number[] = [0]

@@ -230,7 +230,7 @@ export function createUploads(options: UploadOptions = {}) {
   }
 
   async function goOnHolding(id: string, hold: Hold, closed: AbortSignal): Promise<void> {
-    // Read now: its previous holder may have progressed further, or to its end.
+    // Read now: its previous holder may have progressed further, or finished it.
     const stored = await kept.find(id)
     if (!stored || closed.aborted || entries.has(id)) return hold()
     entries.set(id, keptEntry(stored.upload, stored.file, hold))
@@ -266,7 +266,9 @@ export function createUploads(options: UploadOptions = {}) {
     },
     add,
     addUnreadable,
-    /** Has the next request ask for a new token: what may be uploaded has changed, as after a sign-in. */
+    /**
+     * Makes the next request fetch a new token: the permitted uploads have changed, such as after a sign-in.
+     */
     renewToken: tokens.forget,
     pause(id: string): void {
       const entry = entries.get(id)

@@ -24,7 +24,7 @@ export default async function PipeLayout({ params, children }: Props) {
         back={{ href: '/dashboard/pipes', label: 'Pipes' }}
         title={pipe.name}
         description={<CopyableId id={pipe.id} what="Pipe id" />}
-        beside={<Status state={isOpen ? 'on' : 'off'} label={isOpen ? 'takes uploads' : 'source off'} />}
+        beside={<Status state={isOpen ? 'on' : 'off'} label={isOpen ? 'accepts uploads' : 'source off'} />}
       />
       <PageTabs
         label="Pipe"

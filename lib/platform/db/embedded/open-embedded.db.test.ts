@@ -36,7 +36,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
     }
   })
 
-  it('is reached on the loopback alone, with the password, and its files by their owner alone', async () => {
+  it('is reachable only on the loopback, with the password, and its files only by their owner', async () => {
     expect(place.host).toBe('127.0.0.1')
     expect(await settingOf('listen_addresses')).toBe('127.0.0.1')
     expect(await settingOf('unix_socket_directories')).toBe('')
@@ -49,7 +49,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
     expect(statSync(join(folder, 'sluice.password')).mode & 0o777).toBe(0o600)
   })
 
-  it('is shared with a command, and with no second server', async () => {
+  it('is shared with a command, but not with a second server', async () => {
     const command = await openEmbedded(folder, { log, share: true })
     expect(await rows(command.db, sql`select 1 as n`)).toEqual([{ n: 1 }])
     await command.close()
@@ -58,7 +58,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
   })
 })
 
-it('cuts off no session whose client is just leaving when it is stopped', async () => {
+it('terminates no session whose client is just leaving when it stops', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)

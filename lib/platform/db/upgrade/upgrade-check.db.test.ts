@@ -67,18 +67,18 @@ describe('the rehearsal of migrations', () => {
       [{ table: 'pipes', lock: 'RowExclusiveLock', rows: 'written', indexes: 0 }],
     ],
     ['a table of its own', 'create table notes (id uuid primary key)', []],
-  ])('sees what %s does', async (_, statement, effects) => {
+  ])('detects the effect of %s', async (_, statement, effects) => {
     expect(await effectsOf(statement)).toEqual(effects)
   })
 
-  it('counts no scan of a migration before', async () => {
+  it("does not count an earlier migration's scans", async () => {
     const reads = later('reads', 'alter table files alter column subject set not null')
     const adds = later('adds', 'alter table files add column note text')
     const [, added] = await rehearse(database.db, BASELINE, [...BASELINE, reads, adds])
     expect(added!.effects).toMatchObject([{ table: 'files', rows: 'untouched' }])
   })
 
-  it('carries out every migration since the oldest version, and leaves the schema of this one', async () => {
+  it("runs every migration since the oldest version, and ends with this version's schema", async () => {
     const rehearsed = await rehearse(database.db, BASELINE)
     expect(rehearsed.map(({ name }) => name)).toEqual(MIGRATIONS.slice(1).map(nameOf))
     expect(rehearsed.find(({ name }) => name.startsWith('0019'))!.effects).toEqual([
@@ -88,14 +88,14 @@ describe('the rehearsal of migrations', () => {
   })
 })
 
-it('tells who waits for a lock', () => {
+it('reports who waits for a lock', () => {
   expect(['RowExclusiveLock', 'ShareUpdateExclusiveLock'].map(waitingFor)).toEqual(['nobody', 'nobody'])
   expect(['ShareLock', 'ShareRowExclusiveLock'].map(waitingFor)).toEqual(['writers', 'writers'])
   expect(waitingFor('AccessExclusiveLock')).toBe('everybody')
 })
 
 describe('the estimate', () => {
-  it('is of the table as it is, with its months, and leaves nothing behind', async () => {
+  it('covers the table as it is, with its months, and leaves nothing behind', async () => {
     const { db } = database
     await migrate(db, BASELINE)
     await db.execute(sql`create table rows_in_months (at date, text text) partition by range (at)`)
@@ -112,7 +112,7 @@ describe('the estimate', () => {
     await expect(db.execute(sql`select from sluice_sample`)).rejects.toThrow()
   })
 
-  it('adds up what an effect does', () => {
+  it('adds up the parts of an effect', () => {
     const costs = { rows: 1, bytes: 1, indexes: 3, readMs: 5, copyMs: 70, indexMs: 10 }
     const effect = { table: 'files', lock: 'AccessExclusiveLock', indexes: 0 } as const
     expect(estimateMs({ ...effect, rows: 'untouched' }, costs)).toBe(0)
@@ -122,7 +122,7 @@ describe('the estimate', () => {
   })
 })
 
-it('reads which migrations there are without making a table', async () => {
+it('reads the existing migrations without creating a table', async () => {
   expect(await migrationsOf(database.db)).toEqual([])
   const found = await database.db.execute(sql`select from pg_tables where schemaname = 'public'`)
   expect(found).toHaveLength(0)

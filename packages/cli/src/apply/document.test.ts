@@ -16,14 +16,14 @@ function read(text: string, env: Record<string, string> = {}) {
 const HOME = '{HOME}'
 
 it.each([`$${HOME}`, `$$${HOME}`, `a $$$$${HOME} b$${HOME}`, '${', '$HOME', 'a \u202egpj.exe'])(
-  'reads %j again as it was written, whatever is in the environment',
+  'reads %j back as written, whatever is in the environment',
   (name) => {
     const senders = asText([{ name }])
     expect(read(writeDocument({ senders }), { HOME: '/root' })).toEqual([{ name, fields: { name } }])
   },
 )
 
-it('fills in the environment where a file asks for it', () => {
+it('fills in environment variables that a file refers to', () => {
   expect(read(`version: 1\nsenders: [{ name: 'of $${HOME}' }]`, { HOME: 'test' })).toMatchObject([
     { name: 'of test' },
   ])

@@ -30,7 +30,7 @@ export default async function UploadLinks({ params, searchParams }: Props) {
   if (!pipe.source.http && data.length === 0)
     return (
       <SourceOff pipeId={id}>
-        Switch on the HTTP (TUS) source of this Pipe, then people can upload to it by a link.
+        Switch on this Pipe's HTTP (TUS) source, then let people upload to it through a link.
       </SourceOff>
     )
   return (
@@ -62,8 +62,8 @@ export default async function UploadLinks({ params, searchParams }: Props) {
             </IfMay>
           }
         >
-          Send one to a customer or a colleague: it opens a page that takes files, until you close it or its
-          limit is reached.
+          Send one to a customer or a colleague: it opens a page that accepts files until you close the link
+          or it reaches its limit.
         </EmptyState>
       ) : (
         <LinkTable links={data} />
