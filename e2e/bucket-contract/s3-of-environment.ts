@@ -25,8 +25,6 @@ export function s3OfEnvironment(environment: Environment): GivenS3 | undefined {
     bucket: needed('BUCKET'),
     keys,
     putOnlyKeys: hasPutOnly ? pair('PUT_ONLY_') : keys,
-    cannot: [...listed, ...(hasPutOnly ? [] : ['lets a key that may only put do nothing else'])].filter(
-      Boolean,
-    ),
+    cannot: [...listed, ...(hasPutOnly ? [] : ['lets a put-only key do nothing else'])].filter(Boolean),
   }
 }

@@ -34,8 +34,8 @@ const ours = (): Kept =>
 
 /** The text between the imports and its use. */
 function handedOut(snippet: string): () => Kept {
-  const from = snippet.indexOf('// Your backend answers')
-  const to = ['// After a reload', 'export async function upload'].map((mark) => snippet.indexOf(mark))
+  const from = snippet.indexOf('// Your backend returns')
+  const to = ['// Files of up to', 'export async function upload'].map((mark) => snippet.indexOf(mark))
   const text = snippet.slice(from, Math.min(...to.filter((at) => at > 0)))
   const { code } = transformSync(text, { loader: 'ts' })
   return () => new Function(`${code}\nreturn keepGoing`)()((reason: string) => told.push(reason))

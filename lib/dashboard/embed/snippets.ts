@@ -120,7 +120,7 @@ func upload(_ file: URL, token: String) async throws {
 }
 
 export function fetchUploadSnippet({ uploadUrl }: EmbedTarget): string {
-  return `// Your backend answers {token}. What is cut has to be sent again: for large files take Uppy or tus-js-client.
+  return `// Your backend returns {token}. An interrupted upload has to be sent again: for large files, use Uppy or tus-js-client.
 export async function upload(file) {
   const { token } = await (await fetch('/api/upload-token', { method: 'POST' })).json()
   const answer = await fetch('${uploadUrl}' + encodeURIComponent(file.name), {
