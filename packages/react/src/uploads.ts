@@ -28,6 +28,8 @@ const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
 /** Changes within a frame are shown at once. */
 const FRAME_MS = 16
+/** Sets uploads apart that are added at the same time, to list them in the same order after a reload. */
+const ORDER_MS = 0.001
 
 export function createUploads(options: UploadOptions = {}) {
   const { parallel = PARALLEL, keepBytes = KEEP_BYTES, place = DEFAULT_PLACE, transport = {} } = options
@@ -41,6 +43,7 @@ export function createUploads(options: UploadOptions = {}) {
   let uploads: readonly FileUpload[] = []
   let isOpen = false
   let wasClosed = false
+  let newestMs = 0
 
   function tell(): void {
     uploads = Array.from(entries.values(), ({ upload }) => upload)
@@ -161,7 +164,8 @@ export function createUploads(options: UploadOptions = {}) {
       entry.keptBytes = hasRoom ? size : 0
       used += entry.keptBytes
       const { lastModified, url } = entry
-      const upload = { id, place, name, path, batch, type, size, lastModified, url, addedMs: Date.now() }
+      newestMs = Math.max(Date.now(), newestMs + ORDER_MS)
+      const upload = { id, place, name, path, batch, type, size, lastModified, url, addedMs: newestMs }
       return { upload, file: hasRoom ? entry.file : undefined }
     })
     void kept.add(keeping)
@@ -219,22 +223,28 @@ export function createUploads(options: UploadOptions = {}) {
   async function restore(closed: AbortSignal): Promise<void> {
     const left = keepBytes > 0 ? await kept.ids(place) : []
     // The browser answers all simultaneous requests in one task, during which the page does not respond.
-    await inSlices(left, (some) => Promise.all(some.map((id) => takeOver(id, closed))))
+    await inSlices(left, async (some) => {
+      for (const found of await Promise.all(some.map((id) => takeOver(id, closed)))) found?.()
+    })
   }
 
-  async function takeOver(id: string, closed: AbortSignal): Promise<void> {
-    if (closed.aborted || entries.has(id)) return
+  /** Returns a function that lists the upload, so that several are listed in order. */
+  async function takeOver(id: string, closed: AbortSignal): Promise<(() => void) | undefined> {
+    if (closed.aborted || entries.has(id)) return undefined
     const hold = await holdIfFree(id)
     if (hold) return goOnHolding(id, hold, closed)
-    void holdUpload(id, closed).then((late) => late && goOnHolding(id, late, closed))
+    void holdUpload(id, closed).then(async (late) => late && (await goOnHolding(id, late, closed))())
+    return undefined
   }
 
-  async function goOnHolding(id: string, hold: Hold, closed: AbortSignal): Promise<void> {
+  async function goOnHolding(id: string, hold: Hold, closed: AbortSignal): Promise<() => void> {
     // Read now: its previous holder may have progressed further, or finished it.
     const stored = await kept.find(id)
-    if (!stored || closed.aborted || entries.has(id)) return hold()
-    entries.set(id, keptEntry(stored.upload, stored.file, hold))
-    tellSoon()
+    return () => {
+      if (!stored || closed.aborted || entries.has(id)) return hold()
+      entries.set(id, keptEntry(stored.upload, stored.file, hold))
+      tellSoon()
+    }
   }
 
   return {
