@@ -67,7 +67,7 @@ async function kill(world: World, node: Node): Promise<void> {
   restart(world, node)
 }
 
-function restart(world: World, node: Node): void {
+export function restart(world: World, node: Node): void {
   const dueMs = world.scheduler.nowMs + world.choices.pick([500, 5_000, 20_000])
   const run = () => (node.host.state === 'dead' ? node.start() : undefined)
   world.scheduler.park({ actor: 'operator', label: 'starts a node', dueMs, run })

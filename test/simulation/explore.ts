@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import type { Deaths } from './deaths.ts'
 
-/** A worker's task: to run a seed, or to tell its story. */
-export type Task = { seed: string; tells?: boolean }
+/** A worker's task: to run a seed, to tell its story, or to have nodes die at each step of a plot. */
+export type Task = { seed: string; tells?: boolean } | { plot: number }
 export type Explored = {
   hash: string
   steps: number
@@ -53,6 +54,10 @@ class Worker {
     return (await this.#ask({ seed, tells: true })) as Stories
   }
 
+  async dieIn(plot: number): Promise<Deaths | null> {
+    return (await this.#ask({ plot })) as Deaths | null
+  }
+
   async close(): Promise<void> {
     // It ends once it has no parent.
     if (this.#process.connected) {
@@ -72,6 +77,29 @@ class Worker {
 export async function tellSeed(site: Site, seed: string): Promise<Stories> {
   const worker = await Worker.start(site)
   return worker.tell(seed).finally(() => worker.close())
+}
+
+type Dying = { processes: number; say(line: string): void }
+
+/** See deaths.ts. True if no death breaks an invariant. */
+export async function exploreDeaths(site: Site, { processes, say }: Dying): Promise<boolean> {
+  let plots = 0
+  let areWell = true
+  const work = async () => {
+    const worker = await Worker.start(site)
+    try {
+      for (let found = await worker.dieIn(plots++); found; found = await worker.dieIn(plots++)) {
+        const { name, deaths, failure } = found
+        say(`${name}: ${deaths} deaths, ${failure?.invariant ?? 'each of them survived'}`)
+        if (failure) say(failure.story)
+        areWell &&= !failure
+      }
+    } finally {
+      await worker.close()
+    }
+  }
+  await Promise.all(Array.from({ length: processes }, work))
+  return areWell
 }
 
 export type Exploration = {

@@ -90,8 +90,13 @@ export class Node {
     const { host } = this
     this.#sweeping.add(name)
     const swept = this.on(() => sweep.run()).catch(() => {})
-    await Promise.race([swept, this.#death.promise])
+    await this.outlives(swept)
     if (this.host === host) this.#sweeping.delete(name)
+  }
+
+  /** False if it dies before this work of its is done. */
+  outlives(work: Promise<unknown>): Promise<boolean> {
+    return Promise.race([work.then(() => true), this.#death.promise.then(() => false)])
   }
 
   get sweeps(): string[] {

@@ -3,6 +3,7 @@ import type { Verdict } from './core.ts'
 import type { Host, Scheduler } from './scheduler.ts'
 
 type State = Verdict['state']
+type Answer = State | 'silent'
 
 export type ReceiverDeps = {
   scheduler: Scheduler
@@ -10,8 +11,8 @@ export type ReceiverDeps = {
   isTroubled(): boolean
   /** The file's name in a story. */
   nameOf(fileId: string): string
-  /** Through the API, at some node: false if none is up. */
-  decide(fileId: string, allow: boolean): boolean
+  /** Through the API, at some node: false if none is up, or if it dies before it has answered. */
+  decide(fileId: string, allow: boolean): Promise<boolean>
 }
 
 /** After this long a node stops waiting for an answer, and the hook's setting decides. */
@@ -30,6 +31,9 @@ export class Receiver {
   readonly #said = new Map<string, Set<string>>()
   /** Files that it has deferred and never decides about. */
   readonly forgotten = new Set<string>()
+  /** What it answers the first time, the second time, and from then on, if this is not to be left to chance. */
+  answers: readonly Answer[] = []
+  #asked = 0
 
   constructor(deps: ReceiverDeps) {
     this.#deps = deps
@@ -52,13 +56,14 @@ export class Receiver {
 
   #answer(fileId: string): Verdict {
     const { choices, isTroubled } = this.#deps
-    const states = ['allowed', 'rejected', 'deferred', 'silent'] as const
-    const state = states[choices.weighted(isTroubled() ? [55, 15, 20, 10] : [90, 5, 5, 0])]!
+    const states: Answer[] = ['allowed', 'rejected', 'deferred', 'silent']
+    const drawn = states[choices.weighted(isTroubled() ? [55, 15, 20, 10] : [90, 5, 5, 0])]!
+    const state = this.answers.at(Math.min(this.#asked++, this.answers.length - 1)) ?? drawn
     if (state === 'silent')
       return this.#say(fileId, { state: 'rejected', by: 'default', reason: 'no_answer' })
     if (isTroubled() && choices.percent(10)) this.#decideLater(fileId, 0)
     if (state === 'deferred') {
-      if (choices.percent(10)) this.forgotten.add(fileId)
+      if (this.answers.length === 0 && choices.percent(10)) this.forgotten.add(fileId)
       else this.#decideLater(fileId, choices.pick(DEFERRED_MS))
       return this.#say(fileId, { state, by: 'receiver' })
     }
@@ -67,14 +72,16 @@ export class Receiver {
     return this.#say(fileId, { state, by: 'receiver', result: { seen: true } })
   }
 
-  /** Repeated until a node is up. */
+  /** Repeated until a node has answered, possibly with another decision. */
   #decideLater(fileId: string, ms: number): void {
     const { scheduler, choices, decide, nameOf } = this.#deps
     const allow = !choices.percent(30)
     const label = `${allow ? 'allows' : 'rejects'} ${nameOf(fileId)} by the API`
     const run = () => {
       this.#note(fileId, 'api', allow ? 'allowed' : 'rejected')
-      if (!decide(fileId, allow)) this.#decideLater(fileId, 5_000)
+      void decide(fileId, allow).then((isAnswered) => {
+        if (!isAnswered) this.#decideLater(fileId, 5_000)
+      })
     }
     scheduler.park({ actor: 'backend', label, dueMs: scheduler.nowMs + ms, run })
   }

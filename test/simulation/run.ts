@@ -3,7 +3,7 @@ import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { createDatabase, startPostgres, type TestDatabase } from '../support/postgres.ts'
-import { explore, type Site, tellSeed } from './explore.ts'
+import { explore, exploreDeaths, type Site, tellSeed } from './explore.ts'
 import { exploreSeeds } from './explore-seeds.ts'
 import { PLANTED_FAULTS, type PlantedFault } from './planted-faults.ts'
 import { searchFaults } from './search-faults.ts'
@@ -12,6 +12,7 @@ const USAGE = `npm run simulate [-- --seeds 1000] [--from 1] [--processes 2] [--
                  [-- --seed <n>]
                  [-- --fault "<name>" [--story]]
                  [-- --faults]
+                 [-- --deaths [--fault "<name>"]]
                  [--server <url of PostgreSQL> --template <a migrated database of it>]`
 const { values } = readOptions(USAGE, {
   options: {
@@ -27,6 +28,8 @@ const { values } = readOptions(USAGE, {
     story: { type: 'boolean', default: false },
     /** The same for each mistake, with a table of the results. Continues where the last search stopped. */
     faults: { type: 'boolean', default: false },
+    /** Nodes die at each step around a decision, in turn. */
+    deaths: { type: 'boolean', default: false },
     /** Prints the hash of each run. */
     hashes: { type: 'boolean', default: false },
     server: { type: 'string' },
@@ -88,6 +91,7 @@ async function main(): Promise<boolean> {
   const site = { serverUrl, template: values.template ?? made!.name, fault: undefined }
   try {
     if (values.faults) return await searchAll(site)
+    if (values.deaths) return await exploreDeaths({ ...site, fault: planted?.name }, { processes, say })
     if (planted) return await find(site, planted)
     if (values.seed === undefined) return await exploreSeeds(site, seedsToExplore)
     const { whole, short } = await tellSeed(site, values.seed)

@@ -26,9 +26,16 @@ export async function openSimulation(url: string): Promise<Site> {
 /** With a seed's choices, or with given ones. */
 export async function runOnce(site: Site, seed: string, given?: readonly number[]): Promise<Run> {
   const choices = new Choices(given ? { given } : { seed })
+  return runWorld(choices, () => new World(site, choices, seed))
+}
+
+export async function runWorld<Kind extends World>(
+  choices: Choices,
+  make: () => Kind,
+): Promise<Run & { world: Kind }> {
   // The state of its id counter from another run must not show in this one.
   uuidv7(0)
-  const world = new World(site, choices, seed)
+  const world = make()
   const unhandled = (error: unknown) =>
     world.violated(new Failure('every failure is handled', String((error as Error)?.stack ?? error)))
   process.on('unhandledRejection', unhandled)

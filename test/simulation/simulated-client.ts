@@ -58,7 +58,8 @@ export abstract class SimulatedClient {
   /** The clients of its pieces. */
   pieces: SimulatedClient[] = []
   /**
-   * `refused`: no quota is left for it. `rejected`: by the customer's backend. `left`: nobody ever decides.
+   * `refused`: no quota is left for it. `rejected`: by the customer's backend. `left`: nobody ever decides, or it never
+   * returns.
    */
   end: 'done' | 'gone' | 'canceled' | 'refused' | 'rejected' | 'left' | undefined
   protected readonly world: World

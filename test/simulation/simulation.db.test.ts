@@ -29,6 +29,12 @@ describe('the simulation', () => {
     expect(await simulate('--seeds', String(SCHEDULES))).toMatch(new RegExp(`^${SCHEDULES} seeds, `, 'm'))
   }, 300_000)
 
+  it('survives a death before, after and during each step around a decision', async () => {
+    const plots = (await simulate('--deaths', '--processes', '1')).trim().split('\n')
+    const survived = expect.stringMatching(/: [1-9]\d+ deaths, each of them survived$/)
+    expect(plots).toEqual(Array(4).fill(survived))
+  }, 300_000)
+
   it('produces the same trace for the same seed, whatever ran before, even on a busy machine', async () => {
     const hashes = (text: string) => text.match(/^\d+ [0-9a-f]{16}$/gm)
     const before = hashes(await simulate('--seeds', '7', '--hashes'))

@@ -9,6 +9,7 @@ const [url, fault] = process.argv.slice(2) as [string, string?]
 const assertPlanted = changeCoreOnLoad(PLANTED_FAULTS.find(({ name }) => name === fault)?.edits ?? [])
 const { interleavingOf, invariantOf, openSimulation, runOnce, shrinkRun } = await import('./runs.ts')
 const { tell } = await import('./story.ts')
+const { dieAtEachStep } = await import('./deaths.ts')
 assertPlanted()
 const site = await openSimulation(url)
 
@@ -31,8 +32,9 @@ async function stories(seed: string): Promise<{ whole: string; short?: string }>
   return run.failure === undefined ? { whole } : { whole, short: tell(await shrinkRun(site, seed, run)) }
 }
 
-process.on('message', async ({ seed, tells }: Task) => {
-  process.send!(tells ? await stories(seed) : await explore(seed))
+process.on('message', async (task: Task) => {
+  if ('plot' in task) process.send!((await dieAtEachStep(site, task.plot)) ?? null)
+  else process.send!(task.tells ? await stories(task.seed) : await explore(task.seed))
 })
 process.on('disconnect', () => process.exit())
 // Ctrl-C reaches every process in the terminal. The parent ends this one, once it has printed its progress.

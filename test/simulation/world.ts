@@ -54,12 +54,12 @@ export class World {
   #ranking = 0
   #failure: unknown
 
-  constructor(site: Site, choices: Choices, seed: string) {
+  constructor(site: Site, choices: Choices, seed: string, habits = drawHabits(choices)) {
     this.site = site
     this.choices = choices
     simulateTime(this.scheduler, seed)
     const { scheduler } = this
-    this.habits = drawHabits(choices)
+    this.habits = habits
     const destinations = this.habits.destinations.map((one, n) => ({ name: BUCKETS[n]!, ...one }))
     this.buckets = new Map(destinations.map((one) => [one.name, new SimulatedBucket(one.name, one)]))
     const troubled = (percent: number) => (this.isTroubled ? percent : 0)
@@ -199,12 +199,12 @@ export class World {
     return work
   }
 
-  #decide(fileId: string, allow: boolean): boolean {
+  async #decide(fileId: string, allow: boolean): Promise<boolean> {
     const up = this.nodes.filter(({ host, core }) => core && host.state === 'up')
     if (up.length === 0) return false
     const node = this.choices.pick(up)
-    void node.on(() => node.core!.decide(fileId, allow)).catch(() => {})
-    return true
+    const decided = node.on(() => node.core!.decide(fileId, allow)).catch(() => {})
+    return node.outlives(decided)
   }
 
   #arrived(host: Host, operation: string, request: BucketRequest, { status }: BucketAnswer): void {
