@@ -59,7 +59,7 @@ if (!only) {
       '`npm run bench` runs them and writes this page; `npm run bench -- --only HEAD` prints those whose names hold the word.',
       'Everything runs on one machine: the clients, the server, PostgreSQL and a sink that speaks S3 and throws the bytes',
       'away. The bare pipe is a Node server that does `req.pipe()` to the sink. The peer is @tus/server with @tus/s3-store,',
-      'in parts of 8 MiB. Contenders take turns, and a ratio is that of the medians of five rounds. Times by the clock',
+      'in parts of 8 MiB. Contenders take turns, and a ratio is that of the medians of five rounds. Wall-clock times',
       'depend on the machine and on what else it does; CPU times and ratios much less.',
     ],
   })

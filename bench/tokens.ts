@@ -20,9 +20,9 @@ import { type Sluice, startSluice, temporaryFolder } from '../test/support/sluic
 import type { Finding } from './cases.ts'
 
 /**
- * The token API at 500 requests per second, through the entire server, on one core if the system can pin a process,
- * with PostgreSQL alongside. Requests are sent by the clock instead of after the previous response, so that a slow
- * response does not give the server a rest.
+ * The token API at 500 requests per second, through the entire server, on one core if the system can pin a
+ * process, with PostgreSQL alongside. Requests are sent on a fixed schedule instead of after the previous
+ * response, so that a slow response does not give the server a rest.
  */
 const PER_SECOND = 500
 const WARM_UP_SECONDS = 5

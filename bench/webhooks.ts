@@ -40,16 +40,16 @@ async function throughput(stage: Stage): Promise<Finding[]> {
   const perSecond = Math.round(count / ((performance.now() - startedMs) / 1000))
   const cpuSeconds = await worker.stop()
   const perCore = Math.round(count / cpuSeconds)
-  const what = 'Deliveries to one receiver that answers at once'
+  const what = 'Deliveries to one receiver that responds immediately'
   return [
     {
-      what: `${what}, by the clock`,
+      what: `${what}, throughput`,
       measured: `${perSecond} a second`,
       wanted: '300 a second',
       holds: perSecond >= 300,
     },
     {
-      what: `${what}, by one core's time`,
+      what: `${what}, per core`,
       measured: `${perCore} a second`,
       wanted: '300 a second',
       holds: perCore >= 300,

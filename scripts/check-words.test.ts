@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sampleOf, textsOf, unidiomatic } from './check-words.ts'
 import { PHRASES } from './phrases.ts'
 
-describe('the check of words', () => {
+describe('the word check', () => {
   it.each(PHRASES)('finds "$planted" in docs, comments and messages', ({ planted, instead }) => {
     const found = expect.stringContaining(`write "${instead}"`)
     expect(unidiomatic(`# Page\n\n${planted}\n`)).toContainEqual(found)
@@ -17,13 +17,13 @@ describe('the check of words', () => {
     expect(unidiomatic('Start a new upload with the command-line tool.\n')).toEqual([])
   })
 
-  it('samples the same texts for the same seed, and others for another', () => {
+  it('samples the same texts for the same seed, and different ones for another', () => {
     const texts = Array.from({ length: 50 }, (_, at) => `text ${at}`)
     expect(sampleOf(texts, 5, 'a')).toEqual(sampleOf(texts.toReversed(), 5, 'a'))
     expect(sampleOf(texts, 5, 'a')).not.toEqual(sampleOf(texts, 5, 'b'))
   })
 
-  it('samples paragraphs without code, comments, messages and the text of pages', () => {
+  it('samples comments, messages, page texts, and paragraphs without code', () => {
     expect(
       textsOf('a.md', 'A first paragraph here.\n\n```sh\nnpm run not this one\n```\n\n- An item of a list\n'),
     ).toEqual(['A first paragraph here.', '- An item of a list'])

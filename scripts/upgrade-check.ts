@@ -74,7 +74,7 @@ async function describeDatabase(db: Db, applied: number): Promise<string> {
   return `${about} Processes that run now: ${running.join(', ') || 'none'}.`
 }
 
-/** Our own PostgreSQL, so that nothing has to be permitted in yours. */
+/** Uses our own PostgreSQL, so that the operator's needs no additional permissions. */
 async function inScratch<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-upgrade-'))
   const scratch = await openEmbedded(join(folder, 'db'), { log: createLogger('warn') })

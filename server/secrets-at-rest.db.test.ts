@@ -17,7 +17,7 @@ import { createTestWorkspace } from '../test/support/workspace.ts'
 /** Both the text and its possible encoding in a bytea column. */
 const forms = (secret: string) => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]
 
-describeWithDatabase('a dump of the database and of the logs', (database) => {
+describeWithDatabase('a dump of the database and the logs', (database) => {
   it('contains no usable secret', async () => {
     const runtime = testRuntime(database(), { DATA_DIR: `/tmp/sluice-secrets-${process.pid}` })
     const secrets: Record<string, string> = {}

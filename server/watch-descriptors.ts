@@ -8,8 +8,8 @@ const NEAR = 0.9
 const FAR = 0.8
 
 /**
- * At the limit, the system accepts connections and closes them immediately, and nobody is told: this logs it, once
- * when the limit is near, and once when it no longer is.
+ * At the limit, the system silently accepts connections and closes them immediately. This logs once when the
+ * limit is near, and once when it no longer is.
  */
 export function watchDescriptors(
   log: Logger,

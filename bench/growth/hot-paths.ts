@@ -128,17 +128,17 @@ async function lists(runtime: Runtime, { actor, pipe, sender }: Site, tenant: Te
     await middleOf(runtime.db, 'deliveries', tenant),
   ]
   const files = {
-    all: {},
+    unfiltered: {},
     'by status': { status: 'transferred' },
     'by a rare status': { status: 'failed' },
     'by Pipe and status': { pipeId: pipe.id, status: 'failed' },
     'by Sender': { senderId: sender.id },
     'by name': { filename: 'photo' },
-    'by a name that matches none': { filename: 'nothing has it' },
+    'by a name without matches': { filename: 'nothing has it' },
     'by size': { order: 'largest' },
   }
   const webhooks = {
-    all: {},
+    unfiltered: {},
     'by state': { state: 'delivered' },
     'by a rare state': { state: 'failed' },
     'by Pipe and state': { pipeId: pipe.id, state: 'pending' },
@@ -146,17 +146,17 @@ async function lists(runtime: Runtime, { actor, pipe, sender }: Site, tenant: Te
   }
   const both = (name: string, list: (more: object) => Promise<unknown>, key: string): HotPath[] => [
     { name, run: () => list({}) },
-    { name: `${name}, in the middle`, run: () => list({ cursor: writeCursor(key) }) },
+    { name: `${name}, middle page`, run: () => list({ cursor: writeCursor(key) }) },
   ]
   return [
     ...Object.entries(files).flatMap(([how, query]) => {
       const list = (more: object) => listFiles(runtime, actor, parseInput(fileQuery, { ...query, ...more }))
-      const name = `files, ${how}`
+      const name = `file list, ${how}`
       return 'order' in query ? [{ name, run: () => list({}) }] : both(name, list, file)
     }),
     ...Object.entries(webhooks).flatMap(([how, query]) =>
       both(
-        `webhooks, ${how}`,
+        `webhook list, ${how}`,
         (more) => listDeliveries(runtime, actor, parseInput(deliveryQuery, { ...query, ...more })),
         delivery,
       ),
@@ -164,7 +164,7 @@ async function lists(runtime: Runtime, { actor, pipe, sender }: Site, tenant: Te
     { name: 'the file count', run: () => countFiles(runtime, actor, parseInput(fileQuery, {})) },
     { name: 'the file page', run: () => showFile(runtime, actor, file) },
     {
-      name: 'the live updates of a file',
+      name: 'live updates of a file',
       run: () => readSnapshot(runtime.db, actor.workspaceId, `file:${file}`),
     },
     { name: 'the webhook page', run: () => showDelivery(runtime, actor, delivery) },

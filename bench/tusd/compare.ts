@@ -87,7 +87,7 @@ export function judge(
       bars: bars(sum, unit.cpu),
     },
     {
-      what: `${way}, ${what}: by the clock`,
+      what: `${way}, ${what}: throughput`,
       measured: `${all.map(([name, { perSecond }]) => `${name} ${perSecond.toFixed(0)}`).join(', ')} ${unit.rate}`,
       wanted: 'more than tusd',
       holds: ours.perSecond > theirs.perSecond,

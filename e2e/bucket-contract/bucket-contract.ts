@@ -30,7 +30,7 @@ export function bucketContract(
 ): void {
   const unknown = cannot.filter((clause) => !Object.values(GROUPS).some((clauses) => clause in clauses))
   if (unknown.length > 0) throw new Error(`no clause is called '${unknown.join("', '")}'`)
-  describe(`${name} keeps the contract of a bucket`, () => {
+  describe(`${name} fulfills the bucket contract`, () => {
     let ground: Ground
     beforeAll(async () => {
       ground = new Ground(await make())

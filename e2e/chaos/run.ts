@@ -158,7 +158,7 @@ async function main(): Promise<boolean> {
   const forMs = minutes(Number(values.minutes))
   const processes = values.processes === undefined ? undefined : Number(values.processes)
   const before = values.upgrade ? sourceBefore() : undefined
-  if (values.upgrade && !before) throw new Error('The upgrade needs the whole history of the repository.')
+  if (values.upgrade && !before) throw new Error("The upgrade needs the repository's full history.")
   const run = async () => {
     const log = await runChaos({
       seed,

@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { OUTAGES, type OutageName } from './outages.ts'
 import { makeSources, type Stage } from './stage.ts'
 
-/** One outage during uploads: what was created, what arrived, and what was sent for it. */
+/**
+ * The results of one outage during uploads: the files created, those that arrived, and the bytes sent for
+ * them.
+ */
 export type DrillOptions = {
   outage: OutageName
   forMs: number

@@ -47,7 +47,7 @@ describe('links', () => {
       ...(password && { password }),
     })
 
-  it('are created with their limits and a password from the input, listed and closed', async () => {
+  it('are created with limits and a password from standard input, listed and closed', async () => {
     const expires = '2099-01-01T00:00:00.000Z'
     const limits = ['--max-files', '20', '--max-bytes', '5000000', '--expires', expires]
     const about = [
@@ -97,7 +97,7 @@ describe('links', () => {
       expect(name).not.toContain('links')
   })
 
-  it('keep a password as it was typed', async () => {
+  it('keep a password exactly as typed', async () => {
     const { stdout } = await run(['links', 'create', '--title', 'Spaces', '--password', '--json'], {
       input: ` ${PASSWORD} \r\n`,
     })
@@ -135,7 +135,7 @@ describe('links', () => {
     expect(await run(['links', 'list', '--json'])).toEqual(before)
   })
 
-  it('are for an account key that may create them', async () => {
+  it('require an account key that may create them', async () => {
     const ran = await run(['links', 'create', '--title', 'x', '--password'], {
       input: PASSWORD,
       more: { SLUICE_ACCOUNT_KEY: 'ak_nobody' },

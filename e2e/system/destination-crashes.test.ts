@@ -58,7 +58,7 @@ describe('kill -9 between the acknowledgements of two required destinations', ()
     ['the beginnings', 20 * MiB, 'CreateMultipartUpload'],
     ['the Completes', 20 * MiB, 'CompleteMultipartUpload'],
     ['the whole files', MiB, 'PutObject'],
-  ] as const)('of %s: no byte counts that one of them lacks', async (_, bytes, operation) => {
+  ] as const)('of %s: no byte counts that is missing at one of them', async (_, bytes, operation) => {
     const whole = randomBytes(bytes)
     const doomed = await start()
     const client = await site.client(doomed)

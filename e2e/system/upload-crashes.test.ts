@@ -190,7 +190,7 @@ describe('a node frozen past its lease', () => {
 })
 
 describe('the database is gone for ten seconds', () => {
-  it('HEAD returns 423 meanwhile; the client resumes, and nothing is lost', async () => {
+  it('HEAD returns 423 in the meantime; the client resumes, and nothing is lost', async () => {
     const proxy = await openPausingProxy(database.url)
     const node = await start({ databaseUrl: proxy.url })
     const client = await site.client(node)

@@ -16,7 +16,7 @@ import { completeBatches } from './complete-batches.ts'
 import { sealNamedBatch } from './seal-batch.ts'
 
 /** However a file arrives, and wherever it goes, it is in its batch. */
-describeWithDatabase('a batch of every way in', (database) => {
+describeWithDatabase('a batch with files from every source', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { listDeliveries } from '../webhooks/log/list-deliveries.ts'
 import { resendDelivery } from '../webhooks/log/resend.ts'
 import { isTopic, readSnapshot, type Topic } from './live.ts'
 
-describeWithDatabase('what a page follows', (database) => {
+describeWithDatabase("a page's live topics", (database) => {
   it('distinguishes a resent delivery from one that was not resent, although both look alike', async () => {
     const runtime = testRuntime(database())
     const receiver = await startReceiver()

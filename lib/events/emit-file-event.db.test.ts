@@ -93,7 +93,7 @@ describeWithDatabase('emitFileEvent', (database) => {
       await emitFileEvent(tx, { queue, clock }, ...fileIds)
       return prepare.mock.calls.length
     })
-    // The first query reads what ended.
+    // The first query reads the ended files.
     expect(statements).toBe(2)
     expect(jobs).toEqual(
       outputs.map(({ id, workspaceId }) => ({ queue: 'webhook-attempt', outputId: id, workspaceId })),

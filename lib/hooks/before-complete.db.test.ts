@@ -281,7 +281,7 @@ describeWithDatabase('before_complete', (database) => {
   it.each([
     ['refuse', 403, 'failed'],
     ['allow', 204, 'transferred'],
-  ] as const)('without an answer it is said to %s', async (withoutAnswer, status, ends) => {
+  ] as const)('applies the setting for a missing answer: %s', async (withoutAnswer, status, ends) => {
     await save({ withoutAnswer })
     const faults = [
       { status: 500, body: '' },

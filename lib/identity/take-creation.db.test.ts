@@ -11,7 +11,7 @@ import { pipeInput } from '../workspace/pipes/pipe.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
 import { createAccountKey } from './accounts/account-keys.ts'
 
-describeWithDatabase('what a workspace makes', (database) => {
+describeWithDatabase('creation in a workspace', (database) => {
   it('is limited over time, separately for each workspace', async () => {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]

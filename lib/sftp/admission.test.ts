@@ -11,7 +11,7 @@ const TERMS = {
   exchangesPerNetwork: { burst: 5, refillMs: 1000 },
 }
 
-describe('the admission of connections', () => {
+describe('connection admission', () => {
   let nowMs: number
   let admission: Admission
   beforeEach(() => {
@@ -55,7 +55,7 @@ describe('the admission of connections', () => {
     for (let n = 2; n < 5; n++) signIn(`2001:db8:1:2::${n}`)
   })
 
-  it('limits these networks as well, each of them and together', () => {
+  it('also limits these networks, separately and in total', () => {
     for (let n = 1; n <= 9; n++) signIn(`192.0.2.${n}`)
     nowMs += 60_000
     for (let n = 0; n < 3; n++) admitted('192.0.2.1')
@@ -65,7 +65,7 @@ describe('the admission of connections', () => {
     admitted('192.0.2.100')
   })
 
-  it('learns nothing of a proxy, through which everyone connects', () => {
+  it('never counts a proxy as known, since everyone connects through it', () => {
     const partner = admitted('192.0.2.1', true)
     partner.signedIn()
     partner.left()
@@ -74,7 +74,7 @@ describe('the admission of connections', () => {
     expect(admit('192.0.2.1')).toBe('signing_in')
   })
 
-  it('gives each place back once', () => {
+  it('returns each place once', () => {
     for (let n = 0; n < 50; n++) {
       nowMs += 10_000
       const partner = admitted('192.0.2.1')
@@ -86,7 +86,7 @@ describe('the admission of connections', () => {
     expect(admit('203.0.113.1')).toBe('signing_in')
   })
 
-  it('forgets the networks that have not signed in for longest', () => {
+  it('forgets the networks whose last sign-in is oldest', () => {
     const roomy = { burst: 1e6, refillMs: 1 }
     admission = new Admission(
       { now: () => nowMs },

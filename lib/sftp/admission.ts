@@ -18,10 +18,10 @@ type Share = { signingIn: number; exchanges: Bucket }
 const MAX_NETWORKS = 10_000
 
 /**
- * Decides whether to admit a connection, before anything is computed for it. Everything is in memory, since a flood
- * must not reach the database. Networks from which someone has signed in share as many places for signing in as all
- * others together, so that a flood of strangers does not keep them out. Trusted proxy networks have no limit of their
- * own, and are nobody's: everyone connects through them.
+ * Decides whether to admit a connection, before anything is computed for it. Everything is in memory, since a
+ * flood must not reach the database. Networks from which someone has signed in share as many places for
+ * signing in as all others together, so that a flood of strangers does not keep them out. Trusted proxy
+ * networks have no limits and are never known, since everyone connects through them.
  */
 export class Admission {
   readonly #clock: Clock

@@ -183,7 +183,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('is refused to an entire IPv6 site after four networks of it have failed', async () => {
+  it('is refused to an entire IPv6 site after four of its networks have failed', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const good = signedBy(parsed(one.private))

@@ -18,7 +18,7 @@ async function leased(database: DatabaseHandle, url: string): Promise<void> {
   while ((await rows(database.db, look)).length === 0);
 }
 
-describeWithDatabase('bytes that arrived before a cut', (database) => {
+describeWithDatabase('bytes that arrived before an interruption', (database) => {
   let site: Site
   let node: Node
   let client: TusClient

@@ -139,7 +139,7 @@ describe('a file with two required destinations and one best-effort destination'
     ['refuses to complete', 20 * MiB, 'CompleteMultipartUpload', REFUSED, 'rejected'],
     ['is down', 20 * MiB, 'UploadPart', DOWN, 'unavailable'],
   ] as const)(
-    'is partially transferred if that of best effort %s',
+    'is partially transferred if the best-effort destination %s',
     async (_, bytes, operation, effect, reason) => {
       const whole = randomBytes(bytes)
       const url = await client.begin(bytes)
@@ -170,7 +170,7 @@ describe('a file with two required destinations and one best-effort destination'
   it.each([
     ['one part', MiB, 'PutObject'],
     ['several', 20 * MiB, 'UploadPart'],
-  ] as const)('does not wait for one of best effort that hangs, with %s', async (_, bytes, operation) => {
+  ] as const)('does not wait for a hanging best-effort destination, with %s', async (_, bytes, operation) => {
     const whole = randomBytes(bytes)
     const url = await client.begin(bytes)
     buckets[2]!.faults.add({ operation, at: 'answer', effect: { kind: 'hold', gate: 'hung' }, times: 100 })
@@ -229,7 +229,7 @@ describe('a file with two required destinations and one best-effort destination'
     ['one part', MiB, 'PutObject'],
     ['the last of several', 20 * MiB, 'UploadPart'],
     ['the Complete', 20 * MiB, 'CompleteMultipartUpload'],
-  ] as const)('is completed later if a required one is down for %s', async (_, bytes, operation) => {
+  ] as const)('is completed later if a required destination is down for %s', async (_, bytes, operation) => {
     const whole = randomBytes(bytes)
     const url = await client.begin(bytes)
     const keep = operation === 'UploadPart' ? 16 * MiB : 0

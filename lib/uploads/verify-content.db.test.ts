@@ -169,7 +169,7 @@ describe('a Pipe that verifies the content', () => {
     ['a plain request', byPut, 1],
     ['a plain request', byPut, 100],
   ] as const)(
-    'decides by %s as it does at once, in chunks (%#)',
+    'decides the same for chunks sent by %s as for the entire file (%#)',
     async (_, send, chunkBytes) => {
       // One request per byte takes minutes for the longer ones.
       const isShort = ([, sample]: readonly [string, SampleName, ...unknown[]]) =>

@@ -6,7 +6,7 @@ import { createTestWorkspace } from '../../test/support/workspace.ts'
 import { seconds } from '../platform/kernel/clock.ts'
 import { lockConfiguration, unlockConfiguration } from './configuration-lock.ts'
 
-describeWithDatabase('the lock of a configuration', (database) => {
+describeWithDatabase('the configuration lock', (database) => {
   const open = async () => {
     const runtime = testRuntime(database())
     const { actor } = await createTestWorkspace(runtime)

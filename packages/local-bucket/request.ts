@@ -98,7 +98,7 @@ function chooseOperation(
   return route.operation
 }
 
-/** Host names served by this machine, whoever resolves them. */
+/** Host names that always refer to this machine, however they are resolved. */
 const VIRTUAL_HOST = /^([^:]+)\.(?:localhost|s3[.-](?:[a-z0-9-]+\.)*amazonaws\.(?:com|com\.cn|eu))(?::\d+)?$/
 
 /** Path style, or virtual-host style if the host is `<bucket>.localhost`, or an AWS host. */

@@ -34,7 +34,7 @@ const QUOTED = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
 const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))*$`)
 
 export const RULES = {
-  /** GCS: `objectCreator` lacks storage.objects.delete, which replacing an object requires. */
+  /** GCS: `objectCreator` does not include storage.objects.delete, which is required to replace an object. */
   'no-overwrite': {
     async admit(call) {
       if (!makesObject(call) || !(await call.storage.objects.find(call.request.key))) return

@@ -8,7 +8,10 @@ export const FOLDER = '.release'
 
 export type Artefact = { file: string; bytes: number; sha256: string }
 
-/** The same bytes for the same files, whoever packs them and when: npm's own tool leaves out nested node_modules. */
+/**
+ * Packs the same files into the same bytes, at any time and on any machine. npm's own tool leaves out nested
+ * node_modules.
+ */
 export async function writeTarball(folder: string, file: string, prefix = 'package'): Promise<Artefact> {
   const files = globSync('**/*', { cwd: folder, exclude: [] })
     .concat(globSync('{.next,.kit}/**/*', { cwd: folder }))

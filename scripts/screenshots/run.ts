@@ -134,7 +134,7 @@ async function openCamera(
   })
   for (const folder of [ALL_FOLDER, DOCS_FOLDER]) mkdirSync(folder, { recursive: true })
   const page = await context.newPage()
-  // The first page may lack fonts that arrive late.
+  // On the first page, fonts may arrive too late.
   await page.goto('/')
   const open = async (address: string, size: { width: number; height: number }) => {
     await page.setViewportSize(size)

@@ -52,8 +52,8 @@ export function observeRequest(
 }
 
 /**
- * Body bytes as they are received, whoever reads them. Call it before awaiting anything: the first bytes may have
- * arrived with the headers.
+ * Counts body bytes as they are received, by any reader. Call it before awaiting anything: the first bytes
+ * may have arrived with the headers.
  */
 export function countBody(req: IncomingMessage): () => number {
   let bytes = 0

@@ -68,7 +68,7 @@ async function connected(open: () => ClientRequest, res: ServerResponse): Promis
   }
 }
 
-/** If the client itself has left, nobody is told. */
+/** If the client itself has left, there is nobody to respond to. */
 function giveUp(res: ServerResponse, error: unknown): [] {
   if (!res.destroyed) throw unavailable(error)
   return []

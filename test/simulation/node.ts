@@ -4,7 +4,7 @@ import type { Host } from './scheduler.ts'
 import { offHost, onHost, simulatedDatabase } from './simulated-database.ts'
 import type { World } from './world.ts'
 
-/** What others tell a node through the database. */
+/** Messages from other nodes through the database. */
 const NOTICES: Record<string, string> = {
   stop: 'is asked to release a lease',
   free: 'is told that a lease is free',

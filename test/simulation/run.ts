@@ -20,11 +20,11 @@ const { values } = readOptions(USAGE, {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     processes: { type: 'string', default: String(availableParallelism()) },
-    /** Only this one, told as a story. */
+    /** Only this one, printed as a story. */
     seed: { type: 'string' },
     /** Explores the core with this mistake, until it is found. */
     fault: { type: 'string' },
-    /** Also tells the shortest story. */
+    /** Also prints the shortest story. */
     story: { type: 'boolean', default: false },
     /** The same for each mistake, with a table of the results. Continues where the last search stopped. */
     faults: { type: 'boolean', default: false },
@@ -44,7 +44,7 @@ const { signal } = interrupted
 // A second one ends it immediately.
 process.once('SIGINT', () => interrupted.abort())
 
-/** Searches for one mistake, and tells its shortest story. */
+/** Searches for one mistake, and prints its shortest story. */
 async function find(site: Site, { name, withinSeeds }: PlantedFault): Promise<boolean> {
   const planted = { ...site, fault: name }
   const { found } = await explore(planted, {

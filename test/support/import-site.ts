@@ -34,7 +34,7 @@ export async function openSource(answer: Answer) {
   }
 }
 
-/** Where a request wants a file to start, if it names this version. */
+/** The first byte that a request asks for, if it names this version. */
 export function wantedStart(req: IncomingMessage, validator: string): number {
   const [, from] = /^bytes=(\d+)-$/.exec(req.headers.range ?? '') ?? []
   return from !== undefined && req.headers['if-range'] === validator ? Number(from) : 0

@@ -214,7 +214,7 @@ export async function upload(file, onProgress, onWaiting = () => {}) {
 `
 }
 
-/** The core, for places without more room; `keepGoing` is on the Embed page. */
+/** Only the core, for short examples; `keepGoing` is on the Embed page. */
 export function shortUppySnippet({ uploadUrl }: EmbedTarget): string {
   return `const uppy = new Uppy()
   .use(Dashboard, { inline: true, target: '#uploader' })

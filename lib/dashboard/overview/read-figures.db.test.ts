@@ -71,7 +71,7 @@ describeWithDatabase('the figures of the Overview', (database) => {
     ['7d', 3, 1],
     ['30d', 4, 1],
     ['90d', 5, 0],
-  ] as const)('of %s are %i files, after %i before', async (range, now, before) => {
+  ] as const)('for %s are %i files, compared with %i before', async (range, now, before) => {
     const { runtime, mine } = await furnished()
     const figures = await readFigures(runtime, mine.actor, { range, pipeId: undefined })
     expect([figures.total.transferred, figures.before.transferred]).toEqual([now, before])

@@ -40,7 +40,7 @@ import { listTurnedOff, switchOn } from './turned-off.ts'
 const PASSWORD = 'a password of the stranger'
 const VISITOR = { userAgent: 'Test', address: '192.0.2.1' }
 
-describeWithDatabase('an account that its owner takes from a stranger', (database) => {
+describeWithDatabase('an account that its owner takes over from a stranger', (database) => {
   let runtime: TestRuntime
   let stranger: TestWorkspace
   beforeEach(async () => {

@@ -12,11 +12,12 @@ export type SessionCookie = {
 }
 
 /**
- * The session cookie. Over HTTPS, its name starts with `__Host-`, which a browser only accepts from this host itself:
- * neither a neighbor on the same domain nor anyone in between over plain HTTP can replace it with their own session.
+ * The session cookie. Over HTTPS, its name starts with `__Host-`, which a browser only accepts from this host
+ * itself: neither a neighbor on the same domain nor anyone in between over plain HTTP can replace it with
+ * their own session.
  *
- * Sessions opened with `__Secure-` continue until they end. The token in a cookie names its cookie, so a newer one
- * cannot be put under the older name, which lacks that protection.
+ * Sessions opened with `__Secure-` continue until they end. The token in a cookie names its cookie, so a
+ * newer one cannot be put under the older name, which does not have that protection.
  */
 export function sessionCookie(baseUrl: string): SessionCookie {
   const { name, options } = ownCookie(NAME, baseUrl)

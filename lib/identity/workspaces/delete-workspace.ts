@@ -84,10 +84,7 @@ async function tellMembers(
   }
 }
 
-/**
- * All its keys, Senders and Pipes end, and nobody belongs to it any more. Returns the Pipes, whose uploads are to be
- * canceled.
- */
+/** Ends all its keys, Senders, Pipes and memberships. Returns the Pipes, whose uploads must be canceled. */
 export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Promise<string[]> {
   await tx.update(accountKeys).set({ revokedAt: at }).where(eq(accountKeys.workspaceId, workspaceId))
   await tx.update(senders).set({ revokedAt: at }).where(eq(senders.workspaceId, workspaceId))

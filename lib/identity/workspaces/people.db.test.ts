@@ -37,7 +37,7 @@ const VISITOR = { userAgent: null, address: null }
 let people = 0
 const newEmail = () => `guest-${++people}@people.example.com`
 
-describeWithDatabase('people of a workspace', (database) => {
+describeWithDatabase("a workspace's people", (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeEach(async () => {

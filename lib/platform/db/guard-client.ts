@@ -3,9 +3,9 @@ import { codeOf, isEndedHere, isOutage } from './faults.ts'
 import type { Outages } from './outages.ts'
 
 /**
- * A transaction ends with its session: the caller of `begin` is told, but postgres.js 3.4 lets the body continue, and
- * its next statement ends the process by writing to a closed socket, or runs outside the transaction on the
- * connection's next session. Here that statement fails instead, and no rollback is sent.
+ * A transaction ends with its session: the caller of `begin` gets an error, but postgres.js 3.4 lets the body
+ * continue, and its next statement ends the process by writing to a closed socket, or runs outside the
+ * transaction on the connection's next session. Here that statement fails instead, and no rollback is sent.
  */
 export function guardTransactions(client: Sql, outages?: Watch): void {
   const begin = client.begin.bind(client) as <T>(body: (sql: TransactionSql) => Promise<T>) => Promise<T>

@@ -155,7 +155,7 @@ describe('a bucket with its own rules', () => {
       ['content-md5-required', 'other', { bodyChecksum: 'md5' }],
       ['md5-or-sdk-header-required', 'other', { bodyChecksum: 'md5' }],
     ] as const)(
-      'with an Object Lock (%s) gets the checksum that the check of %s found',
+      'with an Object Lock (%s) gets the checksum that the check for %s found',
       async (rule, provider, found) => {
         await bucketOf(provider, { found, rules: [rule] })
         for (const size of [10, 9 * MiB]) {

@@ -84,7 +84,7 @@ describe('the consequences of a fault', () => {
     ['a Complete', 'CompleteMultipartUpload', 9 * MiB, REJECTED],
     ['a Complete whose bytes are not what was sent', 'CompleteMultipartUpload', 9 * MiB, DAMAGED],
   ] as const)(
-    '%s that is rejected for good fails the file at once, and the client is told',
+    '%s that is permanently rejected fails the file immediately, and the client gets the error',
     async (_, operation, bytes, effect) => {
       const url = await client.begin(bytes)
       site.bucket.faults.add({ operation, effect })
@@ -101,7 +101,7 @@ describe('the consequences of a fault', () => {
     ['PutObject', MiB],
     ['UploadPart', 9 * MiB],
   ] as const)(
-    'a %s of the reconciler that is rejected for good fails the file at once',
+    'a permanently rejected %s by the reconciler fails the file immediately',
     async (operation, bytes) => {
       const { url } = await leftInTail(bytes)
       site.bucket.faults.add({ operation, effect: REJECTED })
@@ -116,19 +116,16 @@ describe('the consequences of a fault', () => {
     ['UploadPart', 9 * MiB, DENIED],
     ['UploadPart', 9 * MiB, DAMAGED],
     ['CompleteMultipartUpload', 9 * MiB, DENIED],
-  ] as const)(
-    'after a %s of the reconciler (%d bytes) with %j it tries again',
-    async (operation, bytes, effect) => {
-      const { url, whole } = await leftInTail(bytes)
-      site.bucket.faults.add({ operation, effect })
-      await reconcileUploads(node.context)
-      expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false, events: 0 })
-      site.clock.advance(60_000)
-      await reconcileUploads(node.context)
-      expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
-      expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
-    },
-  )
+  ] as const)('the reconciler retries after a %s (%d bytes) with %j', async (operation, bytes, effect) => {
+    const { url, whole } = await leftInTail(bytes)
+    site.bucket.faults.add({ operation, effect })
+    await reconcileUploads(node.context)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false, events: 0 })
+    site.clock.advance(60_000)
+    await reconcileUploads(node.context)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+  })
 
   it('does not take a refused Complete for a successful one when the parts are dropped', async () => {
     const url = await client.begin(9 * MiB)

@@ -7,8 +7,8 @@ import { type Fenced, heldBy, isFree, newClaim, taken } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
 
 /**
- * The `before_complete` hook's decisions: one row for each file, written by whoever is first. A deferral is replaced
- * once. `files.decision` has the state, so that a file without a decision needs no look-up.
+ * The `before_complete` hook's decisions: one row for each file; the first to write it wins. A deferral is
+ * replaced once. `files.decision` has the state, so that a file without a decision needs no look-up.
  */
 
 /** For a row `f` of `files`, as a column of type `FileDecision | null`. */

@@ -10,7 +10,7 @@ import { minutes } from '../../platform/kernel/clock.ts'
 const SMALL = randomBytes(4096)
 const ALLOWED = 'https://shop.example.com'
 
-describeWithDatabase('the lease that comes with the right', (database) => {
+describeWithDatabase('the lease taken along with the token check', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { createUpload } from '../opening/create-upload.ts'
 
 const named = (name: string) => ({ 'Upload-Metadata': `filename ${Buffer.from(name).toString('base64')}` })
 
-describeWithDatabase('a creation that is sent again, by a token that allows no more files', (database) => {
+describeWithDatabase('a repeated creation, with a token that allows no more files', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {

@@ -3,17 +3,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
 /**
- * Leases in SQL: common code for the statements that take, test, release or end one. The conditions apply to a row of
- * `files`, and the assignments to an update of `files f`.
+ * Leases in SQL: common code for the statements that take, test, release or end one. The conditions apply to
+ * a row of `files`, and the assignments to an update of `files f`.
  *
- * Each acquisition of a lease creates a claim, and every write to the ledger names it. No claim is created twice, not
- * even by the same process. So if a failing-over database lost the last commits of a lease, its writer can write
- * nothing, whoever holds the file by then: the fence, a plain counter, may repeat; the claim cannot.
+ * Each acquisition of a lease creates a claim, and every write to the ledger names it. No claim is created
+ * twice, not even by the same process. So if a failing-over database lost the last commits of a lease, its
+ * writer can write nothing, no matter who holds the file by then: the fence, a plain counter, may repeat; the
+ * claim cannot.
  *
- * Taken by: `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring`, `takeForRepair`. Ended
- * by its holder: `releaseLease`, `advance` with the last piece, and the three functions in `transferred.ts`. Ended by
- * others: `recordEnd`, for an upload that fails, expires or is canceled; `dropLeases` and `dropLapsedLeases`, for a
- * database that was promoted or restored; or by time.
+ * Taken by: `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring`,
+ * `takeForRepair`. Ended by its holder: `releaseLease`, `advance` with the last piece, and the three
+ * functions in `transferred.ts`. Ended by others: `recordEnd`, for an upload that fails, expires or is
+ * canceled; `dropLeases` and `dropLapsedLeases`, for a database that was promoted or restored; or by time.
  */
 export type Claim = { claim: string; leaseMs: number }
 

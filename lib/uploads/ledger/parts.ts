@@ -91,8 +91,8 @@ export function insertPart(part: RecordedPart, from: SQL): SQL {
 }
 
 /**
- * Records that a best-effort destination has acknowledged parts after they were recorded. No lease is needed: a
- * number is bound to its bytes, whoever sends them.
+ * Records that a best-effort destination has acknowledged parts after they were recorded. No lease is needed:
+ * a number is bound to its bytes, no matter who sends them.
  */
 export async function recordLateEtags(
   db: Db,

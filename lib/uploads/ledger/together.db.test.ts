@@ -8,7 +8,7 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { createUpload } from '../opening/create-upload.ts'
 import type { Whole } from './transferred.ts'
 
-describeWithDatabase('uploads that come at the same time', (database) => {
+describeWithDatabase('simultaneous uploads', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {

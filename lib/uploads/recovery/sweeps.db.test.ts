@@ -17,7 +17,7 @@ import { expireUploads } from './upload-sweeps.ts'
 const MiB = 1024 * 1024
 const SLOW_DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
-describeWithDatabase('what time brings', (database) => {
+describeWithDatabase('the sweeps', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   let client: TusClient
@@ -184,7 +184,7 @@ describeWithDatabase('what time brings', (database) => {
   })
 })
 
-describeWithDatabase('a file that is given up', (database) => {
+describeWithDatabase('an abandoned file', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   let client: TusClient

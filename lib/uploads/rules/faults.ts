@@ -137,7 +137,7 @@ export function failureOf(fault: unknown): Failure {
   return { reason, detail: (fault as Error).message }
 }
 
-/** What the client is told: for a bucket fault, the bucket's own words, without secrets. */
+/** The message for the client: for a bucket fault, the bucket's own, without secrets. */
 export function errorForClient(error: unknown): unknown {
   const kind = bucketFault(error)
   if (!kind || isSluiceError(error)) return error

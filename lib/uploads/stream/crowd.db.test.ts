@@ -9,7 +9,7 @@ import { FIRST_PAGE_BYTES } from '../memory/page-pool.ts'
 
 const MiB = 1024 * 1024
 const CROWD = 5
-/** Too little for a part of its own. */
+/** Too little for a separate part. */
 const CHUNK_BYTES = 4.5 * MiB
 const MEMORY_BYTES = 24 * MiB
 const sha1 = (bytes: Buffer) => ({

@@ -233,7 +233,8 @@ export class Sender {
     const { bucket, key } = this.destination
     this.#multipart ??= this.#openMultipart()
     const [multipartId] = await Promise.all([this.#multipart, bound])
-    // Once the part is in the ledger, its number stays bound to these bytes, whoever writes the file by then.
+    // Once the part is in the ledger, its number stays bound to these bytes, no matter who writes the file by
+    // then.
     if (!delivery.isRecorded) lease.assertHeld()
     if (this.#isClosed && !delivery.isRecorded) throw new Error('The request ended before the part was sent.')
     numbers.markSent(number)

@@ -160,7 +160,7 @@ describe('the bucket doctor', () => {
       ['no-full-object-checksum', 'no-if-none-match'],
       { fullObjectCrc32: false, ifNoneMatch: false },
     ],
-  ] as const)('finds out how %s is to be asked that has the rules %j', async (provider, rules, expected) => {
+  ] as const)('finds out which requests %s accepts with the rules %j', async (provider, rules, expected) => {
     const { ok, found: kept } = await found(rules, { provider })
     expect(ok).toBe(true)
     expect(kept).toMatchObject(expected)

@@ -46,7 +46,7 @@ async function tell(
   }
 }
 
-/** What a workspace's owner is told by email without having asked. */
+/** Unrequested emails to a workspace's owner. */
 type Text = Omit<Mail, 'to'>
 
 const SIGNATURE = '\n\n--\nSluice\n'

@@ -15,7 +15,7 @@ import { sweepAlerts } from './sweep-alerts.ts'
 
 type Kind = Parameters<typeof eventSchema>[0]
 
-describeWithDatabase('what alerts tell, as events', (database) => {
+describeWithDatabase('alert events', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeEach(async () => {

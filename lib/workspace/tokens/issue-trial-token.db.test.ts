@@ -7,7 +7,7 @@ import { updatePipe } from '../pipes/update-pipe.ts'
 import { createSender } from '../senders/create-sender.ts'
 import { issueTrialToken } from './issue-trial-token.ts'
 
-describeWithDatabase('a token of Try it', (database) => {
+describeWithDatabase('a Try it token', (database) => {
   it('belongs to the same Sender as the previous one, even if another was created in between', async () => {
     const runtime = testRuntime(database())
     const { actor, pipe } = await createTestWorkspace(runtime)

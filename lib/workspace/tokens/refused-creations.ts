@@ -8,7 +8,7 @@ const PER_TOKEN = { burst: 30, refillMs: 10_000 }
 
 export async function countRefusedCreation(runtime: CoreRuntime, tokenId: string): Promise<void> {
   await takeFromLimit(runtime, keyOf(tokenId), PER_TOKEN).catch((error) => {
-    // Others were refused at the same time; the next creation is told.
+    // Others were refused at the same time; the next creation gets the error.
     if (!isSluiceError(error)) throw error
   })
 }

@@ -32,7 +32,7 @@ const countsOf = (db: Db, { workspaceId }: TestWorkspace) =>
     .where(eq(counts.workspaceId, workspaceId))
     .orderBy(asc(counts.span), asc(counts.at))
 
-describeWithDatabase('what is counted', (database) => {
+describeWithDatabase('the counts', (database) => {
   it('keeps the first delivered webhook on the checklist after counts and deliveries are deleted', async () => {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]

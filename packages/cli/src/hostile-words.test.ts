@@ -102,7 +102,7 @@ const commands: [name: string, args: () => string[], options?: { end?: string; i
 ]
 
 it.concurrent.each(commands)(
-  '%s shows what would steer the terminal, and sends none of it',
+  '%s escapes characters that would control the terminal',
   async (name, args, options) => {
     const said = await run(args(), options)
     expect(said).not.toMatch(STEERING)

