@@ -89,7 +89,7 @@ const LOADS: Load[] = [
 
 const known = new WeakMap<Target, Promise<string>>()
 
-/** For one upload, created when it is first asked for. */
+/** For one upload, created on first use. */
 async function headOf(target: Target): Promise<void> {
   const url = known.get(target) ?? create(target, 100)
   known.set(target, url)

@@ -42,7 +42,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
       run: () => cancelUploadsToTurnedOffDataStores(runtime),
     },
     { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
-    { name: 'what is counted', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
+    { name: 'counts', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
     { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
     { name: 'deleted workspaces', everyMs: minutes(5), run: () => closeDeletedWorkspaces(runtime) },
     { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
@@ -53,7 +53,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
       run: () => pruneEntries(db, clock.now()),
     },
     {
-      name: 'what is over',
+      name: 'obsolete rows',
       everyMs: minutes(1),
       batch: BATCH,
       run: () => pruneExpired(db, clock.now()),

@@ -22,7 +22,7 @@ const KINDS: [kind: string, fits: (leaf: string, stack: string) => boolean][] = 
   ['copies', (leaf) => /mem(move|cpy)/.test(leaf)],
   ['garbage', (_, stack) => GARBAGE.test(stack)],
   ['compiling JavaScript', (_, stack) => COMPILER.test(stack)],
-  ['records of TLS', (_, stack) => /SSL_(write|read)|crypto\/tls\./.test(stack.slice(0, 600))],
+  ['TLS records', (_, stack) => /SSL_(write|read)|crypto\/tls\./.test(stack.slice(0, 600))],
 ]
 const GARBAGE =
   /v8::internal::(Heap::|Scaveng|MarkCompact|ConcurrentMarking|Sweeper|Marking|Evacuat|MainMarking|ArrayBufferSweep)|runtime\.(gc|scan|sweep|bgsweep|mallocgc|greyobject|markroot)/

@@ -46,7 +46,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
       add(await benchSlowClients(contenders))
     if (way === 'plain HTTP' && !only) {
       await pause(70_000)
-      add([await memory('memory a minute after all of it', contenders)])
+      add([await memory('memory a minute after all loads', contenders)])
     }
     return found
   } finally {
@@ -144,9 +144,9 @@ function partsOf(rssBytes: number, of: MemoryOfNode): string {
   const rest = rssBytes - programBytes - heapBytes - arrayBuffers
   return [
     `the program ${inMiB(programBytes)}`,
-    `the heap of V8 ${inMiB(heapBytes)}, of that in use ${inMiB(heapUsedBytes)}`,
+    `the V8 heap ${inMiB(heapBytes)}, of which in use ${inMiB(heapUsedBytes)}`,
     `buffers ${inMiB(arrayBuffers)}`,
-    `compiled code, stacks and what malloc keeps ${inMiB(rest)} MiB`,
+    `compiled code, stacks and memory kept by malloc ${inMiB(rest)} MiB`,
   ].join(', ')
 }
 

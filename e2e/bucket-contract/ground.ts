@@ -68,7 +68,7 @@ export class Ground {
   }
 }
 
-/** Bytes that differ from place to place, so that a swapped or shifted part shows. */
+/** Bytes that differ from position to position, so that a swapped or shifted part shows. */
 export function patternBytes(size: number, seed = 1): Buffer {
   const bytes = Buffer.allocUnsafe(size)
   for (let n = 0; n < size; n++) bytes[n] = (n * 31 + (n >> 8) * 17 + (n >> 16) * 7 + seed * 101) & 0xff

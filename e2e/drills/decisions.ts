@@ -121,7 +121,7 @@ const readFiles = (site: Site) =>
       (select count(*)::int from events e where e.file_id = f.id) as events from files f`,
   )
 
-/** What was reported, decided and stored, if these differ. */
+/** The reported, made and stored decisions, if they differ. */
 async function judge(site: Site, told: readonly Told[]): Promise<string[]> {
   const files = new Map((await readFiles(site)).map((file) => [file.id, file]))
   const objects = new Set(await site.bucket.objects())

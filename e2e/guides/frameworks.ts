@@ -11,7 +11,7 @@ export type Framework = {
   faults(folder: string, files: string[]): Promise<string[]>
   /** Succeeds if the framework is also installed. */
   framework: Command
-  /** A new project in that framework, as far as the guide relies on it. */
+  /** The parts of a new project in that framework that the guide relies on. */
   around?: Record<string, string>
   prepare?: Command
   start: Command

@@ -27,7 +27,7 @@ export interface LocalBucketOptions {
   clock?: Clock
   /** False verifies every byte and stores none: objects have their size and zeros. For benchmarks. */
   keepBytes?: boolean
-  /** False does not wait for the disk, so a crash of the machine may lose acknowledged objects. For tests. */
+  /** False does not wait for the disk, so that a machine crash may lose acknowledged objects. For tests. */
   durable?: boolean
   /** Providers' rules, in addition to those of S3. */
   rules?: readonly RuleName[]

@@ -51,7 +51,7 @@ const MEMORY_BYTES = 64 * 1024
  * Timelines have monthly tables by PostgreSQL's own clock; repairs are covered by repair.db.test and by killing
  * processes.
  */
-const NOT_SIMULATED = new Set(['months of timelines', 'repair destinations'])
+const NOT_SIMULATED = new Set(['monthly timelines', 'repair destinations'])
 
 type Around = {
   host: Host

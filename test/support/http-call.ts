@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 
-/** A request that hides nothing, and its outcome. */
+/** A request without any abstraction, and its outcome. */
 export type Reply = { status: number; headers: Record<string, string>; body: string }
 export type Interim = { status: number; headers: IncomingHttpHeaders }
 

@@ -1,6 +1,6 @@
 import { type Call, httpCall, openCall, type Reply } from './http-call.ts'
 
-/** A TUS client with one request at a time, that hides nothing. */
+/** A low-level TUS client, which sends one request at a time. */
 export type TusReply = Reply
 
 export const tusCall = (call: Call): Promise<Reply> =>

@@ -197,7 +197,7 @@ export async function serveUploads(
     { ...options, bucket, hookRetriesMs: QUICK_RETRIES_MS },
   )
   const handle = createUploadHandler({ config, log: runtime.log }, context)
-  // Like the front door, for a test that names its requests.
+  // Like the front door, for tests that set request ids.
   server.on('request', (req, res) => {
     const { 'x-request-id': id, traceparent } = req.headers as Record<string, string | undefined>
     void (id ? runRequest({ id, traceparent, notes: {} }, () => handle(req, res)) : handle(req, res))

@@ -167,7 +167,7 @@ async function hearsNotifications(client: Sql): Promise<boolean> {
 
 const PREPARED = 'select name from pg_prepared_statements where statement like $1'
 
-/** The statements it keeps have its own names. */
+/** A pooler that keeps prepared statements gives them its own names. */
 async function keepsStatements(client: Sql): Promise<boolean> {
   const found = await client.unsafe(PREPARED, [`${PREPARED.slice(0, 30)}%`], { prepare: true })
   const own = found.statement.name

@@ -36,7 +36,7 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
     },
     { name: 'count bytes of dead requests', everyMs: seconds(30), run: () => countUncountedBytes(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
-    { name: 'months of timelines', everyMs: minutes(10), run: () => keepTimelines(context) },
+    { name: 'monthly timelines', everyMs: minutes(10), run: () => keepTimelines(context) },
   ]
 }
 

@@ -18,7 +18,7 @@ export function webhookSweeps(runtime: SweepRuntime): Sweep[] {
     { name: 'webhooks due', everyMs: seconds(5), run: () => wakeDueOutputs(runtime) },
     { name: 'events of older nodes', everyMs: seconds(1), run: () => fanOutEvents(runtime) },
     { name: 'index of months', everyMs: minutes(10), run: () => indexMonths(runtime.db) },
-    { name: 'months of events', everyMs: minutes(10), run: () => keepEvents(runtime) },
+    { name: 'monthly events', everyMs: minutes(10), run: () => keepEvents(runtime) },
   ]
 }
 

@@ -46,7 +46,7 @@ export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   })
 }
 
-/** An output that is turned off no longer fails, which is not good news. */
+/** An output that is turned off no longer fails, but that does not resolve its alert. */
 function isReplaced({ kind, subjectId }: ChangedAlert, raised: ChangedAlert[]): boolean {
   return (
     kind === 'output_failing' &&

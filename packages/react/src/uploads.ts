@@ -96,7 +96,7 @@ export function createUploads(options: UploadOptions = {}) {
       transport,
       onUrl: (url) => noteUrl(entry, url),
       onLateUrl(url) {
-        // Paused during its creation: it continues there, unless it has been created again since.
+        // Paused during its creation: it continues at that address, unless it has been created again since.
         const goesOn = isOpen && entries.has(entry.upload.id) && !entry.stop && !entry.url
         if (goesOn) noteUrl(entry, url)
         else void deleteUpload(url, tokens, transport)
