@@ -22,8 +22,8 @@ describe('An attacker on the SFTP port', () => {
   })
 
   /** A client that only sends the given bytes. Resolves when the server has closed the connection. */
-  const open = (port: number) => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {})
+  const open = (port: number, localAddress = '127.0.0.1') => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {})
     let received = ''
     socket.on('data', (data) => {
       received += data.toString('latin1')
@@ -38,8 +38,8 @@ describe('An attacker on the SFTP port', () => {
     await vi.waitFor(() => expect(socket.connecting).toBe(false))
     return !socket.destroyed
   }
-  const entering = async (port: number) => {
-    const client = await connectSftp({ ...site, port }, await site.token())
+  const entering = async (port: number, localAddress = '127.0.0.1') => {
+    const client = await connectSftp({ ...site, port }, await site.token(), { localAddress })
     await client.put('still here', Buffer.from('x'))
     return client.end()
   }
@@ -59,6 +59,21 @@ describe('An attacker on the SFTP port', () => {
     await expect(entering(node.port)).rejects.toThrow()
     for (const { socket } of flood) socket.destroy()
     await vi.waitFor(() => entering(node.port), { timeout: 20_000 })
+    await node.close()
+  })
+
+  it('cannot keep out networks that have signed in before, however many networks it comes from', async ({
+    skip,
+  }) => {
+    if (process.platform !== 'linux') return skip('Only Linux listens on all of 127.0.0.0/8.')
+    const node = await serveSftp(site.runtime, { terms: { signingIn: 5 } })
+    await entering(node.port, '127.0.9.9')
+    const flood = Array.from({ length: 50 }, (_, n) => open(node.port, `127.1.0.${n}`))
+    await vi.waitFor(() => expect(flood.filter(({ socket }) => !socket.destroyed)).toHaveLength(5))
+    expect(await refused('signing_in')).toBe(45)
+    await entering(node.port, '127.0.9.9')
+    await expect(entering(node.port, '127.0.9.8')).rejects.toThrow()
+    for (const { socket } of flood) socket.destroy()
     await node.close()
   })
 
