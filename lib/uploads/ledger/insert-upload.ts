@@ -9,9 +9,9 @@ import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
 import type { Batch } from '../rules/batch.ts'
 import { joinBatches } from './batches.ts'
-import { erase, giveBackCount, recordEnd } from './endings.ts'
-import { type Claim, isFree, LEASE_COLUMNS, leaseValues, wasInterrupted } from './lease-terms.ts'
+import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
 import { assertFewPartials } from './partials.ts'
+import { takePlace } from './repeated-creation.ts'
 import { insertNotes } from './timeline.ts'
 
 export type NewDestination = { dataStoreId: string; bucket: string; key: string; required: boolean }
@@ -109,7 +109,7 @@ async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Ins
   await db.transaction(async (tx) => {
     await joinBatches(tx, [insertion.upload], insertion.nowMs)
     const [made] = await insert(tx, [insertion])
-    if (made!.exhausted && !(await takePlace({ db: tx, emitEvents }, insertion)))
+    if (made!.exhausted && !(await takePlace({ db: tx, emitEvents }, insertion.upload, insertion.nowMs)))
       throw exhausted(insertion.upload)
     const { fileId, isToldOfCreation } = insertion.upload
     if (isToldOfCreation) await emitCreated(tx, fileId)
@@ -122,39 +122,6 @@ function exhausted({ linkId }: NewUpload): SluiceError {
     'token_exhausted',
     'This upload link accepts no more uploads, or not this many bytes.',
   )
-}
-
-/** How many of the Sender's latest uploads are searched for an earlier creation. */
-const LOOKED_THROUGH = 1000
-
-/**
- * The response to a creation can get lost, or its node can die. The client then creates the same file again, which a
- * single-file token would refuse. So this replaces an earlier creation of the same file with the same token that
- * nobody has returned to. The earlier one leaves no record, unless some of its bytes were counted. False if there is
- * none.
- */
-async function takePlace(
-  { db: tx, emitEvents }: Omit<Deps, 'emitCreated'>,
-  { upload, nowMs }: Insertion,
-): Promise<boolean> {
-  const [earlier] = await rows<{ id: string }>(
-    tx,
-    sql`select f.id from files f
-      where f.id in (select id from files where sender_id = ${upload.senderId}::uuid order by id desc limit ${LOOKED_THROUGH}::int)
-        and f.id <> ${upload.fileId}::uuid and token_id = ${upload.tokenId}::uuid and status = 'uploading' and concat is null
-        and protocol = ${upload.protocol} and filename = ${upload.filename}
-        and upload_metadata_header is not distinct from ${upload.uploadMetadataHeader}
-        and length_bytes is not distinct from ${upload.lengthBytes}::bigint
-        and lease_fence <= 1 and ${isFree} and (offset_bytes = 0 or ${wasInterrupted} and not exists (
-          select from file_timeline t where t.file_id = f.id and t.kind = 'offset_asked'))
-      order by f.id limit 1 for update of f skip locked`,
-  )
-  if (!earlier) return false
-  const end = { status: 'canceled', reason: 'Its creation was sent again.', from: ['uploading'] } as const
-  await recordEnd(tx, earlier.id, end, nowMs)
-  if (!(await erase(tx, earlier.id, nowMs))) await emitEvents(tx, earlier.id)
-  await giveBackCount(tx, earlier.id)
-  return true
 }
 
 /**

@@ -1,18 +1,11 @@
 import { createBatches } from './batches.ts'
 import type { UnreadableFile } from './dropped-files.ts'
-import {
-  type Entry,
-  entryOf,
-  fileIdOf,
-  findMissing,
-  inSlices,
-  keptEntry,
-  unreadableEntry,
-} from './entries.ts'
+import { type Entry, entryOf, fileIdOf, findMissing, inSlices, unreadableEntry } from './entries.ts'
 import { FileChecksum } from './file-checksum.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
-import { type Hold, holdIfFree, holdUpload } from './hold-upload.ts'
+import { holdUpload } from './hold-upload.ts'
 import { openKeptUploads } from './kept-uploads.ts'
+import { restoreUploads } from './restore-uploads.ts'
 import { deleteUpload, sendFile } from './send-file.ts'
 import { askBackend, createTokens } from './tokens.ts'
 
@@ -219,32 +212,13 @@ export function createUploads(options: UploadOptions = {}) {
     next()
   }
 
-  /** Uploads left by an earlier page; those of another tab or list, once that is closed. */
-  async function restore(closed: AbortSignal): Promise<void> {
-    const left = keepBytes > 0 ? await kept.ids(place) : []
-    // The browser answers all simultaneous requests in one task, during which the page does not respond.
-    await inSlices(left, async (some) => {
-      for (const found of await Promise.all(some.map((id) => takeOver(id, closed)))) found?.()
-    })
+  function isListed(id: string): boolean {
+    return entries.has(id)
   }
 
-  /** Returns a function that lists the upload, so that several are listed in order. */
-  async function takeOver(id: string, closed: AbortSignal): Promise<(() => void) | undefined> {
-    if (closed.aborted || entries.has(id)) return undefined
-    const hold = await holdIfFree(id)
-    if (hold) return goOnHolding(id, hold, closed)
-    void holdUpload(id, closed).then(async (late) => late && (await goOnHolding(id, late, closed))())
-    return undefined
-  }
-
-  async function goOnHolding(id: string, hold: Hold, closed: AbortSignal): Promise<() => void> {
-    // Read now: its previous holder may have progressed further, or finished it.
-    const stored = await kept.find(id)
-    return () => {
-      if (!stored || closed.aborted || entries.has(id)) return hold()
-      entries.set(id, keptEntry(stored.upload, stored.file, hold))
-      tellSoon()
-    }
+  function list(entry: Entry): void {
+    entries.set(entry.upload.id, entry)
+    tellSoon()
   }
 
   return {
@@ -261,7 +235,7 @@ export function createUploads(options: UploadOptions = {}) {
       for (const entry of entries.values())
         if (entry.upload.state !== 'done' && !entry.upload.unreadable)
           entry.hold ??= holdUpload(entry.upload.id)
-      void restore(closed.signal)
+      if (keepBytes > 0) void restoreUploads({ kept, place, closed: closed.signal, isListed, list })
       next()
       return () => {
         isOpen = false

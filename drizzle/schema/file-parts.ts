@@ -1,0 +1,50 @@
+import { integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { belongsTo, bytea, bytes } from './columns.ts'
+import { files } from './files.ts'
+
+/** Parts acknowledged by the bucket, recorded only in order. */
+export const fileParts = pgTable(
+  'file_parts',
+  {
+    fileId: belongsTo(() => files.id),
+    number: integer().notNull(),
+    offsetBytes: bytes().notNull(),
+    sizeBytes: bytes().notNull(),
+    /** The ETag at the first destination. Null if that is best effort and has not acknowledged the part. */
+    etag: text(),
+    crc32: bytes().notNull(),
+    /** The ETags at the other destinations, starting with position 2. */
+    furtherEtags: text().array(),
+  },
+  (t) => [primaryKey({ columns: [t.fileId, t.number] })],
+)
+
+/**
+ * Parts of an object being copied to a destination that is missing it. They are deleted when the copy is complete.
+ */
+export const repairedParts = pgTable(
+  'repaired_parts',
+  {
+    fileId: belongsTo(() => files.id),
+    dataStoreId: uuid().notNull(),
+    number: integer().notNull(),
+    sizeBytes: bytes().notNull(),
+    etag: text().notNull(),
+    crc32: bytes().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fileId, t.dataStoreId, t.number] })],
+)
+
+/** Confirmed bytes past the last part, each written once; they become part of the next one. */
+export const uploadTails = pgTable(
+  'upload_tails',
+  {
+    fileId: belongsTo(() => files.id),
+    offsetBytes: bytes().notNull(),
+    /** The data key, wrapped under ENCRYPTION_KEY. Every row has one. */
+    key: text(),
+    /** A 12-byte nonce, the ciphertext, and a 16-byte tag. */
+    bytes: bytea().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fileId, t.offsetBytes] })],
+)
