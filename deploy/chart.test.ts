@@ -75,10 +75,10 @@ describe('the check of the rendered files', () => {
     manifestsOf('defaults').flatMap((manifest) => faultsOf(JSON.parse(change(JSON.stringify(manifest)))))
 
   it.each([
-    ['a field that there is not', '"maxUnavailable"', '"maxUnavailabel"'],
-    ['a probe that there is not', '"readinessProbe"', '"readyProbe"'],
+    ['an unknown field', '"maxUnavailable"', '"maxUnavailabel"'],
+    ['an unknown probe', '"readinessProbe"', '"readyProbe"'],
     ['a number as text', '"periodSeconds":3', '"periodSeconds":"3"'],
-    ['a kind that there is not', '"kind":"Deployment"', '"kind":"Deployments"'],
+    ['an unknown kind', '"kind":"Deployment"', '"kind":"Deployments"'],
   ])('finds %s', (_, right, wrong) => {
     expect(planted((text) => text.replaceAll(right, wrong))).not.toEqual([])
   })
@@ -154,9 +154,9 @@ describe('values.schema.json', () => {
 
   it.each([
     ['a secret among the settings', { settings: { ENCRYPTION_KEY: 'x' } }],
-    ['an address as the host', { host: 'https://sluice.example.com' }],
+    ['a URL as the host', { host: 'https://sluice.example.com' }],
     ['another controller', { ingress: { enabled: true, controller: 'traefik' } }],
-    ['a value that there is not', { replicas: 3 }],
+    ['an unknown value', { replicas: 3 }],
     ['a role without a limit', { web: { minReplicas: 2, cpuPercent: 70, resources: {} } }],
   ])('refuses %s', (_, wrong) => {
     expect(check({ ...values(), ...wrong })).toBe(false)

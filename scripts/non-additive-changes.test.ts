@@ -19,38 +19,42 @@ const query = (document: Any, name: string) =>
   document.paths['/files'].get.parameters.find((one: Any) => one.name === name)
 
 const BREAKING: [string, (document: Any) => void, string][] = [
-  ['an operation goes', (d) => delete d.paths['/pipes'].post, 'POST /pipes is gone'],
-  ['a path goes', (d) => delete d.paths['/usage'], 'GET /usage is gone'],
+  ['an operation is removed', (d) => delete d.paths['/pipes'].post, 'POST /pipes is gone'],
+  ['a path is removed', (d) => delete d.paths['/usage'], 'GET /usage is gone'],
   ['an operationId changes', (d) => (d.paths['/usage'].get.operationId = 'x'), 'another operationId'],
   [
     'credentials change',
     (d) => (d.paths['/usage'].get.security = [{ senderToken: [] }]),
     'other credentials',
   ],
-  ['a success changes', (d) => (d.paths['/pipes'].post.responses = { 200: {} }), 'no longer answers 201'],
+  [
+    'a success response changes',
+    (d) => (d.paths['/pipes'].post.responses = { 200: {} }),
+    'no longer answers 201',
+  ],
   ['a field is required', (d) => input(d).required.push('keyTemplate'), 'keyTemplate is required now'],
-  ['a field is no longer taken', (d) => delete input(d).properties.keyTemplate, 'keyTemplate is gone'],
+  ['a field is no longer accepted', (d) => delete input(d).properties.keyTemplate, 'keyTemplate is gone'],
   ['a field is shorter', (d) => (input(d).properties.name.maxLength = 3), 'name has another maxLength'],
   ['a field has a pattern', (d) => (input(d).properties.name.pattern = 'x'), 'name has another pattern'],
-  ['a field is of another type', (d) => (input(d).properties.name = { type: 'number' }), 'of another type'],
-  ['a parameter goes', (d) => (query(d, 'status').name = 'state'), 'no longer takes status'],
+  ['a field has another type', (d) => (input(d).properties.name = { type: 'number' }), 'of another type'],
+  ['a parameter is removed', (d) => (query(d, 'status').name = 'state'), 'no longer takes status'],
   ['a parameter is required', (d) => (query(d, 'limit').required = true), 'requires limit'],
   ['a default changes', (d) => (query(d, 'limit').schema.default = 7), 'another default'],
   ['a limit shrinks', (d) => (query(d, 'limit').schema.maximum = 50), 'another maximum'],
-  ['an answered field goes', (d) => delete output(d).properties.size, 'size is gone'],
-  ['an answered field may be missing', (d) => output(d).required.shift(), 'may be missing now'],
+  ['a response field is removed', (d) => delete output(d).properties.size, 'size is gone'],
+  ['a response field may be missing', (d) => output(d).required.shift(), 'may be missing now'],
   [
-    'an answered field may be null',
+    'a response field may be null',
     (d) => (output(d).properties.id = { anyOf: [{ type: 'string' }, { type: 'null' }] }),
     'of another kind',
   ],
-  ['a status goes', (d) => output(d).properties.status.enum.shift(), 'any more'],
+  ['a status is removed', (d) => output(d).properties.status.enum.shift(), 'any more'],
   [
-    'a field of the webhook goes',
+    'a webhook field is removed',
     (d) => delete d.components.schemas.FileStatusChanged.properties.data.properties.file_id,
     'file_id is gone',
   ],
-  ['a code goes', (d) => d.components.schemas.ErrorCode.enum.pop(), 'unavailable any more'],
+  ['a code is removed', (d) => d.components.schemas.ErrorCode.enum.pop(), 'unavailable any more'],
 ]
 
 it.each(BREAKING)('finds that %s', (_, change, told) => {
@@ -62,16 +66,16 @@ it.each([
   ['a new operation', (d) => (d.paths['/x'] = { get: { operationId: 'x' } })],
   ['a new optional field', (d) => (input(d).properties.note = { type: 'string', maxLength: 9 })],
   ['a new optional parameter', (d) => d.paths['/files'].get.parameters.push({ name: 'x', in: 'query' })],
-  ['a field that is optional now', (d) => input(d).required.shift()],
+  ['a field that is now optional', (d) => input(d).required.shift()],
   ['a longer field', (d) => (input(d).properties.name.maxLength = 9999)],
-  ['another answered field', (d) => (output(d).properties.note = { type: 'string' })],
+  ['another response field', (d) => (output(d).properties.note = { type: 'string' })],
   ['another status', (d) => output(d).properties.status.enum.push('partially_transferred')],
   [
-    'a field that may be null, too',
+    'a field that may also be null',
     (d) => (input(d).properties.name = { anyOf: [input(d).properties.name, { type: 'null' }] }),
   ],
-  ['other words', (d) => (d.paths['/pipes'].post.summary = 'Make a Pipe.')],
-  ['one error less', (d) => delete d.paths['/pipes'].post.responses[429]],
+  ['different descriptions', (d) => (d.paths['/pipes'].post.summary = 'Make a Pipe.')],
+  ['one less error', (d) => delete d.paths['/pipes'].post.responses[429]],
 ] as [string, (document: Any) => void][])('accepts %s', (_, change) => {
   expect(changed(change)).toEqual([])
 })

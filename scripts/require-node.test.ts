@@ -32,7 +32,7 @@ it('accepts a Node that can run TypeScript', () => {
 it.each([
   ['without packages', [], [], /^The packages of Sluice are not installed. Run `npm ci` first\.\n$/],
   ['after npm ci --omit=optional', ['pino'], OLD, /Run `npm ci` without --omit=optional/],
-  ['past the Node of the packages', ['pino', '.bin/node'], OLD, /such as `npm start`/],
+  ['with a Node other than the installed one', ['pino', '.bin/node'], OLD, /such as `npm start`/],
 ])('says what to do %s, in one line', (_, packages, flags, sentence) => {
   const { status, stderr } = start(packages, flags)
   expect(status).toBe(1)

@@ -9,7 +9,7 @@ import type { Source } from './source.ts'
 export type Site = {
   url: string
   senderToken: string
-  /** Used instead of new ones. */
+  /** An upload token, used instead of requesting new ones. */
   token?: string | undefined
   log: Log
   /** From then on, an upload that does not finish is a fault. */

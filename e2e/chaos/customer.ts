@@ -25,7 +25,7 @@ export type Customer = {
   runtime: Runtime
   actor: Actor
   senderToken: string
-  /** A token that outlives the run, where no node issues new ones. */
+  /** A token that is valid for the entire run, if no node issues new ones. */
   token?: string
   pipes: CustomerPipe[]
 }

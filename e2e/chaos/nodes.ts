@@ -8,7 +8,7 @@ export type Role = 'upload' | 'web' | 'worker'
 export type Parts = {
   balancer: Balancer
   log: Log
-  /** The version that it runs from its next start on. */
+  /** The version to run from its next start on. */
   sourceOf?: () => string
 }
 

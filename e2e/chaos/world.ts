@@ -60,7 +60,10 @@ export type Shape = {
   severalDestinations?: boolean
   /** Replaces `postgresUrl` for one node. */
   openDatabase?: (() => Promise<OpenedDatabase>) | undefined
-  /** The source of an older version, which upload nodes run at first, and every other time after the upgrade. */
+  /**
+   * The source of an older version, which upload nodes run at first, and at every other start after the
+   * upgrade.
+   */
   older?: string | undefined
 }
 
@@ -128,7 +131,7 @@ function startShared(
     let isUpgraded = false
     const start = ([roles, name]: [Role[], string], { sourceOf }: Pick<Parts, 'sourceOf'> = {}) =>
       startNode(roles, name, { ...env, DATABASE_URL: url, ...place }, { ...parts, sourceOf })
-    /** The older one until the upgrade, and then each in turn. */
+    /** The older version until the upgrade, and then both in turn. */
     const eitherVersion = (older: string) => {
       let ranOlder = false
       return {

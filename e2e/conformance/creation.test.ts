@@ -66,7 +66,7 @@ describe('Upload-Metadata', () => {
   })
 
   it.each([
-    ['a key twice', 'a YQ==,a Yg=='],
+    ['a duplicate key', 'a YQ==,a Yg=='],
     ['a value that is not base64', 'filename a*b'],
     ['base64 without its padding', 'filename YQ'],
     ['two values', 'filename YQ== Yg=='],

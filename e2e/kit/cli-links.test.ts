@@ -80,7 +80,7 @@ describe('links', () => {
       { pipeId, title: 'Films for May', state: 'open', maxFiles: 20 },
       [],
     ])
-    // Neither lets anybody in.
+    // Neither grants access.
     expect(listed.stdout).not.toContain(codeOf(url))
     expect(listed.stdout).not.toMatch(/hash/i)
     const row = (state: string) => `${link.id}  ${state.padEnd(9)}  0 of 20 files  Films for May\n`

@@ -94,11 +94,11 @@ it('stores its settings in a file that nobody else can read, and reads the key f
 })
 
 it.each([
-  ['the command is none', ['nothing'], {}, 2],
-  ['an option is none', ['doctor', '--nothing'], {}, 2],
-  ['a file is not there', ['upload', '/nowhere'], {}, 2],
+  ['the command is unknown', ['nothing'], {}, 2],
+  ['an option is unknown', ['doctor', '--nothing'], {}, 2],
+  ['a file is missing', ['upload', '/nowhere'], {}, 2],
   ['the key is refused', ['doctor'], { SLUICE_ACCOUNT_KEY: 'ak_nobody' }, 3],
-  ['Sluice is away', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1' }, 4],
+  ['Sluice is down', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1' }, 4],
 ])('says with its exit code that %s', async (_, args, more, code) => {
   const ran = await run(args, { more })
   expect([ran.code, ran.stdout]).toEqual([code, ''])
@@ -264,7 +264,7 @@ describe('upload', () => {
   it.each([
     ['of a known length', 3 * MIB, true],
     ['whose length its backend left open', 3 * MIB, false],
-    ['of no bytes, whose length its backend left open', 0, false],
+    ['of zero bytes, whose length its backend left open', 0, false],
   ])('sends a file to an upload %s', async (_, size, isKnown) => {
     const file = join(home.path, `prepared-${size}.bin`)
     writeFileSync(file, randomBytes(size))
@@ -320,8 +320,8 @@ describe('upload', () => {
   it.each([
     ['the first request', 0, undefined],
     ['the last request', 19 * MIB, undefined],
-    ['what was sent before a kill', 5 * MIB, 12 * MIB],
-    ['what is sent after a kill', 18 * MIB, 12 * MIB],
+    ['the bytes sent before a kill', 5 * MIB, 12 * MIB],
+    ['the bytes sent after a kill', 18 * MIB, 12 * MIB],
   ])('creates no object, and says why, if a byte of %s changes in transit', async (_, flipAt, killAt) => {
     const line = await openFlippingProxy(baseUrl)
     const name = `flipped ${flipAt}.bin`

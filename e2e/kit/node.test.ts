@@ -126,9 +126,9 @@ it('issues tokens through Node only to authorized users, for their permitted upl
 })
 
 it.each([
-  ['the Sender is none', { senderToken: 'sk_nobody' }, 500, 'token_invalid'],
-  ['a grant is wrong', { authorize: () => ({ expiresIn: 1 }) }, 500, 'invalid_request'],
-  ['Sluice is away', { baseUrl: 'http://127.0.0.1:1' }, 503, 'no_answer'],
+  ['the Sender is unknown', { senderToken: 'sk_nobody' }, 500, 'token_invalid'],
+  ['a grant is invalid', { authorize: () => ({ expiresIn: 1 }) }, 500, 'invalid_request'],
+  ['Sluice is down', { baseUrl: 'http://127.0.0.1:1' }, 503, 'no_answer'],
 ])(
   'issues no token when %s, and reports the reason only to the backend',
   async (_, options, status, code) => {

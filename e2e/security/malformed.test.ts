@@ -92,9 +92,9 @@ it.each(['pipe_aaaaaaaaaaaaaaaaaaaa', '', { a: 1 }, null, 1])(
 )
 
 it.each([
-  ['is cut short', '--x\r\nContent-Disposition: form-data; name="email"\r\n\r\na'],
+  ['is truncated', '--x\r\nContent-Disposition: form-data; name="email"\r\n\r\na'],
   ['names no action', '--x\r\nContent-Disposition: form-data; name="$ACTION_1:0"\r\n\r\n1\r\n--x--\r\n'],
-  ['makes one up', '--x\r\nContent-Disposition: form-data; name="$ACTION_REF_1"\r\n\r\n\r\n--x--\r\n'],
+  ['invents one', '--x\r\nContent-Disposition: form-data; name="$ACTION_REF_1"\r\n\r\n\r\n--x--\r\n'],
 ])('a posted form that %s', async (_, body) => {
   const fields = { 'Content-Type': 'multipart/form-data; boundary=x', Origin: target.baseUrl }
   const { status } = await ask('POST', at('/login'), fields, body)

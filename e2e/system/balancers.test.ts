@@ -44,8 +44,8 @@ for (const balancer of BALANCERS)
     afterAll(() => stage?.close())
 
     it.each<[OutageName, number]>([
-      ['database away', 2500],
-      ['both upload nodes away', 1000],
+      ['database down', 2500],
+      ['both upload nodes down', 1000],
     ])('%s: every upload resumes where it stopped', async (outage, forMs) => {
       const size = { uploads: 4, uploadBytes: 6 * MiB }
       const before = stage.balancer.output().length
@@ -57,7 +57,7 @@ for (const balancer of BALANCERS)
       })
       expect(result).toMatchObject({ created: 4, whole: 4 })
       // Upload nodes respond themselves while the database is down, so they stay in rotation.
-      if (outage === 'database away')
+      if (outage === 'database down')
         expect(stage.balancer.output().slice(before)).not.toMatch(/upload-\d is DOWN/)
     })
 

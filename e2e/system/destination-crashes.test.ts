@@ -55,9 +55,9 @@ async function isEverywhere(url: string, whole: Buffer, events: string[]): Promi
 describe('kill -9 between the acknowledgements of two required destinations', () => {
   it.each([
     ['the first part', 20 * MiB, 'UploadPart'],
-    ['the beginnings', 20 * MiB, 'CreateMultipartUpload'],
+    ['the starts', 20 * MiB, 'CreateMultipartUpload'],
     ['the Completes', 20 * MiB, 'CompleteMultipartUpload'],
-    ['the whole files', MiB, 'PutObject'],
+    ['the entire files', MiB, 'PutObject'],
   ] as const)('of %s: no byte counts that is missing at one of them', async (_, bytes, operation) => {
     const whole = randomBytes(bytes)
     const doomed = await start()

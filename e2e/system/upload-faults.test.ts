@@ -73,9 +73,9 @@ const EFFECTS: [string, Effect, Phase][] = [
   ['503 SlowDown', refuse(503, 'SlowDown'), 'request'],
   ['an error inside a 200', refuse(200, 'InternalError'), 'request'],
   ['a stall', { kind: 'stall' }, 'request'],
-  ['a stall behind the bytes', { kind: 'stall' }, 'answer'],
+  ['a stall after the bytes', { kind: 'stall' }, 'answer'],
   ['a cut', { kind: 'cut' }, 'request'],
-  ['a lost answer', { kind: 'cut' }, 'answer'],
+  ['a lost response', { kind: 'cut' }, 'answer'],
 ]
 const OPERATIONS = [
   ['PutObject', MiB],

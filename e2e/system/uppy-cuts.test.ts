@@ -55,7 +55,7 @@ function startNode(uploadUrl: string): Promise<Sluice> {
 
 describe('Uppy on a connection that breaks twelve times', () => {
   it.each([
-    ['with no chunkSize, as the Embed page says', ''],
+    ['without chunkSize, as on the Embed page', ''],
     ['in chunks of 5 MiB', `chunkSize: ${5 * MiB}, `],
   ])('%s: every object equals its source', async (name, chunkSize) => {
     const proxy = await openCuttingProxy({ cuts: CUTS, withinBytes: 4 * MiB, random: randomOf(name) })

@@ -34,11 +34,11 @@ const placeWith = (fields: Partial<BucketPlace>): BucketPlace => ({
 
 it.each([
   ['nothing', null, undefined, undefined, undefined],
-  ['what the Data Store demands', S3, undefined, 'AES256', undefined],
-  ['what the Pipe asks for', null, OTHER, 'aws:kms', 'of-the-pipe'],
-  ['a key of the Pipe, where the Data Store has none', S3, OTHER, 'aws:kms', 'of-the-pipe'],
-  ['the key of the Data Store, whatever the Pipe says', KEY, S3, 'aws:kms', 'of-the-store'],
-  ['the key of the Data Store, and no other', KEY, OTHER, 'aws:kms', 'of-the-store'],
+  ['what the Data Store requires', S3, undefined, 'AES256', undefined],
+  ["the Pipe's setting", null, OTHER, 'aws:kms', 'of-the-pipe'],
+  ["the Pipe's key, if the Data Store has none", S3, OTHER, 'aws:kms', 'of-the-pipe'],
+  ["the Data Store's key, whatever the Pipe's setting", KEY, S3, 'aws:kms', 'of-the-store'],
+  ["only the Data Store's key", KEY, OTHER, 'aws:kms', 'of-the-store'],
 ])('encrypts with %s', (_, demanded, asked, algorithm, keyId) => {
   const headers = objectHeaders(placeWith({ encryption: demanded }), {
     key: 'a',
@@ -50,7 +50,7 @@ it.each([
 })
 
 it.each([
-  ['nothing, where it sets nothing', {}, { cacheControl: 'no-store' }, null],
+  ['nothing, if it sets nothing', {}, { cacheControl: 'no-store' }, null],
   [
     'its storage class and its encryption',
     { storageClass: 'COLD', encryption: S3 },
@@ -58,7 +58,7 @@ it.each([
     { storageClass: 'COLD', encryption: S3 },
   ],
   [
-    'nothing, where the object has both',
+    'nothing, if the object has both',
     { storageClass: 'COLD', encryption: S3 },
     { storageClass: 'WARM', encryption: OTHER },
     null,

@@ -46,8 +46,8 @@ class S3Bucket {
   }
 
   /**
-   * The same bucket, for a multipart upload that includes copied parts. Where such an upload may have no checksums, the few
-   * parts that are sent have a Content-MD5, since an Object Lock demands one of the two.
+   * The same bucket, for a multipart upload that includes copied parts. Where such an upload may have no
+   * checksums, the few parts that are sent have a Content-MD5, since Object Lock requires one of the two.
    */
   forCopies(): S3Bucket {
     if (this.capabilities.checksumsWithCopies) return this

@@ -118,8 +118,8 @@ describeWithDatabase('before_create', (database) => {
 
   it.each([
     ['a status after which clients try again', { allow: false, status: 423 }],
-    ['a name outside of its prefix', { allow: true, keyPrefix: '../other' }],
-    ['a field that there is not', { allow: true, bucket: 'other' }],
+    ['a name outside its prefix', { allow: true, keyPrefix: '../other' }],
+    ['an unknown field', { allow: true, bucket: 'other' }],
   ])('does not accept %s as an answer', async (_, answer) => {
     decider.answer = () => answer
     expect(problem(await create({})).slice(0, 2)).toEqual([503, 'unavailable'])

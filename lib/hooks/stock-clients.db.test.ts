@@ -18,8 +18,8 @@ const WAYS: [string, Partial<UploadOptions>][] = [
   ['in one request', {}],
   ['with its creation', { uploadDataDuringCreation: true }],
   ['in chunks', { chunkSize: 100_000 }],
-  ['of a length that comes last', { uploadLengthDeferred: true, chunkSize: 100_000 }],
-  ['in parts that are joined', { parallelUploads: 2 }],
+  ['with a length that comes last', { uploadLengthDeferred: true, chunkSize: 100_000 }],
+  ['in pieces that are joined', { parallelUploads: 2 }],
 ]
 
 /** Each time, the first response to the request that ends the file is lost. */

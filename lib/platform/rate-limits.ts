@@ -60,7 +60,7 @@ export async function takeForAddress(
   for (const [key, ofKey] of limitsOfAddress(what, address, limit)) await takeFromLimit(runtime, key, ofKey)
 }
 
-/** Whether none are left of what `takeForAddress` takes: of its network, or of its entire site. */
+/** Whether an address has reached a limit of `takeForAddress`: its network's, or its entire site's. */
 export function isSpentForAddress(what: string, address: string, limit: RateLimit, nowMs: number): SQL {
   const spent = limitsOfAddress(what, address, limit).map(([key, ofKey]) =>
     isSpent(sql`${key}`, ofKey, nowMs),

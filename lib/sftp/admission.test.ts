@@ -30,7 +30,7 @@ describe('connection admission', () => {
     partner.signedIn()
     partner.left()
   }
-  /** Each from another network. Returns the reason for the last one. */
+  /** Opens connections, each from a different network. Returns the last one's refusal. */
   const flood = (connections: number, leave = false) => {
     let last: unknown
     for (let n = 0; n < connections; n++) {

@@ -12,7 +12,7 @@ export type Admitted = {
 type Bucket = { tokens: number; atMs: number }
 type Rate = { burst: number; refillMs: number }
 type Counts = { all: number; signingIn: number }
-/** What networks share for signing in. */
+/** The limits that networks share for signing in. */
 type Share = { signingIn: number; exchanges: Bucket }
 
 const MAX_NETWORKS = 10_000

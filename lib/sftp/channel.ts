@@ -264,7 +264,7 @@ export class Channel {
   #refuse(id: number, error: unknown): void {
     if (this.#isOver) return
     if (!isSluiceError(error)) this.#deps.log.error({ err: error }, 'sftp: a request failed')
-    const known = isSluiceError(error) ? error : new SluiceError('internal', 'Sluice made a mistake.')
+    const known = isSluiceError(error) ? error : new SluiceError('internal', 'An unexpected error occurred.')
     this.#sftp.status(id, statusOf(known), known.message)
   }
 }

@@ -24,14 +24,14 @@ describe('a public key', () => {
     ['an RSA key of 1024 bits', weak, /at least 2048 bits/],
     ['a private key', secret, /private key/],
     [
-      'a key of PKCS#1',
+      'a PKCS#1 key',
       generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' }),
       /one line/,
     ],
     ['a key with options', `command="id" ${good}`, /one line/],
     ['two keys', `${good}\n${good}`, /one line/],
-    ['a key that was cut off', good.slice(0, 60), /damaged/],
-    ['a key that says another type', good.replace('ssh-ed25519', 'ssh-rsa'), /damaged/],
+    ['a truncated key', good.slice(0, 60), /damaged/],
+    ['a key that declares a different type', good.replace('ssh-ed25519', 'ssh-rsa'), /damaged/],
     ['a DSA key', good.replace('ssh-ed25519', 'ssh-dss'), /one line/],
     ['nothing', '', /one line/],
   ])('is refused if it is %s', (_, line, fault) => {

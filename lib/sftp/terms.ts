@@ -4,10 +4,16 @@ import { minutes, seconds } from '../platform/kernel/clock.ts'
 export type SftpTerms = {
   connections: number
   connectionsPerNetwork: number
-  /** How many of these may not have signed in yet. Networks from which someone has signed in before have as many again. */
+  /**
+   * How many of these may not have signed in yet. The same number is reserved for networks from which someone
+   * has signed in before.
+   */
   signingIn: number
   signingInPerNetwork: number
-  /** Key exchanges cost CPU time: this many at once, and then one per interval. Those networks have as many again. */
+  /**
+   * Key exchanges cost CPU time: this many at once, and then one per interval. Those networks have the same
+   * limit, separately.
+   */
   exchanges: { burst: number; refillMs: number }
   exchangesPerNetwork: { burst: number; refillMs: number }
   /** How long a client may take to sign in, and in how many attempts and bytes. */

@@ -191,11 +191,11 @@ describe('a body in signed chunks', () => {
 
   it.each<[string, string, (body: string) => string]>([
     ['a changed byte', 'SignatureDoesNotMatch', (body) => body.replace('world', 'w0rld')],
-    ['a chunk left out', 'SignatureDoesNotMatch', (body) => body.replace(/^6;.*\r\nhello \r\n/, '')],
+    ['an omitted chunk', 'SignatureDoesNotMatch', (body) => body.replace(/^6;.*\r\nhello \r\n/, '')],
     ['no signatures', 'SignatureDoesNotMatch', (body) => body.replaceAll(/;chunk-signature=\w+/g, '')],
     ['no end', 'IncompleteBody', (body) => body.slice(0, body.lastIndexOf('0;'))],
-    ['more than was announced', 'IncompleteBody', (body) => body.replace(/^6;/, '6000;')],
-    ['a length that is none', 'IncompleteBody', (body) => body.replace(/^6;/, 'x;')],
+    ['more bytes than announced', 'IncompleteBody', (body) => body.replace(/^6;/, '6000;')],
+    ['an invalid length', 'IncompleteBody', (body) => body.replace(/^6;/, 'x;')],
   ])('with %s is refused: %s', async (_, code, change) => {
     const path = freshPath()
     expect(await put({ path, payload, headers, body: chunked(change) })).toMatchObject({ code })

@@ -14,9 +14,8 @@ import { sentenceOf } from './trace.ts'
 import { World } from './world.ts'
 
 /**
- * Deaths that are not left to chance: a file that a hook decides about is uploaded while nothing goes wrong, and then
- * once more for each of its nodes' steps from its last byte until its client knows the outcome, with a node that dies
- * at this step.
+ * Systematic node deaths: a file that a hook decides about is uploaded once while nothing goes wrong, and
+ * then again for each node step between its last byte and the outcome, with a node that dies at that step.
  */
 
 type Plot = Pick<UploadPlan, 'bytes'> & {
@@ -46,13 +45,13 @@ const PLOTS: readonly Plot[] = [
 ]
 
 /**
- * `before`: the step does not happen. `after`: it does, and nobody hears of it. `late`: it was in flight, and happens
- * once others may have the lease.
+ * `before`: the step does not happen. `after`: it happens, but its result is lost. `late`: it was in flight,
+ * and happens when others may already have the lease.
  */
 const HOW = ['before', 'after', 'late'] as const
 type Death = { at: number; how: (typeof HOW)[number] }
 
-/** Until the death, a node does not look for what has nothing to do with decisions. */
+/** Until the death, nodes only run the sweeps that concern decisions. */
 const SWEEPS = ['reconcile uploads', 'ask for decisions', 'reject undecided files']
 /** Longer than a lease lasts. */
 const LATE_MS = seconds(17)
@@ -106,7 +105,7 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
 })
 
 class DyingWorld extends World {
-  /** The steps of nodes, in turn, from the last byte until the client knows what became of its file. */
+  /** The nodes' steps, in order, from the last byte until the client knows the outcome. */
   readonly around: { at: number; step: Step; state: string }[] = []
   readonly #isLeft: boolean
   #death: Death | undefined
@@ -167,7 +166,7 @@ class DyingWorld extends World {
 
 export type Deaths = { name: string; deaths: number; failure?: { invariant: string; story: string } }
 
-/** All deaths in one plot, until one of them breaks an invariant. Undefined if there are fewer plots. */
+/** Runs all deaths in one plot, until one of them breaks an invariant. Undefined if there are fewer plots. */
 export async function dieAtEachStep(site: Site, at: number): Promise<Deaths | undefined> {
   const plot = PLOTS[at]
   if (!plot) return undefined

@@ -94,7 +94,7 @@ export class Node {
     if (this.host === host) this.#sweeping.delete(name)
   }
 
-  /** False if it dies before this work of its is done. */
+  /** False if the node dies before this work is done. */
   outlives(work: Promise<unknown>): Promise<boolean> {
     return Promise.race([work.then(() => true), this.#death.promise.then(() => false)])
   }

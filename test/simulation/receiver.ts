@@ -31,7 +31,7 @@ export class Receiver {
   readonly #said = new Map<string, Set<string>>()
   /** Files that it has deferred and never decides about. */
   readonly forgotten = new Set<string>()
-  /** What it answers the first time, the second time, and from then on, if this is not to be left to chance. */
+  /** Its first answer, its second, and so on, if they are not random. */
   answers: readonly Answer[] = []
   #asked = 0
 

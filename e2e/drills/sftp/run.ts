@@ -53,7 +53,7 @@ async function metricsOf({ baseUrl }: Sluice): Promise<string> {
   return (await fetch(`${baseUrl}/metrics`, { headers })).text()
 }
 
-/** How late the node's event loop was at most since it was asked the last time, and its CPU time in total. */
+/** The node's maximum event loop delay since the last call, and its total CPU time. */
 async function strainOn(node: Sluice): Promise<{ lateMs: number; cpuSeconds: number }> {
   const text = await metricsOf(node)
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1])

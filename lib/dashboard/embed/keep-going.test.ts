@@ -95,10 +95,10 @@ const answered = (status: number) =>
 const file = { data: new Blob(['bytes']) }
 
 describe.each([
-  ['the piece itself', ours],
-  ['the text for Uppy', handedOut(plainUppySnippet(TARGET))],
-  ['the text for React', handedOut(reactUppySnippet(TARGET))],
-  ['the text for tus-js-client', handedOut(tusJsSnippet(TARGET))],
+  ['the package itself', ours],
+  ['the Uppy snippet', handedOut(plainUppySnippet(TARGET))],
+  ['the React snippet', handedOut(reactUppySnippet(TARGET))],
+  ['the tus-js-client snippet', handedOut(tusJsSnippet(TARGET))],
 ])('%s', (_, create) => {
   /** Starts it like tus-js-client, and reports the outcome. */
   function begin(kept: Kept, method: string, picked: { data: unknown } = file) {

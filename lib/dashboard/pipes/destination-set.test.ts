@@ -12,7 +12,7 @@ it.each([
   ['two alike', [aws, aws], []],
   ['the fewest parts', [aws, scaleway, aws], [1]],
   ['equal parts', [aws, r2], [1]],
-  ['each of two by a rule of its own', [scaleway, r2, aws], [0, 1]],
+  ['each of two by its own rule', [scaleway, r2, aws], [0, 1]],
   ['two that share a rule', [aws, scaleway, scaleway], [1, 2]],
 ])('names the Data Stores that limit the largest file: %s', (_, all, expected) => {
   expect(limiting(all, 512 * MiB)).toEqual(expected)

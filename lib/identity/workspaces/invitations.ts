@@ -201,7 +201,7 @@ export async function isInvited(
   return (await db.select({ id: invitations.id }).from(invitations).where(open).limit(1)).length > 0
 }
 
-/** Makes a user a member, who must have the invited address. Existing members keep their role. */
+/** Makes a user a member. The user must have the invited address. Existing members keep their role. */
 export async function acceptInvitation(
   runtime: CoreRuntime,
   token: string,

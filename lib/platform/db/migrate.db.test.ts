@@ -57,9 +57,9 @@ it('runs on a schema that a newer version has added to', async () => {
 })
 
 it.each([
-  ['whose first migration is another', [two], [one]],
-  ['that went on differently', [one, two], [one, three]],
-  ['that lacks one in the middle', [one, three], [one, two, three]],
+  ['with a different first migration', [two], [one]],
+  ['with different later migrations', [one, two], [one, three]],
+  ['with one missing in the middle', [one, three], [one, two, three]],
 ])('refuses a database %s, changes nothing and says what to do', async (_, made, wanted) => {
   await migrate(handle.db, made)
   const before = await tables()

@@ -59,6 +59,6 @@ function unforeseen(error: unknown): SluiceError {
     )
   return new SluiceError(
     'internal',
-    "Sluice made a mistake. It is logged under this response's X-Request-Id.",
+    "An unexpected error occurred. It is logged under this response's X-Request-Id.",
   )
 }

@@ -205,7 +205,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Send the same bytes again.',
   },
   internal: {
-    means: 'Sluice made an unexpected mistake.',
+    means: 'An unexpected error occurred in Sluice.',
     remedy: "Try again. If it happens again, send your administrator the response's `X-Request-Id`.",
   },
   bucket_refused: {

@@ -194,7 +194,7 @@ it('gives several processes on one machine as much memory as several nodes', () 
 
 it.each([
   ['a container', { totalBytes: 64 * GiB, limitBytes: 2 * GiB, processors: 16 }, GiB / 2],
-  ['a machine of eight processors', { totalBytes: 32 * GiB, limitBytes: 0, processors: 8 }, GiB],
+  ['a machine with eight processors', { totalBytes: 32 * GiB, limitBytes: 0, processors: 8 }, GiB],
   ['one whose limit is its memory', { totalBytes: 32 * GiB, limitBytes: 32 * GiB, processors: 8 }, GiB],
   ['one with little memory for each', { totalBytes: 4 * GiB, limitBytes: 0, processors: 16 }, GiB / 4],
   ['a tiny one', { totalBytes: GiB / 2, limitBytes: 0, processors: 4 }, GiB / 8],

@@ -42,14 +42,14 @@ async function sendThenRead(headers: Record<string, string>, body: Buffer): Prom
 it.each([
   ['with a length', LENGTH, BODY],
   ['in chunks', { 'Transfer-Encoding': 'chunked' }, chunked(BODY)],
-  ['that does not wait for leave', { ...LENGTH, Expect: '100-continue' }, BODY],
+  ['without waiting for 100 Continue', { ...LENGTH, Expect: '100-continue' }, BODY],
 ])('is read by a client that sends its entire body first, %s', async (_, headers, body) => {
   expect(await sendThenRead(headers, body)).toMatch(/^HTTP\/1.1 401 [\s\S]*refused$/)
 })
 
 it.each([
   ['over kept connections', {}],
-  ['that waits for leave', { Expect: '100-continue' }],
+  ['waiting for 100 Continue', { Expect: '100-continue' }],
 ])("is read by Node's client, %s", async (_, headers) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let times = 0; times < 3; times += 1) {

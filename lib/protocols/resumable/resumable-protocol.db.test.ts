@@ -204,7 +204,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
 
     it.each([
       ['with another Upload-Length', '?0', 'x', { 'Upload-Length': '12' }],
-      ['that ends the upload short of its length', '?1', 'x', {}],
+      ['that ends the upload before its length', '?1', 'x', {}],
       ['that would end past it', '?0', 'more than that', {}],
     ])('returns 400 for %s, and the upload continues', async (_, complete, text, headers) => {
       const url = await started({ 'Upload-Length': '11' })

@@ -82,7 +82,7 @@ describe('concatenation', () => {
     ['large pieces, copied', [6 * MiB, 9 * MiB + 1, 5 * MiB]],
     ['small pieces, read and sent again', [1000, 2 * MiB, 3, 12 * MiB, MiB]],
     ['a piece without bytes', [0, 6 * MiB]],
-    ['nothing but small ones', [10, 20, 30]],
+    ['only small pieces', [10, 20, 30]],
   ])('joins %s, and leaves only the object', async (_, sizes) => {
     const pieces = sizes.map((size) => randomBytes(size))
     const before = await usedBytes()
@@ -109,8 +109,8 @@ describe('concatenation', () => {
 
   it.each([
     ['an unfinished piece', () => client.begin(5, { 'Upload-Concat': 'partial' })],
-    ['an upload that is no piece', () => client.begin(3, {}, Buffer.from('abc'))],
-    ['an address of elsewhere', async () => 'https://example.com/files/1'],
+    ['an upload that is not a piece', () => client.begin(3, {}, Buffer.from('abc'))],
+    ['an address of another server', async () => 'https://example.com/files/1'],
   ])('returns 400 for %s', async (_, address) => {
     const reply = await join([await address()])
     expect(reply.status).toBe(400)

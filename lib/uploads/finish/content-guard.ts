@@ -92,7 +92,8 @@ export class ContentGuard {
     const isWhole = this.#fromBytes + this.#received.length < HEAD_BYTES
     if (isWhole && !isEndOfFile) return
     this.#isJudging = false
-    // Only read when needed: otherwise, a client that sends single bytes would have all of it read for each byte.
+    // Only read when needed: otherwise, all of it would be read for each byte from a client that sends single
+    // bytes.
     const before = this.#fromBytes > 0 ? await lease.whileHeld(readTail(this.#context, fileId)) : []
     const head = Buffer.concat([...before, this.#received])
     const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })

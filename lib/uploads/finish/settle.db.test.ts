@@ -82,7 +82,7 @@ describe('the consequences of a fault', () => {
 
   it.each([
     ['a Complete', 'CompleteMultipartUpload', 9 * MiB, REJECTED],
-    ['a Complete whose bytes are not what was sent', 'CompleteMultipartUpload', 9 * MiB, DAMAGED],
+    ['a Complete whose bytes differ from those sent', 'CompleteMultipartUpload', 9 * MiB, DAMAGED],
   ] as const)(
     '%s that is permanently rejected fails the file immediately, and the client gets the error',
     async (_, operation, bytes, effect) => {

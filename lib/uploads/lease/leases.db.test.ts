@@ -233,8 +233,8 @@ describeWithDatabase('a lease', (database) => {
   })
 
   it.each([
-    ['had bytes just now, however long it has held', { sinceTouchMs: 0, isBehind: false }],
-    ['has bytes that it has not looked at yet', { sinceTouchMs: 5000, isBehind: true }],
+    ['has just received bytes, however long it has held the lease', { sinceTouchMs: 0, isBehind: false }],
+    ['has bytes that it has not read yet', { sinceTouchMs: 5000, isBehind: true }],
   ])('gives a last turn to a holder that %s', async (_, { sinceTouchMs, isBehind }) => {
     const site = await createSite(database())
     const terms = { turnMs: 9000, quietMs: 4000, pollMs: 10 }

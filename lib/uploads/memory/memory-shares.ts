@@ -16,7 +16,7 @@ export type Shares = {
   readonly partBytes: number
   /** How much of `partBytes` is open to workspaces that already hold an entire part. */
   readonly commonBytes: number
-  /** How much of it parts may hold that only best-effort destinations still need. */
+  /** How much of it may be used by parts that only best-effort destinations still need. */
   readonly trailingBytes: number
 }
 

@@ -108,7 +108,7 @@ describe('an upload that is opened', () => {
     })
     await blocked(database)
     await site.bucket.traffic.until({ ...parts, partNumber: 4, state: 'answered' })
-    // Anything that was also to be sent would have arrived by the time another upload has passed.
+    // Any other pending request would have arrived by the time another upload has completed.
     await client.create(1000, {}, randomBytes(1000))
     expect(Math.max(...site.bucket.traffic.seen(parts).map(({ partNumber }) => partNumber!))).toBe(4)
     unlock()

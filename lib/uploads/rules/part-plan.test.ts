@@ -33,7 +33,7 @@ function partsOf(limits: typeof aws, lengthBytes: number, known: boolean): numbe
 describe('the part plan', () => {
   it.each([
     ['a small file', aws, 100 * MiB, 13],
-    ['a file for which 8 MiB are enough', aws, 70 * GiB, 8960],
+    ['a file for which 8 MiB is enough', aws, 70 * GiB, 8960],
   ])('fits %s of known length into equal parts', (_, limits, lengthBytes, parts) => {
     expect(partsOf(limits, lengthBytes, true)).toBe(parts)
   })

@@ -64,8 +64,8 @@ describe('part numbers have no gap, and a late part does no damage', () => {
       lease_holder = 'the next one' where id = ${fileIdOf(url)}::uuid and lease_until is not null`)
 
   it.each([
-    ['in whole parts', 30 * MiB],
-    ['in chunks of another size', 6 * MiB],
+    ['in entire parts', 30 * MiB],
+    ['in chunks of a different size', 6 * MiB],
   ])('when a node is presumed dead in the middle, and another continues %s', async (_, chunkBytes) => {
     const url = await begin()
     const caught = proxy.holdParts((number) => number === 2)

@@ -57,13 +57,13 @@ describe('parts in flight', () => {
     }
   }
 
-  it.each(['was cut', 'did not agree'])(
+  it.each(['was interrupted', 'did not match its checksum'])(
     'sends no part once its number is free, after a body %s',
     async (how) => {
       const url = await begin()
       const body = whole.subarray(9 * MiB, 18 * MiB)
       const sum = createHash('sha1')
-        .update(how === 'was cut' ? body : whole)
+        .update(how === 'was interrupted' ? body : whole)
         .digest('base64')
       const headers = { 'Upload-Checksum': `sha1 ${sum}` }
       const patch = openPatch(client, url, { offset: 9 * MiB, length: body.length, headers })
@@ -74,7 +74,7 @@ describe('parts in flight', () => {
       await patch.write(body.subarray(0, 8 * MiB))
       await seen(async () => (await waitingForLocks()) === 1)
       const returnFile = await locked(sql`select 1 from files where ${file} for update`)
-      if (how === 'was cut') patch.cut()
+      if (how === 'was interrupted') patch.cut()
       else await patch.write(body.subarray(8 * MiB))
       await seen(async () => (await waitingForLocks()) === 2)
       const second = { operation: 'UploadPart', key: `${fileIdOf(url)}/file`, partNumber: 2 } as const

@@ -44,7 +44,7 @@ function memoryOf(full: boolean) {
   return budget
 }
 
-/** Takes pieces, and keeps those before the last ones in flight until it is told that one is recorded. */
+/** Accepts pieces, and keeps all but the last in flight until the test says that one is recorded. */
 function partsOf(signal: AbortSignal) {
   const waiting: Piece[] = []
   let freed = Promise.withResolvers<void>()

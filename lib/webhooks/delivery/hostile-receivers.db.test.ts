@@ -97,12 +97,12 @@ describe('a receiver that', () => {
 
   it.each<[string, (socket: Socket) => void, object, object?]>([
     [
-      'sends headers without end',
+      'sends endless headers',
       (s) => flood(s, OK, `X-A: ${'b'.repeat(500)}\r\n`),
       { error: 'status', errorDetail: /headers are larger than 16 KiB/ },
     ],
     [
-      'drips its headers',
+      'sends its headers too slowly',
       (s) => drip(s, `${OK}X-A: `, 'b'),
       { error: 'timeout', errorDetail: /did not respond within/ },
       { totalMs: 400 },
@@ -110,12 +110,12 @@ describe('a receiver that', () => {
     ['says nothing', () => {}, { error: 'timeout', errorDetail: /did not respond within/ }, { totalMs: 400 }],
     ['hangs up', (s) => s.destroy(), { error: 'connect', errorDetail: /closed without a response/ }],
     [
-      'speaks something else',
+      'uses another protocol',
       (s) => s.end('220 smtp.example.com ESMTP\r\n'),
       { error: 'status', errorDetail: /not HTTP/ },
     ],
     [
-      'sends informational answers without end',
+      'sends endless informational responses',
       (s) => flood(s, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
       { error: 'status', errorDetail: /informational/ },
     ],

@@ -20,7 +20,7 @@ export const testEventInput = z.strictObject({
   event: z.enum(EVENT_KINDS, { message: `must be one of ${EVENT_KINDS.join(', ')}` }).optional(),
 })
 
-/** For all tests, whatever receives them. */
+/** The limit for all tests together, of any output or hook. */
 export const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 export const testLimit = ({ workspaceId }: Actor) => `test-event:${workspaceId}`
 

@@ -105,7 +105,7 @@ async function create(
       pipeId: isFirst ? scope.pipeId : null,
       furtherPipeId: isFirst ? null : scope.pipeId,
       secretEncrypted: seal(secret, secretPlace(id)),
-      // Only a Pipe's first output can receive what nobody was there to get.
+      // Only a Pipe's first output can receive events from before it was created.
       missedAfter: isFirst ? null : now,
       createdAt: now,
       updatedAt: now,

@@ -252,7 +252,7 @@ describe('the bucket doctor', () => {
       /nowhere\.invalid does not resolve \(DNS\)/,
     ],
     [
-      'a port that nobody listens at',
+      'a port on which nobody listens',
       { endpoint: 'http://127.0.0.1:1' },
       /refuses connections \(ECONNREFUSED\)/,
     ],

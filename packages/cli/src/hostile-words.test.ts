@@ -93,12 +93,12 @@ const commands: [name: string, args: () => string[], options?: { end?: string; i
   ['doctor', () => ['doctor']],
   ['tokens', () => ['tokens', 'create']],
   ['links', () => ['links', 'list']],
-  ['links of which one is refused', () => ['links', 'create', '--title', EVIL]],
+  ['links with a refusal', () => ['links', 'create', '--title', EVIL]],
   ['export', () => ['export']],
   ['apply', () => ['apply', '-f', join(home, 'sluice.yaml'), '--check']],
-  ['apply of a file that is none', () => ['apply', '-f', join(home, EVIL)]],
-  ['an option that is none', () => ['doctor', `--${EVIL}`]],
-  ['a command that is none', () => [EVIL]],
+  ['apply of an invalid file', () => ['apply', '-f', join(home, EVIL)]],
+  ['an unknown option', () => ['doctor', `--${EVIL}`]],
+  ['an unknown command', () => [EVIL]],
 ]
 
 it.concurrent.each(commands)(

@@ -24,9 +24,9 @@ async function sendRaw(port: number, head: string): Promise<string> {
 }
 
 it.each([
-  ['a host that is none', 'POST / HTTP/1.1\r\nHost: a b'],
-  ['a port that is none', 'POST / HTTP/1.1\r\nHost: localhost:99999'],
-  ['a method that fetch does not know', 'TRACE / HTTP/1.1\r\nHost: localhost'],
+  ['an invalid host', 'POST / HTTP/1.1\r\nHost: a b'],
+  ['an invalid port', 'POST / HTTP/1.1\r\nHost: localhost:99999'],
+  ['a method that fetch does not support', 'TRACE / HTTP/1.1\r\nHost: localhost'],
 ])('refuses %s, and continues', async (_, head) => {
   const port = await serve(async () => new Response('here'))
   expect(await sendRaw(port, head)).toMatch(/^HTTP\/1.1 400 /)

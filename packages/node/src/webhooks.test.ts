@@ -52,15 +52,15 @@ it.each([
     () => [body, { ...signed(), 'webhook-timestamp': `${NOW / 1000 - 1}` }, secret],
   ],
   ['no headers', 'missing', () => [body, {}, secret]],
-  [
-    'no version that is known',
-    'malformed',
-    () => [body, { ...signed(), 'webhook-signature': 'v2,AA==' }, secret],
-  ],
+  ['no known version', 'malformed', () => [body, { ...signed(), 'webhook-signature': 'v2,AA==' }, secret]],
   ['no base64', 'mismatch', () => [body, { ...signed(), 'webhook-signature': 'v1,?' }, secret]],
-  ['no number as its time', 'malformed', () => [body, { ...signed(), 'webhook-timestamp': '1e9' }, secret]],
+  [
+    'a time that is not a number',
+    'malformed',
+    () => [body, { ...signed(), 'webhook-timestamp': '1e9' }, secret],
+  ],
   ['five minutes and a second', 'too_old', () => [body, signed([secret], NOW - 301_000), secret]],
-  ['a time to come', 'too_new', () => [body, signed([secret], NOW + 301_000), secret]],
+  ['a future time', 'too_new', () => [body, signed([secret], NOW + 301_000), secret]],
 ] as [string, string, () => Parameters<typeof unwrap>][])('refuses %s: %s', async (_, reason, args) => {
   expect(await reasonOf(...args())).toBe(reason)
 })

@@ -21,7 +21,7 @@ const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
 /** Changes within a frame are shown at once. */
 const FRAME_MS = 16
-/** Sets uploads apart that are added at the same time, to list them in the same order after a reload. */
+/** Distinguishes uploads added at the same time, so that they are listed in the same order after a reload. */
 const ORDER_MS = 0.001
 
 export function createUploads(options: UploadOptions = {}) {

@@ -52,21 +52,21 @@ describe('the rehearsal of migrations', () => {
       [{ table: 'files', lock: 'AccessExclusiveLock', rows: 'read', indexes: 0 }],
     ],
     [
-      'an index that writers wait for',
+      'an index that blocks writers',
       'create index by_name on files (filename)',
       [{ table: 'files', lock: 'ShareLock', rows: 'read', indexes: 1 }],
     ],
     [
-      'an index built beside them',
+      'an index built concurrently',
       'create index concurrently by_name on files (filename)',
       [{ table: 'files', lock: 'ShareUpdateExclusiveLock', rows: 'read', indexes: 1 }],
     ],
     [
-      'a change of rows',
+      'an update of rows',
       "update pipes set name = name || '!'",
       [{ table: 'pipes', lock: 'RowExclusiveLock', rows: 'written', indexes: 0 }],
     ],
-    ['a table of its own', 'create table notes (id uuid primary key)', []],
+    ['a new table', 'create table notes (id uuid primary key)', []],
   ])('detects the effect of %s', async (_, statement, effects) => {
     expect(await effectsOf(statement)).toEqual(effects)
   })
