@@ -37,7 +37,7 @@ export async function benchHandshakes(sink: Sink): Promise<Finding> {
   kept.destroy()
   return {
     what: 'TLS to the bucket, a new connection for a file of 4 KiB',
-    measured: `CPU ${first} ms with a whole handshake, ${again} with a resumed session, ${one} on a kept connection; ${resumed.count} of ${resumed.all} resumed`,
+    measured: `CPU ${first} ms with a full handshake, ${again} with a resumed session, ${one} on a kept connection; ${resumed.count} of ${resumed.all} resumed`,
     wanted: 'all but the first resumed',
     holds: resumed.count === resumed.all - 1,
   }

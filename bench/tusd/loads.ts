@@ -6,7 +6,7 @@ export const PIPES: readonly Name[] = ['bare', 'floor']
 
 export type Load = {
   what: string
-  /** How many GiB or thousands of requests. */
+  /** In GiB or thousands of requests. */
   amount: number
   unit: { cpu: string; rate: string; perSecond: number }
   /** At most this many times tusd's. */

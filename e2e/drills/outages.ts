@@ -5,17 +5,17 @@ import type { Stage } from './stage.ts'
 export type Outage = (stage: Stage, forMs: number) => Promise<void>
 
 export const OUTAGES = {
-  async 'database away'({ databaseLine }, forMs) {
+  async 'database down'({ databaseLine }, forMs) {
     await databaseLine.away()
     await sleep(forMs)
     await databaseLine.back()
   },
-  async 'bucket away'({ bucketLine }, forMs) {
+  async 'bucket down'({ bucketLine }, forMs) {
     await bucketLine.away()
     await sleep(forMs)
     await bucketLine.back()
   },
-  async 'both upload nodes away'(stage, forMs) {
+  async 'both upload nodes down'(stage, forMs) {
     const back = await stage.nodesAway()
     await sleep(forMs)
     await back()

@@ -9,18 +9,19 @@ import { uploadByTusJs } from './upload-by-tus-js.ts'
 import { uploadByUppy } from './upload-by-uppy.ts'
 
 /**
- * `npm run drill`: full-length outages during uploads with tus-js-client and Uppy, through nginx and HAProxy with the
- * files in deploy/. No upload may start over, and every object equals its source. It takes a quarter of an hour.
+ * `npm run drill`: full-length outages during uploads with tus-js-client and Uppy, through nginx and HAProxy
+ * with the files in deploy/. No upload may start over, and every object must equal its source. This takes a
+ * quarter of an hour.
  */
 const MiB = 1024 * 1024
 const UPLOADS = 5
 const UPLOAD_BYTES = 50 * MiB
 const BYTES_PER_SECOND = 2 * MiB
 const OUTAGES: [OutageName, forMs: number][] = [
-  ['database away', seconds(30)],
-  ['both upload nodes away', seconds(10)],
+  ['database down', seconds(30)],
+  ['both upload nodes down', seconds(10)],
   ['rolling restart', seconds(5)],
-  ['bucket away', seconds(25)],
+  ['bucket down', seconds(25)],
 ]
 const CLIENTS = { 'tus-js-client': uploadByTusJs, Uppy: uploadByUppy }
 
@@ -35,7 +36,7 @@ async function drill(stage: Stage, outage: OutageName, forMs: number, only?: str
       const ok = restarted === 0 && whole === UPLOADS
       well &&= ok
       console.log(
-        `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${whole} of ${UPLOADS} arrived, ${restarted} began again, ${(sentShare * 100).toFixed(0)} % of their bytes sent, ${took.toFixed(0)} s`,
+        `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${whole} of ${UPLOADS} arrived, ${restarted} started over, ${(sentShare * 100).toFixed(0)} % of their bytes sent, ${took.toFixed(0)} s`,
       )
     } catch (error) {
       well = false

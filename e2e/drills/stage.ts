@@ -80,7 +80,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
         nodes.splice(0, 2, ...started)
       }
     },
-    /** What was created, and which of it equals its source. */
+    /** The created files, and which of them equal their sources. */
     async arrived(sources: ReadonlyMap<string, Buffer>) {
       const files = await rows<{ id: string; filename: string; status: string }>(
         database.db,

@@ -153,7 +153,7 @@ async function drill(stage: Stage, only: string | undefined): Promise<boolean> {
         (error: Error): Row => ({ well: false, kept: '–', files: 0, how: error.message }),
       )
       well &&= row.well
-      const went = row.files === 1 ? 'resumed' : 'began again'
+      const went = row.files === 1 ? 'resumed' : 'started over'
       console.log(
         `${row.well ? 'ok  ' : 'FAIL'}  ${client.name} (${version}) by ${way}: killed with ${row.kept} kept, ${went}, ${row.how}`,
       )

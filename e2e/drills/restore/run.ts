@@ -72,7 +72,7 @@ async function comeBack(journeys: readonly Journey[], log: Log): Promise<void> {
     const wentOn = await resumeUpload(customer, journey)
     const isUnknown = kind === 'since' && inParts && customer.keys === 'PutObject only'
     if (wentOn !== (kind !== 'new' && !isUnknown))
-      log.violation(`${name} ${wentOn ? 'went on' : 'began again'} (${KINDS[kind]})`)
+      log.violation(`${name} ${wentOn ? 'continued' : 'started over'} (${KINDS[kind]})`)
   }
 }
 

@@ -68,7 +68,7 @@ function judge(kind: BalancerKind, { seen, arrived, ended }: Outcome): boolean {
     arrived.whole === files &&
     ended.every(({ code, killed }) => code === 0 && !killed)
   console.log(
-    `${ok ? 'ok  ' : 'FAIL'}  ${kind}: ${arrived.whole} of ${files} files arrived whole, ${arrived.created - files} began again, ${seen.errors.length} errors; ` +
+    `${ok ? 'ok  ' : 'FAIL'}  ${kind}: ${arrived.whole} of ${files} files arrived complete, ${arrived.created - files} started over, ${seen.errors.length} errors; ` +
       `${ended.length} nodes ended, the slowest after ${slowest.toFixed(1)} s, ${ended.filter(({ killed }) => killed).length} by SIGKILL`,
   )
   for (const [what, times] of seen.repeated) console.log(`      repeated by the client: ${times} x ${what}`)

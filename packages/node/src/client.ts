@@ -109,7 +109,7 @@ function withoutItself(config: Parameters<typeof createClient>[0]) {
 
 type Page = { data: unknown[]; nextCursor: string | null }
 
-/** Results without pages are never asked for their items: their type does not have them. */
+/** Only paged results are iterated: the types of other results have no items. */
 function withItems(first: Promise<unknown>, turn: (cursor: string) => Promise<unknown>) {
   const items = async function* () {
     for (let page = (await first) as Page; ; page = (await turn(page.nextCursor)) as Page) {

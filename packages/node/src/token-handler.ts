@@ -14,7 +14,8 @@ export type TokenHandlerOptions = Pick<SluiceOptions, 'baseUrl' | 'senderToken' 
     request: Request,
   ): Promise<TokenGrant | null | undefined | false> | TokenGrant | null | undefined | false
   /**
-   * No token was available, or `authorize` threw; defaults to `console.error`. The user is told no more than that.
+   * Called if no token was available or `authorize` threw; defaults to `console.error`. The user is not told
+   * the reason.
    */
   onError?(error: unknown): void
 }
