@@ -25,7 +25,7 @@ import { visitor } from './session.ts'
 
 type SignedIn = User & { sid?: string }
 
-/** Carries the reason past next-auth, which only knows yes and no. */
+/** Carries the reason past next-auth, which can only accept or reject a sign-in. */
 export type Refusal = { error?: SluiceError }
 
 /** next-auth with our own sessions: its token only contains the id of a `sessions` row. */

@@ -166,7 +166,7 @@ export async function put({ collection, headers }: Target, bytes: number): Promi
   if (status !== 201) throw new Error(`PUT was answered with ${status}`)
 }
 
-/** Does it this many times a second for this long, and waits for all of them. */
+/** Starts the work at this rate for this long, and waits for all of it. */
 export async function steadily(
   { perSecond, seconds }: { perSecond: number; seconds: number },
   work: (n: number) => Promise<void>,

@@ -283,7 +283,7 @@ function whatMoves(f: Figures): string[] {
     '- **More connections** cost that memory, and lengthen the queue for the same processors. Raise `max_connections` before anything else.',
     '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
     '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures the cost of a request behind one, and the renewal of 40,000 leases over 50 connections.',
-    '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: nothing here reads more as tables grow.',
+    '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: no statement here reads more rows as tables grow.',
     '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each lives in one of them. It doubles every database limit. Moving a workspace',
     '  from one to the other is not supported yet.',
     '- **A region** is the same, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',

@@ -227,7 +227,7 @@ export const fileDestinations = pgTable(
      * - `unknown`: the file failed, but its object may exist.
      */
     certainty: text({ enum: ['answered', 'confirmed', 'inferred', 'found', 'unknown'] }),
-    /** The bucket still has leftovers of an upload that ended badly, or of a joined piece, to be cleared. */
+    /** The bucket still has leftovers of a failed upload, or of a joined piece, to be cleaned up. */
     abortPending: boolean().notNull().default(false),
     /**
      * Not to be tried before this time. Each attempt postpones it, so that a crash or a failing bucket only delays

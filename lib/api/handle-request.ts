@@ -4,7 +4,7 @@ import { invariant } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { type ApiRequest, answerRequest } from './answer-request.ts'
 
-/** For Next.js route handlers. A stream ends with the signal. */
+/** For Next.js route handlers. A stream ends when the signal aborts. */
 export async function handleApiRequest(
   runtime: Runtime,
   request: Request,

@@ -50,7 +50,7 @@ export class ResumableClient extends SimulatedClient {
     return true
   }
 
-  /** From a response that reports the upload's state. */
+  /** Takes over the state that a response reports. */
   #told(reply: Exclude<Reply, 'nothing'>): void {
     this.fileId ??= this.addressOf(reply)
     this.confirm(reply)

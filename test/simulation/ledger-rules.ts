@@ -157,11 +157,11 @@ export function checkChange(
   )
 }
 
-/** What only a writer changes. */
+/** The values that only a writer changes. */
 function writtenOf(file: LedgerFile): string {
   const { offsetBytes, recordedParts, recordedBytes, boundEnds, destinations, parts, tails } = file
   const counts = [parts.length, tails.length]
-  // Clearing up forgets abandoned uploads.
+  // The cleanup clears the ids of abandoned uploads.
   const multiparts = destinations.map((one) => one.required && !isEnded(file) && one.multipartId)
   return JSON.stringify([offsetBytes, recordedParts, recordedBytes, boundEnds, ...multiparts, ...counts])
 }

@@ -8,10 +8,10 @@ import { type Customer, type Place, UNHEARD } from './place.ts'
 /** What the backup, the crash and the client did to an upload. */
 export const KINDS = {
   before: 'finished before the backup',
-  unheard: 'finished before it, its webhook still refused',
+  unheard: 'finished before the backup, its webhook still rejected',
   open: 'in progress at the backup and at the crash',
-  since: 'in progress at the backup, finished before the crash; its client comes back',
-  lost: 'the same, and its client never comes back',
+  since: 'in progress at the backup, finished before the crash; its client returns',
+  lost: 'the same, and its client never returns',
   during: 'created and finished while the backup was taken',
   new: 'created and finished after the backup',
 } as const

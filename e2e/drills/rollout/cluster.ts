@@ -32,7 +32,7 @@ export function openCluster({ ingress, start, running }: Options) {
   const ended: Promise<Ended>[] = []
   let told = Promise.resolve()
 
-  /** One after another, each with the endpoints at its time. */
+  /** Updates are sent in order, each with the endpoints at the time of its change. */
   const tell = () => {
     const ports = [...pods].filter(({ ready }) => ready).map(({ port }) => port)
     const due = sleep(HEARD_AFTER_MS)

@@ -22,7 +22,7 @@ function kitFiles(): KitFile[] {
 
 const kitUrl = (baseUrl: string, { file }: KitFile): string => `${baseUrl}/kit/${file}`
 
-/** Installs these packages by address, since we do not own the names on npm. */
+/** Installs these packages by URL, since we do not own the names on npm. */
 export function installKit(baseUrl: string, ...names: string[]): string {
   const urls = names.map((name) => kitUrl(baseUrl, kitFiles().find((file) => file.name === name)!))
   return ['npm install', ...urls].join(' \\\n  ')

@@ -177,7 +177,7 @@ function toDestination(
   { dataStoreId, status, bucket, key, etag, ...of }: Destination,
   ofFile: FileObject | null,
 ): File['destinations'][number] {
-  // Nobody knows with what a restored database's object was made.
+  // After a restore, the settings that an object was created with are unknown.
   const isKnown = status === 'transferred' && of.certainty !== 'found'
   const object = isKnown && (ofFile || of.storage) ? { ...ofFile, ...of.storage } : undefined
   const reason = of.certainty === 'unknown' ? of.certainty : of.reason

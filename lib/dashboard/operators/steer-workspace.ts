@@ -35,7 +35,7 @@ export const limitsInput = z.strictObject({
     .max(2 ** 52)
     .nullable(),
   tokensPerSecond: z.int().min(1, 'must be at least 1').max(10_000, 'must be at most 10000').nullable(),
-  /** Of the memory for uploads in each process; null: whatever the others leave. */
+  /** Share of each process's upload memory; null: whatever the others leave. */
   memorySharePercent: z
     .int('must be a whole number')
     .min(1, 'must be at least 1')

@@ -16,9 +16,10 @@ import { tellStreams } from '../sessions/sessions.ts'
 import { secondFactorMail } from './mails.ts'
 
 /**
- * The second factor: time-based codes (TOTP, RFC 6238), and ten recovery codes. It belongs to the user and is entered
- * once in each session, however that started: until then, a session opens no workspace. Each code is accepted once,
- * since the statement that accepts it records its time step. After a hundred wrong codes, only a recovery code works.
+ * The second factor: time-based codes (TOTP, RFC 6238), and ten recovery codes. It belongs to the user and is
+ * entered once in each session, however that started: until then, the session cannot open a workspace. Each
+ * code is accepted once, since the statement that accepts it records its time step. After a hundred wrong
+ * codes, only a recovery code works.
  */
 const STEP_MS = seconds(30)
 /** The previous and next codes are also accepted, for clocks that are off. */

@@ -18,7 +18,7 @@ export type PageQuery = z.output<typeof pageQuery>
 
 export type Page<Item> = { data: Item[]; nextCursor: string | null }
 
-/** For people, who also go back. */
+/** For page views, where people also go back. */
 export type TurnedPage<Item> = Page<Item> & { previousCursor: string | null }
 
 export function pageAnswer<Item extends z.ZodType>(item: Item) {

@@ -56,7 +56,7 @@ describe.skipIf(!hasPgbouncer())('PgBouncer', () => {
     await queue.work('mail', 1, async (data) => done.resolve(data))
     await handle.db.transaction((tx) => queue.enqueue(tx, 'mail', { n: 1 }))
     expect(await done.promise).toEqual({ n: 1 })
-    // More than there are server connections, so that their statements meet on each of them.
+    // More than there are server connections, so that several share each of them.
     const asked = Array.from({ length: 200 }, (_, n) => rows(handle.db, sql`select ${n}::int as n`))
     expect((await Promise.all(asked)).flat()).toEqual(asked.map((_, n) => ({ n })))
   })

@@ -72,7 +72,7 @@ export const nameField = z
 
 const MAX_BYTES = 2 ** 46
 const wholeBytes = z.int('must be a whole number').max(MAX_BYTES, `must be at most ${MAX_BYTES}`)
-/** A limit, or the rest of one. */
+/** A limit, or what remains of one. */
 export const bytesField = wholeBytes.min(1, 'must be at least 1')
 /** For a file, which may be empty. */
 export const lengthField = wholeBytes.min(0, 'must be at least 0')

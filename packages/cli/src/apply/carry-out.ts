@@ -112,7 +112,7 @@ async function remove(sluice: Sluice, { kind, id, name }: Step, { invitations }:
   else await sluice.revokeSender({ id: id! })
 }
 
-/** A Data Store created by this run only now has its id. */
+/** The id of a Data Store that this run creates is only known now. */
 function withStores({ fields, destinations }: Step, { stores }: Ids): Fields {
   if (!destinations) return fields
   const list = destinations.map(({ dataStore, required }) => ({
