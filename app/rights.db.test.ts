@@ -53,9 +53,9 @@ const isOperators = (source: string) => /\b(?:actAsOperator|requireOperator)\(/.
 const rightOf = (source: string) =>
   OF_A_PERSON.test(source) ? 'see' : (DECLARED.exec(source)?.[1] as Right | undefined)
 
-/** By its workspace's id. */
+/** The id of a webhook output, by its workspace's id. */
 const outputOf = new Map<string, string>()
-/** To a user in a non-demo workspace, with no quota left. */
+/** Status codes for a user in a non-demo workspace with no quota left. */
 const UNUSUAL: Record<string, number> = {
   'dashboard/settings/mails/page.tsx': 404,
   '(person)/second-factor/page.tsx': 307,

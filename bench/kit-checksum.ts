@@ -58,7 +58,7 @@ globalThis.FileChecksum = FileChecksum`,
   return outputFiles[0]!.text
 }
 
-/** Of all browser processes, including the disk process. */
+/** CPU seconds of all browser processes, including the disk process. */
 async function cpuOf(processes: CDPSession): Promise<number> {
   const { processInfo } = await processes.send('SystemInfo.getProcessInfo')
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0)

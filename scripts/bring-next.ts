@@ -2,8 +2,9 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 
 /**
- * Puts what runs the built pages next to them: of the 300 MB of Next and its compiler, the 20 that its server reads,
- * as Next itself collects them for `output: 'standalone'`. So `npm ci --omit=dev` installs neither (decision 106).
+ * Copies the code that runs the built pages next to them: of the 300 MB of Next and its compiler, the 20 MB that Next's
+ * server reads, as Next itself collects them for `output: 'standalone'`. This way, `npm ci --omit=dev` installs neither
+ * of the two (decision 106).
  */
 const STANDALONE = '.next/standalone'
 const PLACE = '.next/server/node_modules'

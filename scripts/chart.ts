@@ -27,7 +27,7 @@ export function helm(...args: string[]): string {
   return stdout
 }
 
-/** Of the chart and the values. */
+/** Hashes the chart and the values. */
 export function chartDigest(variant: Variant): string {
   const hash = createHash('sha256')
   const files = globSync(`${CHART}/**/*.*`).sort()

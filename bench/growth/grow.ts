@@ -20,7 +20,10 @@ const BATCH = 1_000_000
 const SPAN_MS = days(29)
 const END_MS = Date.now()
 
-/** For a year, as after a year of use; otherwise, the migration's first month would contain everything. */
+/**
+ * Creates the months of a year, as after a year of use; otherwise, the migration's first month would contain
+ * everything.
+ */
 export async function makeMonths(db: Db): Promise<void> {
   for (const kept of [EVENTS, TIMELINES]) {
     for (const table of kept.tables) {

@@ -96,7 +96,7 @@ export function judge(
   ]
 }
 
-/** A bare pipe knows no uploads, and @tus needs minutes for a thousand at once. */
+/** A bare pipe has no uploads, and @tus needs minutes for a thousand at once. */
 export function canDo(name: Name, { mostOfBare, crowded }: Load): boolean {
   if (PIPES.includes(name)) return mostOfBare !== undefined
   return name !== '@tus' || !crowded

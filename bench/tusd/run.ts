@@ -118,7 +118,7 @@ async function explain(load: Load, contenders: Contender[], taken: Map<Name, Fig
   return lines
 }
 
-/** With nothing in flight. */
+/** Measured with nothing in flight. */
 async function memory(what: string, contenders: Contender[]): Promise<Finding> {
   const sizes = new Map<Name, number>()
   const profile: string[] = []

@@ -1,7 +1,7 @@
 import { REACHABLE } from '../ui/reachable.ts'
 import { LINK } from '../ui/text-link.tsx'
 
-/** Excludes the full stop at the end of its sentence. */
+/** Excludes the punctuation at the end of its sentence. */
 const ADDRESS = /(https?:\/\/\S*[^\s.,;:!?)])/
 
 /** An email as a mailbox shows it, with working links. */

@@ -163,7 +163,7 @@ async function cancel(upload: Upload): Promise<Outcome> {
   return { source, address, end: 'canceled' }
 }
 
-/** With its current token, or occasionally a new one, like a reloaded page. */
+/** Sends a request with its current token, or occasionally a new one, like a reloaded page. */
 async function authorized(upload: Upload, call: Call): Promise<Reply | undefined> {
   const { site, random, pipeId } = upload
   if (upload.token === '' || random.chance(0.1)) upload.token = await newToken(site, pipeId)

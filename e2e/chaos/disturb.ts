@@ -113,7 +113,7 @@ export async function killProcesses(
   }
 }
 
-/** By their names, which follow the program. */
+/** A node's processes by name: the argument after the program. */
 function processesOf({ pid }: Node): Map<string, number> {
   const named = descendantsOf(pid!).map(
     (one) => [commandOf(one).match(/server\.ts (\S+)$/)?.[1], one] as const,

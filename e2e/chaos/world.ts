@@ -29,7 +29,7 @@ export type World = {
   dataDir: string
   bucket: {
     directory: string
-    /** Whether its keys allow more than putting, so that abandoned uploads can be cleared. */
+    /** Whether its keys only allow PutObject, so that abandoned uploads cannot be cleaned up. */
     putOnly: boolean
     order(order: BucketOrder): void
     report(): Promise<BucketReport>

@@ -16,7 +16,7 @@ export type DrillOptions = {
 export type DrillResult = {
   created: number
   whole: number
-  /** Of all files' bytes; confirmed bytes are not sent again. */
+  /** Bytes sent, as a share of all files' bytes; confirmed bytes are not sent again. */
   sentShare: number
   seconds: number
 }

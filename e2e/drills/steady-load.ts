@@ -68,7 +68,7 @@ export function startLoad(first: TusClient, clients: number) {
       await promise
       waiting.delete(one)
     },
-    /** Of the requests since the last call. */
+    /** The duration of the slowest request since the last call. */
     takeLongestMs(): number {
       const ms = longestMs
       longestMs = 0

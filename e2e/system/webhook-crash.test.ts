@@ -21,7 +21,7 @@ import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { startWebhookWorkerProcess } from '../../test/support/start-webhook-worker.ts'
 import { addFile, addOutput } from '../../test/support/webhook-rows.ts'
 
-/** Past the end of every claim, and of the sweep's grace period. */
+/** A time after the end of every claim and of the sweep's grace period. */
 const AFTER_THE_CLAIM = { CLOCK_AHEAD_MS: '60000' }
 
 let database: DatabaseHandle & { url: string }

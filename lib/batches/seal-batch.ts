@@ -28,7 +28,7 @@ async function seal(
   return { ...batch, isNew: sealed.length > 0 }
 }
 
-/** By the backend that named it in its tokens. */
+/** For the backend that named the batch in its tokens. */
 export async function sealNamedBatch(
   runtime: Runtime,
   senderToken: string,
@@ -42,7 +42,7 @@ export async function sealNamedBatch(
   return batch
 }
 
-/** By the uploader of its files: the batch named by the token, otherwise the one with this name. */
+/** For the uploader of its files: the batch named by the token, otherwise the one with this name. */
 export async function sealOwnBatch(
   context: { db: Db; clock: Clock },
   { token, pipe }: CreationRight,

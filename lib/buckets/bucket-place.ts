@@ -40,7 +40,7 @@ export function objectHeaders(place: BucketPlace, { contentType, object }: Targe
   }
 }
 
-/** What of this is set for all objects of the bucket, and not for this one. Null if nothing is. */
+/** The object's settings that come from the bucket's settings rather than its own. Null if there are none. */
 export function storageOf(place: BucketPlace, object: FileObject | null): ObjectStorage | null {
   const storageClass = object?.storageClass ? null : place.storageClass
   const encryption = encryptionOf(place.encryption, object?.encryption)

@@ -73,7 +73,7 @@ async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Searc
   return found.map(({ id, ...one }) => ({ ...one, kind: 'file', href: `/dashboard/files/${id}` }))
 }
 
-/** By its event's id, or by its own. */
+/** Finds deliveries by their event's id or their own. */
 async function findDeliveries({ db, workspaceId, text }: Sought): Promise<SearchHit[]> {
   if (!isUuid(text)) return []
   const byId = or(eq(deliveries.id, text), eq(deliveries.eventId, text))

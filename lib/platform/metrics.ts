@@ -60,7 +60,7 @@ export function createMetrics() {
 
 type MakeGauge = <L extends string>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>
 
-/** Of this process. */
+/** Gauges for this process. */
 function current(gauge: MakeGauge) {
   return {
     memoryUsed: gauge('sluice_upload_memory_bytes', 'Upload memory budget in use'),

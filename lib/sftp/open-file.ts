@@ -165,7 +165,7 @@ export class OpenFile {
   }
 }
 
-/** Of a newly created upload. */
+/** The maximum size of a newly created upload. */
 export function limitOfNew({ token, pipe }: Pick<CreationRight, 'token' | 'pipe'>, upload: Upload): number {
   return maxUploadBytes(upload.limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
 }

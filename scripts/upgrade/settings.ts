@@ -9,7 +9,7 @@ export function unreadSettings(text: string, known: readonly string[] = Object.k
   return given.filter((name) => !known.includes(name)).map((name) => ({ name, meant: nearest(name, known) }))
 }
 
-/** By the words they have in common. */
+/** The known name that shares the most words with this one. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   const words = new Set(name.split('_'))
   const shared = known.map((other) => {

@@ -170,7 +170,7 @@ function assertDecodable(url: string): void {
   try {
     decodeURIComponent(url.split('?', 1)[0]!)
   } catch (cause) {
-    throw new SluiceError('invalid_request', 'The address has a % that does not start a UTF-8 byte.', {
+    throw new SluiceError('invalid_request', 'The address has a % that does not encode a UTF-8 character.', {
       cause,
     })
   }

@@ -38,7 +38,7 @@ export type CoreNode = {
   limitBytes: number
   /** Undefined if there is nobody to respond to. */
   handle(request: CoreRequest): Promise<CoreReply | undefined>
-  /** By the API. */
+  /** Decides through the API. */
   decide(fileId: string, allow: boolean): Promise<unknown>
   sweeps: { name: string; run(): Promise<number> }[]
   drain(): Promise<void>
@@ -195,7 +195,7 @@ const LEDGER = `select json_build_object(
     'events', case when f.status like '%ing' then 0 else (select count(*) from events e where e.file_id = f.id) end) order by f.id)
   from files f), '[]')) as ledger`
 
-/** Nothing is left of an earlier run. */
+/** Removes everything that an earlier run left. */
 export async function emptyLedger(session: Session): Promise<void> {
   await session.run({ text: EMPTY })
 }

@@ -9,7 +9,7 @@ export type Reply = CoreReply | 'nothing'
 export type Interim = (headers: Record<string, string>) => void
 
 type Manner = {
-  /** How a story describes it. */
+  /** Its description in a story. */
   what: string
   /** The number of chunks of its body. */
   chunks: number

@@ -31,7 +31,7 @@ const ASKS_TIME = /\bnow\(\)/i
 const LATE_MS = [0, 0, 0, 3_000]
 /** How late a statement is executed: possibly after nobody waits for it any more, or after its lease has expired. */
 const WAITS_MS = [500, 5_000, 16_000, 31_000]
-/** By the real clock. */
+/** In real time. */
 const ASK_AFTER_MS = 2
 
 /**

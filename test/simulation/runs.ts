@@ -23,7 +23,7 @@ export async function openSimulation(url: string): Promise<Site> {
   return openSite(url)
 }
 
-/** With a seed's choices, or with given ones. */
+/** Runs with a seed's choices, or with given ones. */
 export async function runOnce(site: Site, seed: string, given?: readonly number[]): Promise<Run> {
   const choices = new Choices(given ? { given } : { seed })
   return runWorld(choices, () => new World(site, choices, seed))

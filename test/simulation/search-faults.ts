@@ -69,7 +69,10 @@ async function searchOn(
   if (found) say(`found by seed ${found.seed}: ${fault.name} (${found.failure})`)
 }
 
-/** Of all searches in this folder. Each belongs to the source that was searched, and to the fault as planted. */
+/**
+ * The results of all searches in this folder. Each belongs to the source that was searched, and to the fault
+ * as planted.
+ */
 export class Results {
   readonly #path: string
   readonly #source = hashOfSources(

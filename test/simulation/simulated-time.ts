@@ -24,7 +24,7 @@ export function idle(): Promise<void> {
   return new Promise((resolve) => void real.setImmediate(resolve))
 }
 
-/** By the real clock, for any caller. */
+/** Pauses in real time, for any caller. */
 export function pauseReally(ms: number): Promise<void> {
   return new Promise((resolve) => void real.setTimeout(resolve, ms))
 }

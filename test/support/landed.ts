@@ -7,7 +7,7 @@ export const LANDED = 'e2e/landed/757d55c'
 export const PIPE = 'pipe_d4i3aysouyldygkdplnj'
 export const TOKEN = 'tmp_Ayq1VdK9M90tbnCWZ2tnpGSbh03gjhzZOAfrcGj5yKS'
 
-/** Of its Data Store. */
+/** The keys of its Data Store. */
 export const KEYS = { accessKeyId: 'PUTTER', secretAccessKey: 'secret-of-putter' }
 
 /** The data is loaded into that commit's schema. Its Data Store is moved to this bucket, which has its keys. */

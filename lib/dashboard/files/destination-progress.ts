@@ -4,7 +4,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 /** A destination's progress, and what can be done if it has failed. */
 export type DestinationProgress = {
   destinationId: string
-  /** Of its Data Store. */
+  /** The Data Store's name. */
   name: string
   /** Bytes in recorded parts. */
   sentBytes: number

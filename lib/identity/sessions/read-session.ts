@@ -9,7 +9,7 @@ import { notOfDemo } from '../suspension.ts'
 
 /** Any signed-in user, with or without a workspace. */
 export type Person = {
-  /** Of the session. */
+  /** The session's id. */
   id: string
   userId: string
   email: string

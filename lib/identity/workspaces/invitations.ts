@@ -88,7 +88,7 @@ export async function invite(
   })
 }
 
-/** With a new link; the previous one is invalidated. */
+/** Sends a new link; the previous one is invalidated. */
 export async function resendInvitation(
   runtime: MailingRuntime,
   actor: Actor,

@@ -58,7 +58,7 @@ export async function listWorkspaces(
   return found.map((row) => ({ ...row, deleteAfter: row.deleteAfter?.toISOString() ?? null }))
 }
 
-/** From the next request, in every tab of this session. */
+/** Takes effect with the next request, in every tab of this session. */
 export async function openWorkspace(
   { db }: Pick<Runtime, 'db'>,
   { id, userId }: Pick<Person, 'id' | 'userId'>,

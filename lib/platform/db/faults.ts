@@ -46,7 +46,7 @@ export const isDiskFull = (error: unknown): boolean => anyCode(error, (code) => 
 /** lock_not_available, and deadlock_detected, which PostgreSQL may report as soon as the lock is requested. */
 export const isLockFailure = (error: unknown): boolean => anyCode(error, (code) => LOCKED.has(code))
 export const isReadOnly = (error: unknown): boolean => anyCode(error, (code) => code === '25006')
-/** By this process, which is closing its database. */
+/** Whether this process ended the statement because it is closing its database. */
 export const isEndedHere = (error: unknown): boolean => anyCode(error, (code) => ENDED_HERE.has(code))
 
 /** Buckets and mail servers fail with the same codes. postgres.js and Drizzle include the query in their errors. */

@@ -36,7 +36,7 @@ export function explainFolder(folder: string, error: unknown): StartError {
   return new StartError(`The embedded database in ${folder} does not start: ${text}`, { cause: error })
 }
 
-/** By Node's code, or by SQLite's or PostgreSQL's message. */
+/** Recognized by Node's code, or by SQLite's or PostgreSQL's message. */
 const REASONS: [pattern: RegExp, reason: string][] = [
   [
     /ENOSPC|EDQUOT|No space left on device|database or disk is full/i,

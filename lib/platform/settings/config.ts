@@ -140,7 +140,7 @@ function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[]
   return [`UPLOAD_MEMORY_BYTES must be at least ${minBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
 }
 
-/** Of the settings, which may also be invalid themselves. */
+/** Checks how the settings fit together; each may also be invalid itself. */
 function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): string[] {
   if (!TLS_CERT_FILE && !TLS_KEY_FILE) return []
   if (!TLS_CERT_FILE || !TLS_KEY_FILE)

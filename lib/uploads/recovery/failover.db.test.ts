@@ -236,7 +236,7 @@ function losingAnswers(db: Db) {
     lose(statement: RegExp) {
       next = statement
     },
-    /** It does not run at all. The first `after` of these statements do. */
+    /** A matching statement does not run at all, except for the first `after` ones. */
     fail(statement: RegExp, { after = 0 } = {}) {
       next = statement
       runs = false

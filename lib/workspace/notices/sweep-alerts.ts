@@ -256,7 +256,7 @@ const tellOfOutput: Tell = async (tx, _, { workspaceId, subjectId, sent }) => {
   return { kind: 'output.turned_off', pipeId, data, outputs, missing: outputs }
 }
 
-/** Nobody has asked for the others' events. */
+/** The other alerts have no events: none were requested. */
 const TELL: Partial<Record<AlertKind, Tell>> = {
   quota_80: tellOfUsage(80),
   quota_100: tellOfUsage(100),

@@ -78,7 +78,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
   )
 }
 
-/** By the names their owners gave them. */
+/** Items are shown with the names that their owners gave them. */
 function Problems({ alerts }: Pick<WholeWorkspace, 'alerts'>) {
   if (alerts.length === 0) return null
   return (

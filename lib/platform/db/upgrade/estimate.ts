@@ -7,7 +7,7 @@ export type Costs = {
   rows: number
   bytes: number
   indexes: number
-  /** Of the entire table. */
+  /** For the entire table, like the next two. */
   readMs: number
   copyMs: number
   indexMs: number

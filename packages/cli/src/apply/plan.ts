@@ -13,7 +13,7 @@ export type Step = {
   action: 'create' | 'change' | 'delete'
   kind: Kind
   name: string
-  /** Of an existing item. */
+  /** The id of an existing item. */
   id?: string
   fields: Fields
   /** For a hook or an output: its Pipe, or undefined if it belongs to the workspace. */
