@@ -10,7 +10,7 @@ import { temporaryFolder } from '../test/support/sluice.ts'
 import { inTurns } from './in-turns.ts'
 import { MiB } from './load.ts'
 
-/** What the @sluice/react checksum costs an upload at 1 Gbit/s, from a file on Chromium's disk. */
+/** The cost of the @sluice/react checksum for an upload at 1 Gbit/s, from a file on Chromium's disk. */
 const BYTES_PER_SECOND = 1e9 / 8
 const BYTES = 256 * MiB
 /** The shortest sleep. */

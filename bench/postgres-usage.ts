@@ -5,7 +5,10 @@ import type { Usage } from './processes.ts'
 const TICKS = 100
 const KiB = 1024
 
-/** What a PostgreSQL on this machine uses with all its processes, including ended ones. `backend` is one of them. */
+/**
+ * The resource use of all processes of a PostgreSQL on this machine, including ended ones. `backend` is one
+ * of them.
+ */
 export function measurePostgres(backend: number): () => Usage {
   const postmaster = statusOf(backend)!.parent
   return () => {

@@ -18,7 +18,9 @@ import { percentile } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
 import { addOpenUploads, giveUp, leasesOf } from './open-uploads.ts'
 
-/** What no benchmark measures: databases with very many open uploads, and with very many connections. */
+/**
+ * Cases that no benchmark measures: databases with very many open uploads, and with very many connections.
+ */
 export type OpenUploads = {
   open: number
   bytesEach: number

@@ -107,7 +107,7 @@ function inTime(from: number, to: number) {
   }
 }
 
-/** For the nth row: the tenant's own, or one of the others'. */
+/** Whether the nth row belongs to the tenant or to another one. */
 const isOurs = sql`n % 2 = 0`
 const other = (what: string) => sql`md5(${what} || n % 100)::uuid`
 const isOpen = sql`n % 10 < 2 and n / 10 % 2 = 0`

@@ -24,7 +24,7 @@ export function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 }
 
-/** What a statement read from growing tables, whether it could use it or not. */
+/** The number of rows that a statement read from growing tables, whether it used them or not. */
 export function rowsRead(plan: PlanNode): number {
   return nodesOf(plan)
     .filter((node) => isGrowing(node) && /Scan$/.test(node['Node Type']))

@@ -3,7 +3,7 @@ import { dayRange } from '../lists/day-range.ts'
 
 type Query = Record<string, string | undefined>
 
-/** What the address's filters ask for, in API terms. */
+/** The filters in the URL, as API parameters. */
 export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: number) {
   const within = Number(query.within)
   const { since, until } = dayRange(query)

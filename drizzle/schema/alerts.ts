@@ -29,7 +29,7 @@ export const alerts = pgTable(
     detail: text(),
     raisedAt: instant().notNull(),
     clearedAt: instant(),
-    /** What was sent about it as an event. */
+    /** The last event that was sent about it. */
     sent: text({ enum: ['nothing', 'raised', 'cleared'] })
       .notNull()
       .default('nothing'),

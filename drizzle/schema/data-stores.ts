@@ -18,7 +18,7 @@ export type ProviderName =
   | 'minio'
   | 'other'
 
-/** What the last bucket check found. */
+/** The findings of the last bucket check. */
 export type BucketCheck = {
   checkedAt: string
   ok: boolean

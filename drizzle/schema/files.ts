@@ -88,9 +88,9 @@ export const files = pgTable(
     filetype: text(),
     /** The Upload-Metadata header as sent. */
     uploadMetadataHeader: text(),
-    /** What the client sent in addition to filename and filetype. */
+    /** Metadata from the client, in addition to filename and filetype. */
     uploadMetadata: jsonb().$type<Record<string, string>>().notNull().default({}),
-    /** What the customer's backend set in the token. */
+    /** Metadata that the customer's backend set in the token. */
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     /** Fixed at creation. Null if its Pipe sets nothing. */
     object: jsonb().$type<FileObject>(),

@@ -52,7 +52,7 @@ export const senderKeys = pgTable(
     /** In base64, as in authorized_keys. */
     publicKey: text().notNull(),
     fingerprint: text().notNull(),
-    /** For the uploads, as in a token. */
+    /** The uploads' subject, as in a token. */
     subject: text(),
     lastUsedAt: instant(),
     lastAddress: text(),

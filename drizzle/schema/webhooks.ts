@@ -31,7 +31,10 @@ export const events = pgTable(
     test: boolean().notNull().default(false),
     /** Null while a file's end is sent to nobody: it no longer changes, so the bytes are built when they are sent. */
     payload: text(),
-    /** What an output would have to ask for: a file status or a kind. Null once every output has its delivery. */
+    /**
+     * The topic an output must be subscribed to: a file status or a kind. Null once every output has its
+     * delivery.
+     */
     missedStatus: text().$type<EventTopic>(),
     /** Each output has its delivery. Nodes of the previous version do not record this: see `eventsToFanOut`. */
     fannedOut: boolean().notNull().default(false),

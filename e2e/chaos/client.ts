@@ -5,7 +5,7 @@ import type { Log } from './log.ts'
 import { type Call, type Reply, send } from './send.ts'
 import type { Source } from './source.ts'
 
-/** What a client needs to know, and when it may give up. */
+/** A client's environment, and when it may give up. */
 export type Site = {
   url: string
   senderToken: string

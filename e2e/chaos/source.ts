@@ -3,7 +3,7 @@ import type { Random } from '../../test/support/random.ts'
 
 const MIB = 1024 * 1024
 
-/** What one client uploads, and what must be in the bucket at the end. */
+/** The file that one client uploads, and the bytes that the bucket must have at the end. */
 export type Source = { name: string; bytes: Buffer; sha256: string }
 
 /** Sizes at which behavior changes: nothing, one part, a tail, several parts. */

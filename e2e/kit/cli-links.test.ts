@@ -92,7 +92,7 @@ describe('links', () => {
     expect(await openLink(url, PASSWORD)).toMatchObject({ state: 'closed', upload: null })
     const again = await run(['links', 'close', link.id, '--json'])
     expect([again.code, linesOf(again.stdout)]).toMatchObject([0, [{ id: link.id, state: 'closed' }]])
-    // What was created is not kept on this machine.
+    // Created links are not stored on this machine.
     for (const name of readdirSync(home.path, { recursive: true, encoding: 'utf8' }))
       expect(name).not.toContain('links')
   })

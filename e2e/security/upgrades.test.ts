@@ -46,7 +46,7 @@ it('a hundred upgrades leave no socket open after their responses', async () => 
   for (const connection of connections) {
     connection.write(requestHead('GET', url, upgrade('websocket')))
     expect((await connection.answer('GET')).status).toBe(200)
-    // What follows is another request, not bytes of another protocol.
+    // The following bytes are another request, not part of another protocol.
     connection.write(requestHead('GET', url, { Connection: 'close' }))
     expect((await connection.answer('GET')).status).toBe(200)
     await connection.end()

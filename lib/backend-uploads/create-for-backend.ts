@@ -9,7 +9,7 @@ import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store
 
 type Issued = { token: string; pipeId: string }
 
-/** What a token issued in the same transaction may create. */
+/** The right to create uploads with a token that was issued in the same transaction. */
 export function rightOf(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   { token, pipeId }: Issued,

@@ -55,7 +55,7 @@ class S3Bucket {
     return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum }, this.#call)
   }
 
-  /** What objects get here that their own settings do not say. */
+  /** Settings that objects get here in addition to their own. */
   storageOf(object: FileObject | null): ObjectStorage | null {
     return storageOf(this.#place, object)
   }

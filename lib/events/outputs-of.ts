@@ -31,7 +31,10 @@ export const hasActiveOutput = (pipeId: SQL, workspaceId: SQL): SQL =>
 export const isToldOfCreation = (pipeId: SQL, workspaceId: SQL): SQL =>
   sql`exists (select from webhook_outputs o where o.scope in (${scopes(pipeId, workspaceId)}) and 'file.created' = any(o.events))`
 
-/** What an output wants. If it wants the ends of files, it always gets those of files with an object. */
+/**
+ * The topics that an output receives. If it receives final statuses, those of files with an object are always
+ * included.
+ */
 export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'statuses'>): EventTopic[] {
   return events.flatMap((kind) =>
     kind === 'file.status_changed'

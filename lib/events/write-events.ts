@@ -19,7 +19,7 @@ export type NewEvent = {
   requestId?: string | null
   traceparent?: string | null
   to: readonly { id: string; url: string }[]
-  /** What an output would have to want in order to miss it. */
+  /** The topic that an output must be subscribed to in order to miss the event. */
   missed: EventTopic | null
 }
 

@@ -48,7 +48,7 @@ export type Judged =
 const SOON_MS = seconds(1)
 const LATER_MS = seconds(60)
 
-/** What follows from an attempt's end. It does not limit how often that may happen: see `scheduleRetry`. */
+/** The consequence of an attempt's end. The number of attempts is not limited here: see `scheduleRetry`. */
 export function judgeFailure(error: unknown): Judged {
   if (error instanceof ImportFailure)
     return error.isFinal

@@ -48,7 +48,7 @@ export class ResumableHash {
     return this.#points[0]!
   }
 
-  /** Of all bytes seen, in hexadecimal. It can continue afterwards. */
+  /** The hash of all bytes seen, in hexadecimal. More bytes can be added afterwards. */
   digest(): string {
     const state = this.#hasher.save()
     const digest = this.#hasher.digest('hex')

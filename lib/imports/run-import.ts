@@ -108,7 +108,7 @@ async function fail({ context }: ImportDeps, claimed: ClaimedImport, reason: str
   await endImport(context.db, claimed, reason)
 }
 
-/** What an attempt achieved. */
+/** The result of an attempt. */
 type Gained = { bytes: number; reread: number }
 
 async function attempt(deps: ImportDeps, running: Running, gained: Gained): Promise<Attempted> {

@@ -79,7 +79,7 @@ function limitsOfAddress(what: string, address: string, limit: RateLimit): [key:
 const GROUPS = 8
 
 /**
- * What a per-address limit is keyed by. With IPv6, a single customer has at least a /64, and therefore an unlimited
+ * The key of a per-address limit. With IPv6, a single customer has at least a /64, and therefore an unlimited
  * number of addresses.
  */
 export function networkOf(address: string): string {

@@ -19,7 +19,7 @@ export type Runtime = {
   vault: Vault
 }
 
-/** What most verbs need. */
+/** The dependencies that most verbs need. */
 export type CoreRuntime = Pick<Runtime, 'db' | 'clock'>
 export type ConfiguredRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
 /** For a verb that also sends email. */

@@ -60,7 +60,7 @@ type Around = {
   quotaBytes: number
   /** Who has or had each lease. */
   adopted: Map<string, Host>
-  /** What the customer's backend answers. */
+  /** The answer of the customer's backend. */
   ask(host: Host, fileId: string): Promise<Verdict>
   violated(failure: Failure): void
 }

@@ -9,7 +9,7 @@ import { type PlantedFault, UNPLANTED_FAULTS } from './planted-faults.ts'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const RESULTS = `${ROOT}.data/simulated-faults.json`
 const TABLE = fileURLToPath(new URL('planted-faults.md', import.meta.url))
-/** What a run depends on, apart from its fault. */
+/** The sources that a run depends on, apart from its fault. */
 const SOURCES = ['lib', 'drizzle', 'server', 'packages/local-bucket', 'test/support', 'test/simulation']
 const IS_SOURCE = /\.(ts|sql)$/
 const IS_AROUND_RUNS = /simulation\/(planted-|search-|explore|run\.|shrink|story)/

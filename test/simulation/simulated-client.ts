@@ -97,7 +97,7 @@ export abstract class SimulatedClient {
     return headers.Location?.split('/').at(-1)
   }
 
-  /** What the next request brings. */
+  /** The body of the next request. */
   protected bodyFrom(from: number): Buffer {
     const { requestBytes } = this.plan
     const bytes = requestBytes === 'varied' ? this.world.choices.pick(VARIED_BYTES) : requestBytes

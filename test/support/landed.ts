@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 import type { Db } from '#lib/platform/db/database.ts'
 
-/** What commit 757d55c left behind, the oldest state that can be upgraded: its migrations, and data it wrote. */
+/**
+ * The state left by commit 757d55c, the oldest one that can be upgraded: its migrations, and data it wrote.
+ */
 export const LANDED = 'e2e/landed/757d55c'
 export const PIPE = 'pipe_d4i3aysouyldygkdplnj'
 export const TOKEN = 'tmp_Ayq1VdK9M90tbnCWZ2tnpGSbh03gjhzZOAfrcGj5yKS'

@@ -8,7 +8,7 @@ import Provider, { type Configuration } from 'oidc-provider'
 export type OpenIdProvider = {
   issuer: string
   client: { id: string; secret: string }
-  /** Who signs in there from now on. */
+  /** The person who signs in there from now on. */
   person: { sub: string; email: string; email_verified: boolean; name: string }
   close(): void
 }

@@ -23,7 +23,7 @@ const SETTINGS = {
   shared_buffers: '64MB',
   fsync: 'off',
   full_page_writes: 'off',
-  // What the standby is missing while the connection is cut.
+  // The WAL that the standby is missing while the connection is cut.
   wal_keep_size: '512MB',
 }
 

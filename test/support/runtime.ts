@@ -10,7 +10,7 @@ import { createVault } from '#lib/platform/vault.ts'
 
 export type TestRuntime = Runtime & {
   clock: { now(): number; advance(ms: number): void }
-  /** What was added to the queue; nothing processes it. */
+  /** Jobs added to the queue; nothing processes them. */
   jobs: { queue: QueueName; data: object }[]
   logLines: string[]
 }

@@ -1,7 +1,7 @@
 import { dayRange } from '#components/lists/day-range.ts'
 import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
 
-/** What the address's filters ask for, in API terms. */
+/** The filters in the URL, as API parameters. */
 export function wantedDeliveries(query: Record<string, string | undefined>, nowMs: number) {
   const within = Number(query.within)
   const { since, until } = dayRange(query)

@@ -23,9 +23,9 @@ export function operatorOf(
 }
 
 /**
- * What an operator does to a workspace: limits and suspension. Nodes read both on each request, and with each lease
- * renewal for uploads in progress, so they apply within seconds. Everything is recorded in that workspace's audit
- * log.
+ * An operator's controls over a workspace: limits and suspension. Nodes read both on each request, and with
+ * each lease renewal for uploads in progress, so they apply within seconds. Everything is recorded in that
+ * workspace's audit log.
  */
 export const limitsInput = z.strictObject({
   /** Null: the value of FREE_TIER_BYTES; 0: unlimited. */

@@ -20,7 +20,7 @@ export type Actor = {
   role: Role
 }
 
-/** What is changed: every action starts with one of these. */
+/** The kinds of items that change: every action's name starts with one of these. */
 export const AUDIT_KINDS = {
   account: 'Accounts',
   account_key: 'Account keys',
@@ -107,7 +107,8 @@ export async function lockChangeOfHands(tx: Db, workspaceId: string): Promise<vo
 }
 
 /**
- * Refuses a session or key that has lost its account in the meantime. An actor with neither was not admitted by one.
+ * Refuses a session or key that has lost its account in the meantime. An actor with neither cannot have lost
+ * one.
  */
 export async function assertSameHands(tx: Db, actor: Actor): Promise<void> {
   const lost = lostSince(actor)

@@ -25,7 +25,7 @@ export type DatabaseHandle = {
   reach(): Promise<void>
   /** Detects a pooler and adapts to it; returns what to report about it. */
   usePooler(): Promise<string | undefined>
-  /** What to repeat to a server that was promoted without it. */
+  /** Recent commits, to be repeated on a server that was promoted without them. */
   recent: RecentCommits
   /** Calls back with the payload of each NOTIFY, and once with null after a lost connection is restored. */
   listen(channel: string, onMessage: (payload: string | null) => void): Promise<() => Promise<void>>

@@ -197,7 +197,7 @@ const reset = () =>
 const silent = () =>
   Object.assign(new Error('The database server does not respond.'), { code: 'CONNECT_TIMEOUT' })
 
-/** The known server takes precedence over others that accept writes: nobody knows which of them is right. */
+/** The known server takes precedence over others that accept writes: it is unknown which of them is right. */
 async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Found> {
   const asked = candidates.map((one) => askServer(one).then((server): Found => ({ ...one, server })))
   const any = Promise.any(asked)

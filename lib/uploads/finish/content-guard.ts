@@ -79,7 +79,7 @@ export class ContentGuard {
     if (expected === undefined || !whole) return
     const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
     if (found === expected) return
-    // Some byte changed in transit, and nobody knows which.
+    // Some byte changed in transit, and it is unknown which.
     await fail(this.#context, this.#upload, CHECKSUM_MISMATCH)
     throw checksumMismatch(expected, found)
   }

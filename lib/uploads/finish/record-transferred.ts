@@ -98,7 +98,7 @@ export async function recordSeveral(context: Ledger, lease: Freed): Promise<Foun
   return status
 }
 
-/** What to record again in a database that lost the file's end. */
+/** The values to record again in a database that lost the file's end. */
 function foundAt({
   dataStoreId,
   status,

@@ -49,7 +49,7 @@ export function lastHeldBy({ claim }: { claim: string | SQL }): SQL {
 /** The next request resumes: the client was interrupted, or the last lease was not released, so its holder died. */
 export const wasInterrupted: SQL = sql`(interrupted or lease_until is not null)`
 
-/** As a text column and one in milliseconds, or as values. */
+/** Either SQL expressions, such as columns, or values; the claim is text. */
 type ClaimSql = { claim: string | SQL; leaseMs: number | SQL }
 
 /**

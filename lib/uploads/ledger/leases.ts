@@ -52,7 +52,7 @@ export type Taken = {
   expiresByMs: number
 }
 
-/** What the writer wants to bind along with the lease, and the upload state this assumes. */
+/** The bindings the writer wants along with the lease, and the upload state they assume. */
 export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; boundEnds: readonly number[] }
 
 /** How many of the latest tokens that continued the upload are remembered. */

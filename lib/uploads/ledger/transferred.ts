@@ -140,7 +140,7 @@ export type Whole = {
   toBytes: number
   crc32: number
   delivered: Delivered
-  /** What its first bytes were found to be, if that is not recorded yet. */
+  /** The type detected from its first bytes, if that is not recorded yet. */
   foundType?: string | undefined
   /** Its Pipe had an active webhook when the request arrived. */
   hasWebhooks: boolean

@@ -93,7 +93,7 @@ export type Opening = {
   budget: { maxPartBytes: number }
 }
 
-/** What all destinations of an upload accept. */
+/** The part limits of all an upload's destinations together. */
 export function limitsOfTargets(
   context: Opening,
   targets: readonly Pick<Target, 'dataStore' | 'required'>[],

@@ -112,7 +112,7 @@ export class Progress {
   }
 }
 
-/** What the bucket may hold of an upload, whatever happened to the requests. */
+/** The data that the bucket may hold of an upload, whatever happened to the requests. */
 type Held = { kind: 'nothing' } | { kind: 'multipart'; id: string } | { kind: 'object' }
 
 export type Place = {

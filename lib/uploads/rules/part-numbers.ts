@@ -94,7 +94,9 @@ export class PartNumbers {
     return this.#bound.get(number) === this.#taken[number - this.#recordedParts - 1]?.endOffset
   }
 
-  /** What the ledger should bind now. `recording`: the same statement records the oldest part. */
+  /**
+   * The bindings that the ledger should record now. `recording`: the same statement records the oldest part.
+   */
   toBind({ recording } = { recording: false }): Bound {
     const ends = this.#endsOfTaken
     const recorded = recording ? 1 : 0
@@ -108,7 +110,7 @@ export class PartNumbers {
     }
   }
 
-  /** What must stay bound once this writer releases the lease. */
+  /** The numbers that must stay bound once this writer releases the lease. */
   boundAfterRelease({ recording } = { recording: false }): Bound {
     const ends = this.#endsOfTaken
     const recorded = recording ? 1 : 0
@@ -120,7 +122,10 @@ export class PartNumbers {
     return this.#describe(recorded, ends)
   }
 
-  /** What must be bound again in a ledger that has lost its last commits: any of these parts may still arrive. */
+  /**
+   * The numbers that must be bound again in a ledger that has lost its last commits: any of these parts may
+   * still arrive.
+   */
   get everBound(): EverBound {
     return { afterParts: this.#foundParts, ends: [...this.#recordedEnds, ...this.#bound.values()] }
   }

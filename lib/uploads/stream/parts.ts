@@ -202,7 +202,7 @@ export class Parts {
     this.#recorder.commit()
   }
 
-  /** What the first bytes of the file were found to be. It is recorded with the next piece. */
+  /** The type detected from the file's first bytes. It is recorded with the next piece. */
   noteFoundType(found: string): void {
     this.#recorder.noteFoundType(found)
   }

@@ -41,7 +41,10 @@ export class Recorder {
     this.#commit(this.#lastBinding)
   }
 
-  /** What the first bytes of the file were found to be. It is recorded with the next piece, so it takes no statement of its own. */
+  /**
+   * The type detected from the file's first bytes. It is recorded with the next piece, so it takes no
+   * statement of its own.
+   */
   noteFoundType(found: string): void {
     this.#foundType = found
   }

@@ -185,7 +185,7 @@ function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   return ''
 }
 
-/** What the check calls each operation. */
+/** The check's name for each operation. */
 export const useNameOf = (pipeName: string) => `Object settings of ${pipeName}`
 
 /** A check has nine seconds in total. */

@@ -18,8 +18,8 @@ const FROM_DOCUMENTATION = 'Set up from its documentation; the check finds out w
 const anyRegion = { pattern: /^[a-z0-9-]{1,64}$/i, example: 'us-east-1' }
 
 /**
- * What a customer does not need to enter. `endpoint` may contain `{region}`; without an endpoint, the customer enters
- * the address. A provider's behavior under load is defined in `lib/buckets` instead.
+ * Values that a customer does not need to enter. `endpoint` may contain `{region}`; without an endpoint, the
+ * customer enters the address. A provider's behavior under load is defined in `lib/buckets` instead.
  */
 export const PRESETS: Record<ProviderName, Preset> = {
   aws: {

@@ -50,7 +50,7 @@ export function counting(was: SQL, offsetBytes: SQL, nowMs: number): SQL {
     reserved_month = case when ${was}.reserved_bytes = 0 then ${monthOf(nowMs)} else f.reserved_month end`
 }
 
-/** What that update returns for `countBytes`. */
+/** The columns that such an update returns for `countBytes`. */
 export function deltas(was: SQL): SQL {
   return sql`f.workspace_id, f.pipe_id, f.reserved_month, f.counted_bytes - ${was}.counted_bytes as counted_delta,
     f.reserved_bytes - ${was}.reserved_bytes as reserved_delta`

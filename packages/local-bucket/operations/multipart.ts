@@ -171,7 +171,7 @@ async function complete(
   return assembled
 }
 
-/** What the client says about the entire object must be true. */
+/** The client's statements about the entire object must be true. */
 function requireDeclared(headers: Record<string, string>, { size, crc32, checksum }: Assembled): void {
   const type = headers['x-amz-checksum-type']
   if (type !== undefined && type !== checksum.type) {

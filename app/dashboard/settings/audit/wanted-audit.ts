@@ -1,6 +1,6 @@
 import { dayRange } from '#components/lists/day-range.ts'
 
-/** What the address's filters ask for, in API terms. */
+/** The filters in the URL, as API parameters. */
 export function wantedAudit(query: Record<string, string | undefined>) {
   const { since, until } = dayRange(query)
   const { cursor, action, actorKind, search } = query

@@ -44,7 +44,7 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
         // The same sort order and character set on every system, whatever locales it has.
         ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
         ...['--auth-local=trust', '--auth-host=scram-sha-256', '--data-checksums', '--no-instructions'],
-        // As the server has it: /dev/shm may be small.
+        // The same setting as the server's: /dev/shm may be small.
         ...['-c', `dynamic_shared_memory_type=${SERVER_SETTINGS.dynamic_shared_memory_type}`],
         ...(durable ? [] : ['--no-sync']),
       ],

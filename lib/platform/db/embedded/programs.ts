@@ -143,7 +143,7 @@ function withoutName(program: Buffer): Buffer {
   return program
 }
 
-/** Paths relative to `folder`. Windows has none. */
+/** The symbolic links to create, with paths relative to `folder`. There are none on Windows. */
 export function linksOf(folder: string): { source: string; target: string }[] {
   const list = join(folder, 'pg-symlinks.json')
   if (!existsSync(list)) return []
