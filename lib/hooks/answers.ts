@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fieldOfNoText, NO_TEXT } from '../platform/kernel/parse-input.ts'
 import { keyPrefixField } from '../workspace/pipes/key-template.ts'
 import { tokenObjectField } from '../workspace/pipes/object-settings.ts'
 import { metadataField } from '../workspace/tokens/token.ts'
@@ -58,6 +59,9 @@ export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Ans
   } catch {
     return 'The response is not JSON.'
   }
+  // It could not be stored, so the question would be asked again and again.
+  const field = fieldOfNoText(json)
+  if (field !== undefined) return `The response is invalid: ${field} ${NO_TEXT}.`
   const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues

@@ -279,6 +279,18 @@ describeWithDatabase('before_complete', (database) => {
   })
 
   it.each([
+    ['a reason with NUL', { allow: false, reason: 'a\0b' }],
+    ['a result with NUL', { allow: true, result: ['\0'] }],
+    ['a result with half of a surrogate pair', { allow: true, result: { 'a\ud800': 1 } }],
+  ])('does not accept %s as an answer, since it cannot be stored', async (_, answer) => {
+    decider.answer = () => answer
+    const { url } = await upload(randomBytes(1000))
+    await Promise.all(node.context.background)
+    expect((await client.patch(url, 999, Buffer.alloc(1))).status).toBe(403)
+    expect(await decisions(url)).toEqual([{ state: 'rejected', by: 'default' }])
+  })
+
+  it.each([
     ['refuse', 403, 'failed'],
     ['allow', 204, 'transferred'],
   ] as const)('applies the setting for a missing answer: %s', async (withoutAnswer, status, ends) => {

@@ -120,6 +120,7 @@ describeWithDatabase('before_create', (database) => {
     ['a status after which clients try again', { allow: false, status: 423 }],
     ['a name outside its prefix', { allow: true, keyPrefix: '../other' }],
     ['an unknown field', { allow: true, bucket: 'other' }],
+    ['a name that cannot be stored', { allow: true, filename: 'a\ud800.txt' }],
   ])('does not accept %s as an answer', async (_, answer) => {
     decider.answer = () => answer
     expect(problem(await create({})).slice(0, 2)).toEqual([503, 'unavailable'])

@@ -4,14 +4,16 @@ import { type FieldError, invalidRequest } from './errors.ts'
 /** Input from a person or program, validated at the boundary. An error names its field, as does an unknown field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const field = fieldOfNoText(value)
-  if (field !== undefined) throw invalidRequest([{ field, message: 'must be Unicode text without NUL' }])
+  if (field !== undefined) throw invalidRequest([{ field, message: NO_TEXT }])
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw invalidRequest(result.error.issues.flatMap(fieldErrors))
 }
 
+export const NO_TEXT = 'must be Unicode text without NUL'
+
 /** Finds text that a database does not accept: NUL, or half a character (a lone surrogate). */
-function fieldOfNoText(value: unknown): string | undefined {
+export function fieldOfNoText(value: unknown): string | undefined {
   const left: { path: string; value: unknown }[] = [{ path: '', value }]
   for (let at = left.pop(); at; at = left.pop()) {
     if (typeof at.value === 'string' && !isText(at.value)) return at.path || 'body'
