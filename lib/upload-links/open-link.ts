@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { files, pipes, senders, tokens, uploadLinks } from '#drizzle/schema/index.ts'
 import { verifyPassword } from '../identity/accounts/password.ts'
@@ -138,7 +138,8 @@ async function hasBegun({ db }: LinkRuntime, { senderId }: UploadLinkRow, subjec
   const underWay = and(
     eq(files.senderId, senderId),
     eq(files.subject, subject),
-    eq(files.status, 'uploading'),
+    // A file that waits for a decision is `transferring`: its client is told the outcome.
+    inArray(files.status, ['uploading', 'transferring']),
   )
   const found = await db.select({ id: files.id }).from(files).where(underWay).limit(1)
   return found.length > 0

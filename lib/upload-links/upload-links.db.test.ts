@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../test/support/databases.ts'
+import { openDecider } from '../../test/support/decider.ts'
 import { httpCall } from '../../test/support/http-call.ts'
 import { fileIdOf, metadata, tusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { answerRequest } from '../api/answer-request.ts'
 import { OPERATIONS } from '../api/operations.ts'
+import { decideOnFile } from '../dashboard/files/act-on-files.ts'
+import { saveHook } from '../hooks/pipe-hooks.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { signInByToken } from '../sftp/sign-in.ts'
 import { cancelUpload, endingContext } from '../uploads/endings/end-upload.ts'
@@ -152,6 +155,32 @@ describeWithDatabase('an upload link', (database) => {
       expect((await open(link.code, { visitor })).upload).toBeNull()
     },
   )
+
+  it('tells a visitor who returns to a closed link what was decided about their file', async () => {
+    const decider = await openDecider()
+    decider.answer = () => ({ defer: true })
+    const hook = { url: decider.url, enabled: true, timeoutSeconds: 1, withoutAnswer: 'refuse' } as const
+    const asked = { pipeId: site.pipe.id, hook: 'before_complete' } as const
+    await saveHook(site.runtime, site.actor, asked, hook)
+    const quick = await serveUploads(site.runtime, { terms: { decideMs: 100, pollMs: 20 } })
+    const at = (token: string) => tusClient({ url: quick.url, pipeId: site.pipe.id, token })
+    const link = await create()
+    const visitor = newVisitor()
+    const before = at((await open(link.code, { visitor })).upload!.token)
+    const url = await before.begin(1000)
+    const sent = await before.patch(url, 0, Buffer.alloc(1000))
+    expect([sent.status, sent.headers['upload-offset']]).toEqual([204, '999'])
+    await changeUploadLink(site.runtime, site.actor, link.id, { closed: true })
+    const returned = await open(link.code, { visitor })
+    expect(returned).toMatchObject({ state: 'closed', upload: { mayCreate: false } })
+    const decision = { allow: false, reason: 'Not this one.' }
+    await decideOnFile(site.runtime, site.actor, fileIdOf(url), decision)
+    const told = await at(returned.upload!.token).patch(url, 999, Buffer.alloc(1))
+    expect([told.status, JSON.parse(told.body).detail]).toEqual([403, 'Not this one.'])
+    await saveHook(site.runtime, site.actor, asked, { ...hook, enabled: false })
+    await quick.close()
+    await decider.close()
+  })
 
   it('gives the same response for guessed codes, deleted links and links to a deleted Pipe', async () => {
     const pipe = await createPipe(
