@@ -42,8 +42,13 @@ export function Dialog({ trigger, open: given, onOpenChange, ...content }: Props
             change(true)
           },
         })}
-      {trigger && (
-        <WithoutScript title={content.title} description={content.description} menu={content.as === 'menu'}>
+      {(trigger || open) && (
+        <WithoutScript
+          title={content.title}
+          description={content.description}
+          menu={content.as === 'menu'}
+          open={open}
+        >
           {content.children}
         </WithoutScript>
       )}

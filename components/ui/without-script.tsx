@@ -7,14 +7,22 @@ const Context = createContext(false)
 /** True only in content for browsers without script, where typing cannot enable a button. */
 export const useWithoutScript = () => useContext(Context)
 
-type Props = { title: string; description?: ReactNode; menu?: boolean; children: ReactNode }
+type Props = {
+  title: string
+  description?: ReactNode
+  menu?: boolean
+  /** The page was asked to open it. */
+  open?: boolean
+  children: ReactNode
+}
 
 /** A dialog's content, unfolded in the page itself. Browsers with script ignore it. */
-export function WithoutScript({ title, description, menu = false, children }: Props) {
+export function WithoutScript({ title, description, menu = false, open = false, children }: Props) {
   return (
     <noscript>
       <Context value={true}>
         <details
+          open={open}
           className={clsx('text-left text-sm', !menu && 'min-w-0 max-w-md rounded-md border px-3 py-2')}
         >
           <summary className="cursor-pointer font-medium">{menu ? 'Menu' : title}</summary>

@@ -60,6 +60,81 @@ test('confirmations are shown, answered and carried out without a script', async
   await context.close()
 })
 
+test('an upload link is created, edited, closed and deleted without a script', async ({
+  browser,
+  baseURL,
+  demo,
+}) => {
+  const fields = { name: 'Links without a script', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
+  const context = await browser.newContext({
+    baseURL: baseURL!,
+    storageState: process.env.SLUICE_STATE!,
+    javaScriptEnabled: false,
+  })
+  const page = await context.newPage()
+  const links = `/dashboard/pipes/${id}/links`
+  const row = page.getByRole('row', { name: 'Rushes' })
+
+  await page.goto(links)
+  await page.getByRole('link', { name: 'Create a link' }).click()
+  // The first one: there is no other button on the page.
+  const create = page.locator('details', { hasText: 'Create an upload link' })
+  await create.getByLabel('Title').fill('Rushes')
+  await create.getByLabel('Password').fill('sesame!')
+  await create.getByRole('button', { name: 'Create' }).click()
+  const told = page.locator('details [id$="-error"]')
+  await expect(told).toHaveText('Must have at least 8 characters.')
+  await expect(told).toBeVisible()
+  expect(await page.content()).not.toContain('sesame!')
+  await create.getByLabel('Title').fill('Rushes')
+  await create.getByLabel('Password').fill('open sesame')
+  await create.getByLabel('Files in all').fill('3')
+  await create.getByRole('button', { name: 'Create' }).click()
+  const made = page.getByText(/\/u\/\w{22}$/)
+  await expect(made).toBeVisible()
+  const code = (await made.innerText()).split('/u/')[1]!
+  expect(page.url()).not.toContain(code)
+  expect(await page.content()).not.toContain('sesame')
+  await page.goto(links)
+  expect(await page.content()).not.toContain(code)
+  await expect(row).toContainText('0 of 3')
+
+  const open = async (password?: string) => {
+    const asked = { code, visitor: 'v'.repeat(43), ...(password && { password }) }
+    return (await api<{ upload: object | null }>(demo, 'POST', '/upload-links/open', asked)).upload
+  }
+  expect([await open(), await open('open sesame')]).toEqual([null, expect.anything()])
+  let asked = await unfold(page, 'Edit Rushes')
+  await asked.getByLabel('New password').fill('open barley')
+  await asked.getByRole('button', { name: 'Save' }).click()
+  await expect(page.locator('[data-form-done]')).toHaveText('Saved.')
+  expect([await open(), await open('open barley')]).toEqual([null, expect.anything()])
+  await page.goto(links)
+  asked = await unfold(page, 'Edit Rushes')
+  await asked.getByLabel('Remove the password').check()
+  await asked.getByRole('button', { name: 'Save' }).click()
+  await expect(page.locator('[data-form-done]')).toHaveText('Saved.')
+  expect(await open()).not.toBeNull()
+
+  await page.goto(links)
+  await page.getByRole('button', { name: 'Close Rushes' }).click()
+  await expect(row).toContainText('closed')
+  expect(await open()).toBeNull()
+  await page.getByRole('button', { name: 'Reopen Rushes' }).click()
+  await expect(row).toContainText('open')
+
+  asked = await unfold(page, 'Delete Rushes')
+  await asked.getByLabel(/to confirm/).fill('rushes')
+  await asked.getByRole('button', { name: 'Delete this link' }).click()
+  await expect(told).toHaveText('Is not Rushes.')
+  asked = page.locator('details', { hasText: 'Delete Rushes' })
+  await asked.getByLabel(/to confirm/).fill('Rushes')
+  await asked.getByRole('button', { name: 'Delete this link' }).click()
+  await expect(page.getByText('No upload link yet')).toBeVisible()
+  await context.close()
+})
+
 test('actions without a dialog take effect immediately without a script', async ({
   browser,
   baseURL,
