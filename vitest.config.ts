@@ -26,12 +26,12 @@ const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)
 
 /** These take a minute or more: started first, so that none of them is left running alone at the end. */
 const LONGEST = [
-  'e2e/system/chaos.test.ts',
   'test/simulation/simulation.db.test.ts',
   'e2e/system/start.test.ts',
   'e2e/system/balancers.test.ts',
   'e2e/system/upload-crashes.test.ts',
   'e2e/system/embedded.test.ts',
+  'e2e/system/rolling-restart.test.ts',
 ]
 
 class LongestFirst extends BaseSequencer {

@@ -1,28 +1,11 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { descendantsOf, isAlive } from '../../test/support/processes.ts'
 import { PRELOADED } from '../../test/support/sluice.ts'
 import { createLog } from '../chaos/log.ts'
-import { runChaos } from '../chaos/run.ts'
 import { checkShares } from '../chaos/shares.ts'
-
-it('everything matches to the byte after a period of kills, freezes, restarts, cuts and faults', async () => {
-  const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
-  const lines: string[] = []
-  const say = (line: string) => void lines.push(line)
-  const { counts, violations } = await runChaos({
-    seed,
-    forMs: 15_000,
-    postgresUrl: inject('postgresUrl'),
-    say,
-  })
-  expect(violations, `CHAOS_SEED=${seed}\n${lines.join('\n')}`).toEqual([])
-  expect(counts.uploads).toBeGreaterThan(0)
-  expect(counts.disturbances).toBeGreaterThan(0)
-}, 400_000)
 
 it('leaves no process behind when interrupted', async () => {
   const run = spawn(process.execPath, [...PRELOADED, 'e2e/chaos/run.ts', '--minutes', '5', '--embedded'], {

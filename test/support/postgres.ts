@@ -29,8 +29,9 @@ export async function startPostgres(settings: Settings = SETTINGS): Promise<Post
 
 type Settings = Record<string, string | number>
 
-/** For many clients at once, without durability. */
+/** For many clients at once, without durability. Autovacuum would look at each test's database in turn. */
 const SETTINGS: Settings = {
+  autovacuum: 'off',
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: 300,
