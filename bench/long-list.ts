@@ -26,8 +26,8 @@ export async function dropFiles(count: number) {
 type Felt = { seconds: number; longestMs: number }
 
 /**
- * Until all files are in the list, or stored in the browser. It runs in the page, so nothing from this module is
- * available.
+ * Drops files and waits until all are in the list, or stored in the browser. It runs in the page, so nothing
+ * from this module is available.
  */
 async function drop(count: number): Promise<Felt> {
   const files = Array.from({ length: count }, (_, n) => new File(['x'], `${n}.txt`))

@@ -4,8 +4,9 @@ import { percentile, steadily } from './load.ts'
 import { emit, openStage, type Stage, startWorker } from './webhook-stage.ts'
 
 /**
- * What a webhook takes from the transaction that writes it to its receiver: the worker, the receiver and this run in
- * their own processes on one machine with PostgreSQL, so the figures include everything but the network.
+ * The time a webhook takes from the transaction that writes it until its receiver has it: the worker, the
+ * receiver and this run in their own processes on one machine with PostgreSQL, so the figures include
+ * everything but the network.
  */
 type Output = { id: string; workspaceId: string; pipeId: string }
 

@@ -83,7 +83,7 @@ export async function openStage(database: Explained): Promise<Stage> {
       run: () => create(SMALL.length).then((url) => settled(client.terminate(url))),
     },
   ]
-  /** Until the attempt is recorded; on a different connection, so that this query is not measured. */
+  /** Waits until the attempt is recorded. Uses a different connection, so that this query is not measured. */
   async function delivered(work: Promise<unknown>): Promise<void> {
     const before = receiver.received.length
     await settled(work)

@@ -59,7 +59,7 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
           }}
           className="size-4 accent-(--water)"
         />
-        Slow connection, to leave time
+        Slow connection, so that you have time to interrupt
       </label>
     </div>
   )

@@ -221,7 +221,7 @@ test('fonts that load late shift nothing', async ({ owner: page }) => {
   }
 })
 
-/** Until the received content is rendered. */
+/** Waits until the received content is rendered. */
 const drawn = (page: Page) =>
   page.evaluate(async () => {
     for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame)

@@ -19,7 +19,7 @@ const file = (name: string, size: number) => ({
 const figure = async (page: Page, name: string) =>
   Number(await page.locator(`[data-figure=${name}]`).getAttribute('data-value'))
 
-/** Until the given number of resumes was requested, and bytes were sent again: it then counts as one. */
+/** Waits for a resume after the given number of them that also sent bytes: only then does it count. */
 async function resumed(page: Page, before: number): Promise<void> {
   await expect
     .poll(async () => {

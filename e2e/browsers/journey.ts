@@ -64,7 +64,7 @@ async function press(visitor: Visitor, text: string): Promise<void> {
   }, text)
 }
 
-/** Until the pressed element responds: a page is there before its script. */
+/** Presses until the element responds: a page appears before its script. */
 async function pressUntil(visitor: Visitor, text: string, holds: (given: string) => boolean, given: string) {
   const before = Date.now() + WITHIN_MS
   while (!(await visitor.run(holds, given))) {

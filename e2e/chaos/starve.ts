@@ -80,7 +80,7 @@ async function timeUploads({ baseUrl }: Sluice, site: Site, body: Buffer): Promi
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!
 }
 
-/** Until the attack uses all it can get, so that nothing has changed between two checks. */
+/** Waits until the attack uses all it can get, so that nothing has changed between two checks. */
 async function untilNothingMoves(sluice: Sluice, bucket: DrippingBucket): Promise<void> {
   for (let before = -1; ; ) {
     await sleep(500)

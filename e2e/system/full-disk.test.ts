@@ -12,7 +12,7 @@ const MiB = 1024 * 1024
 const PIECE = 4 * MiB
 const UPLOADS = 12
 
-/** Until there is no room left. */
+/** Writes until there is no room left. */
 function fill(file: string): void {
   const handle = openSync(file, 'w')
   try {

@@ -65,11 +65,11 @@ const idsOf = (all: Receiver) => all.received.map(({ headers }) => headers['webh
 
 describe('a worker killed at the step', () => {
   it.each([
-    // Before the receiver is called: the next worker calls it once.
+    // The worker dies before it calls the receiver: the next worker calls it once.
     { step: 'woken', calls: 1, recorded: 1 },
     { step: 'claimed', calls: 1, recorded: 1 },
     { step: 'prepared', calls: 1, recorded: 1 },
-    // The receiver has responded but nobody knows: once more, under the same id.
+    // The receiver's response is lost: it is called once more, with the same id.
     { step: 'called', calls: 2, recorded: 1 },
     { step: 'recording', calls: 2, recorded: 1 },
     { step: 'committing', calls: 2, recorded: 1 },

@@ -72,7 +72,7 @@ export const RULES = {
         )
     },
   },
-  /** GCS, and Storj for a long time. */
+  /** GCS, and formerly Storj. */
   'no-part-copy': {
     admit({ request }) {
       if (request.operation === 'UploadPartCopy') throw new S3Error('NotImplemented')

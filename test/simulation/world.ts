@@ -235,7 +235,7 @@ export class World {
     for (const name of node.sweeps) await node.sweep(name)
   }
 
-  /** Until nothing is open: first as if within minutes, then after an hour, a day and a month. */
+  /** Continues until nothing is open: first as if within minutes, then after an hour, a day and a month. */
   async #comeToRest(): Promise<void> {
     const leapsMs = [0, minutes(1), hours(2), hours(25), hours(25), days(32), minutes(1)]
     for (const leapMs of leapsMs) {

@@ -31,7 +31,7 @@ export const MALLOC = {
 /** Shared by all processes of the run, which load the same modules. */
 export const compileCache = () => ({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE })
 
-/** A copy in an unusual place if the setup created one. */
+/** The folder of the source: a copy in an unusual place if the setup created one. */
 export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
 
 /** The server in its own process, on a port chosen by the system. ROLES decides how much of it runs. */

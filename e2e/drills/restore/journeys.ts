@@ -46,7 +46,7 @@ export async function finished(kind: Kind, customer: Customer, inParts: boolean)
   return journey
 }
 
-/** Until the ledger has parts of all multipart uploads. */
+/** Waits until the ledger has parts of all multipart uploads. */
 export async function untilUnderWay(
   { database: { db } }: Place,
   journeys: readonly Journey[],

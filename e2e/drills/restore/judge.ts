@@ -18,7 +18,7 @@ type Told = { file_id: string; status: string; destinations: { key: string; reas
 
 const PATIENCE_MS = 120_000
 
-/** Until no webhooks are pending. */
+/** Waits until no webhooks are pending. */
 export async function untilTold(db: Db): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS
   const look = sql`select 1 from deliveries where state = 'pending' limit 1`

@@ -60,7 +60,7 @@ export async function openPlace() {
       const env = { PATH, HOME, NODE_ENV: 'production' as const, ...settings(url) }
       return (await run(process.execPath, [`scripts/${script}.ts`, ...args], { env })).stdout
     },
-    /** Until the receiver has been notified of all of them. */
+    /** Waits until the receiver has been notified of all of them. */
     async hears(fileIds: string[]): Promise<void> {
       const told = () => new Set(receiver.received.map(({ body }) => JSON.parse(body).data.file_id))
       for (let heard = told(); !fileIds.every((id) => heard.has(id)); heard = told())

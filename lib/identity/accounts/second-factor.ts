@@ -33,7 +33,7 @@ const PER_USER = { burst: 5, refillMs: 30_000 }
 
 export const secondFactorContext = (userId: string) => `second-factor:${userId}`
 
-/** What an authenticator needs; as text for those that cannot scan. */
+/** The secret for an authenticator, as a QR code and as text for those that cannot scan it. */
 export type FactorSetup = { svg: string; secret: string }
 
 /** Nothing is required yet: the first code must show that the authenticator has the secret. */

@@ -100,7 +100,8 @@ export async function recordForPerson(
 const lockOf = (workspaceId: string) => sql`hashtextextended(${`change-of-hands:${workspaceId}`}, 0)`
 
 /**
- * Until the transaction ends. Take it before any row: everything written by others is then committed and can be read.
+ * Held until the transaction ends. Take it before any row: everything written by others is then committed and
+ * can be read.
  */
 export async function lockChangeOfHands(tx: Db, workspaceId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${lockOf(workspaceId)})`)

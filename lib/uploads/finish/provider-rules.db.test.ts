@@ -269,7 +269,7 @@ describe('a bucket with its own rules', () => {
       await expectObject(url, bytes)
     })
 
-    it('may return 403 for a missing object: then nobody knows, and it is not a refusal', async () => {
+    it('may return 403 for a missing object: this proves nothing, and is not a refusal', async () => {
       await bucketOf('minio')
       site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: { kind: 'cut' } })
       refusing(404, 'NoSuchUpload', 2)

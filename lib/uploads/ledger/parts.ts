@@ -39,7 +39,7 @@ export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound)
     bound_ends = case when recorded_parts <= ${recordedParts}::int then ${bigints(boundEnds)} else bound_ends end`
 }
 
-/** One more assignment for an update of `file_destinations`, where there is something to record. */
+/** An additional assignment for an update of `file_destinations`; empty if there is nothing to record. */
 export function storageColumn(storage: ObjectStorage | null | undefined): SQL {
   return storage ? sql`, storage = ${JSON.stringify(storage)}::jsonb` : sql``
 }

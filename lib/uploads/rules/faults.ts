@@ -11,11 +11,11 @@ import type { Failure } from './file-status.ts'
  * - `release`: nothing is decided. The client resumes the upload, or the reconciler tries again: for 24 hours, and
  *   then once more. Pending cleanup happens later.
  * - `look up`: the bucket no longer knows the multipart upload, but the object may exist. Unless the bucket confirms
- *   or denies it, nobody knows, and the file fails as such.
+ *   or denies it, the file fails as `unknown`.
  * - `compare`: the bucket has an object under the key, which belongs to this file alone. Only its size may be wrong.
  * - `infer`: according to the bucket's response the object exists, but the credentials do not allow looking at it.
  * - `unknown`: the bucket will not say whether the object exists, now or later.
- * - `fail`: nothing that anyone changes could make this succeed. The file fails immediately, with the reason.
+ * - `fail`: no change by anyone could make this succeed. The file fails immediately, with the reason.
  */
 export type Verdict = 'keep in tail' | 'release' | 'look up' | 'compare' | 'infer' | 'unknown' | 'fail'
 

@@ -41,7 +41,7 @@ describe('parts in flight', () => {
     const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     return (await rows(database.db, look)).length
   }
-  /** Until it is released. */
+  /** Holds the lock until the returned function releases it. */
   const locked = async (lock: ReturnType<typeof sql>) => {
     const held = Promise.withResolvers<void>()
     const letGo = Promise.withResolvers<void>()

@@ -129,7 +129,7 @@ async function request(lengthBytes: number, options: Options = {}) {
     source,
     reading,
     dispose: () => reader.dispose(),
-    /** Until everything currently accepted has been, as a source that keeps the rest would deliver it. */
+    /** Offers bytes until all that can currently be accepted are, like a source that keeps the rest. */
     async push(bytes: number) {
       let taken = 0
       do {

@@ -10,7 +10,7 @@ const MAX_TROUBLED = 3
 export type Forwarded = { status: number; attempts: number; durationMs: number }
 type Target = { url: string; secret: string; signal: AbortSignal; onWait(reason: string): void }
 
-/** Until the address has responded: a restarting program misses nothing. */
+/** Retries until the address has responded: a restarting program misses nothing. */
 export async function forward(
   event: { id: string },
   { url, secret, signal, onWait }: Target,
