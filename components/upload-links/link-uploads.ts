@@ -1,18 +1,33 @@
 import { createUploads, UploadFailure } from '#packages/react/src/index.ts'
 import { knownVisitor, type OpenedLink, openLink, visitorOf } from './open-link.ts'
 
+type Options = {
+  code: string
+  place: string
+  /** The password that was given no longer opens the link. */
+  onPasswordChanged(): void
+}
+
 /**
  * A visitor's uploads. A browser that returns to a closed link, or to one whose password it has not sent yet,
  * continues the uploads it has started and pauses the others until then.
  */
-export function createLinkUploads({ code, place }: { code: string; place: string }) {
+export function createLinkUploads({ code, place, onPasswordChanged }: Options) {
   let password: string | undefined
   let continuesOnly = false
   /** From the last response: each password attempt counts against a limit, and so does each token. */
   let unused: OpenedLink['upload'] = null
 
   const open = async (): Promise<OpenedLink> => {
-    const opened = await openLink({ code, visitor: visitorOf(place), password })
+    const visitor = visitorOf(place)
+    const opened = await openLink({ code, visitor, password }).catch(async (error: unknown) => {
+      if (password === undefined || !isWrongPassword(error)) throw error
+      password = undefined
+      onPasswordChanged()
+      const without = await openLink({ code, visitor, password })
+      if (without.upload) return without
+      throw error
+    })
     continuesOnly = opened.upload?.mayCreate === false
     return opened
   }
@@ -55,3 +70,5 @@ export function createLinkUploads({ code, place }: { code: string; place: string
     },
   }
 }
+
+const isWrongPassword = (error: unknown) => error instanceof UploadFailure && error.status === 403

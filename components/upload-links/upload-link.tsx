@@ -28,8 +28,9 @@ type Props = { code: string; place: string; link: ShownLink }
 
 /** An upload link's page, for people without an account. */
 export function UploadLink({ code, place, link }: Props) {
-  const [{ uploads, ...own }] = useState(() => createLinkUploads({ code, place }))
   const [knowsPassword, setKnowsPassword] = useState(!link.hasPassword)
+  const onPasswordChanged = () => setKnowsPassword(false)
+  const [{ uploads, ...own }] = useState(() => createLinkUploads({ code, place, onPasswordChanged }))
   const [opened, setOpened] = useState<OpenedLink>()
   const control = useUploadsOf(uploads)
   const router = useRouter()
