@@ -7,7 +7,7 @@ import { type Page, pageQuery, readCursor, toPage } from '../platform/db/page.ts
 import { hashSecret, isUuid, newLinkCode, uuidv7 } from '../platform/kernel/ids.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { findPipe } from '../workspace/pipes/read-pipes.ts'
-import { revokeSender } from '../workspace/senders/change-sender.ts'
+import { renameSender, revokeSender } from '../workspace/senders/change-sender.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
 import {
   findUploadLink,
@@ -87,6 +87,9 @@ export async function changeUploadLink(
     const closedAt =
       closed === undefined ? before.closedAt : closed ? (before.closedAt ?? new Date(now)) : null
     const set = { ...fields, closedAt, ...(passwordHash !== undefined && { passwordHash }) }
+    const { title = before.title } = fields
+    // Files show their Sender's name.
+    if (title !== before.title) await renameSender({ db: tx, clock }, actor, before.senderId, { name: title })
     const [row] = await tx.update(uploadLinks).set(set).where(eq(uploadLinks.id, id)).returning()
     const detail = {
       ...fields,

@@ -8,6 +8,7 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { answerRequest } from '../api/answer-request.ts'
 import { OPERATIONS } from '../api/operations.ts'
 import { decideOnFile } from '../dashboard/files/act-on-files.ts'
+import { showFile } from '../dashboard/files/show-file.ts'
 import { saveHook } from '../hooks/pipe-hooks.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { signInByToken } from '../sftp/sign-in.ts'
@@ -180,6 +181,15 @@ describeWithDatabase('an upload link', (database) => {
     await saveHook(site.runtime, site.actor, asked, { ...hook, enabled: false })
     await quick.close()
     await decider.close()
+  })
+
+  it('names its files after its current title', async () => {
+    const link = await create()
+    const change = { title: 'Films for June' }
+    await changeUploadLink(site.runtime, site.actor, link.id, change)
+    const url = await (await enter(link.code)).begin(10)
+    const { sender } = await showFile(site.runtime, site.actor, fileIdOf(url))
+    expect(sender).toBe('Films for June')
   })
 
   it('gives the same response for guessed codes, deleted links and links to a deleted Pipe', async () => {
