@@ -69,7 +69,10 @@ async function openEndlessSource() {
 
 /** Returns a function that starts an import on the site's only Pipe. */
 async function importing(database: DatabaseHandle, { url }: { url: string }) {
-  const runtime = { ...testRuntime(database), clock: { ...systemClock, advance() {} } }
+  const runtime = {
+    ...testRuntime(database, { FREE_TIER_BYTES: '0' }),
+    clock: { ...systemClock, advance() {} },
+  }
   const senderToken = newSecret('sk_')
   const [pipe] = await rows<{ id: string }>(
     database.db,
