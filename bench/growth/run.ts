@@ -15,7 +15,7 @@ const { files } = readOptions('npm run bench -- growth [--files 1000000,10000000
 }).values
 const sizes = files.split(',').map(Number)
 
-/** For a machine of this size, without durability. */
+/** Settings for a machine of this size, without durability. */
 const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',

@@ -47,7 +47,7 @@ export const pipes = pgTable(
     sourceSftp: boolean().notNull().default(false),
     keyTemplate: text().notNull(),
     maxFileBytes: bytes(),
-    /** Empty: any. */
+    /** Empty if any is allowed. */
     allowedTypes: text().array().notNull().default([]),
     allowedOrigins: text().array().notNull().default([]),
     uploadExpirySeconds: integer().notNull(),

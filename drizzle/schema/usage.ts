@@ -55,7 +55,7 @@ export const counts = pgTable(
     span: text({ enum: ['hour', 'quarter', 'day'] }).notNull(),
     /** When the period starts. */
     at: instant().notNull(),
-    /** Empty: all Pipes together. */
+    /** Empty for all Pipes together. */
     pipeId: text().notNull(),
     transferred: integer().notNull().default(0),
     failed: integer().notNull().default(0),

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * Something that has happened is recorded by the same statement, as a separate row, so nothing waits for it, unlike
- * for a row with a counter. `foldTallies` counts these rows a few seconds later.
+ * Each occurrence is recorded as a separate row, by the statement that causes it. Unlike a row with a
+ * counter, nothing waits for such rows. `foldTallies` counts these rows a few seconds later.
  */
 
 /**

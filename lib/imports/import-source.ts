@@ -128,7 +128,7 @@ export class ImportSource implements ByteSource {
     return !digest || digest.hash.digest() === digest.sha256
   }
 
-  /** The source has ended: why this is not the entire file, if it is not. */
+  /** Called when the source has ended. Returns the reason if this is not the entire file. */
   #lacks(): Error | undefined {
     if (this.#positionBytes < this.#options.confirmed.offsetBytes) return sourceChanged()
     return this.#agrees() ? undefined : digestMismatch()

@@ -176,7 +176,7 @@ export class Connection {
     this.#handles -= 1
   }
 
-  /** Undefined if it was just found to be allowed. Rejects once it no longer is. */
+  /** Undefined if a recent check found that the session is still allowed. Rejects once it no longer is. */
   stillAllowed(): Promise<void> | undefined {
     const { context, terms } = this.#deps
     if (!this.#check && context.clock.now() - this.#checkedMs < terms.recheckMs) return undefined

@@ -65,7 +65,7 @@ export async function startPair({ synchronous }: { synchronous: boolean }) {
   }
   while ((await ask(0, 'select from pg_stat_replication')).length === 0);
   return {
-    /** Both, the primary first. */
+    /** An address with both servers, the primary first. */
     url: (database = 'postgres') =>
       `postgres://${USER}@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/${database}?target_session_attrs=read-write`,
     async createDatabase(): Promise<string> {

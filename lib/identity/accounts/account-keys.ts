@@ -13,8 +13,8 @@ import { lesserRole, type Role, withArticle } from '../rights.ts'
 import { takeCreation } from '../take-creation.ts'
 
 /**
- * The management API's keys: created, listed and revoked. A key may do what its scope allows and its creator may do
- * now: members who lose a right, or leave, also remove it from their keys.
+ * The management API's keys: created, listed and revoked. A key may do what its scope allows and its creator
+ * may do now: when members lose a right, or leave, their keys lose it too.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number]
 

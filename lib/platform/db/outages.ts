@@ -115,7 +115,7 @@ function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): (
 const noAnswer = (cause: unknown) =>
   Object.assign(new Error('The database is not responding.', { cause }), { code: 'CONNECT_TIMEOUT' })
 
-/** Undefined: it responds, or keeps responding to others. */
+/** Undefined if the database responds, or keeps responding to other statements. */
 async function troubleOf(
   watcher: Watcher,
   withinMs: number,
@@ -142,7 +142,7 @@ async function refusalOf(watcher: Watcher, withinMs: number): Promise<Trouble | 
 
 type Trouble = { cause: unknown }
 
-/** Undefined: it accepts a new connection in time. */
+/** Undefined if the database accepts a new connection in time. */
 async function answerOf(watcher: Watcher, withinMs: number): Promise<Trouble | undefined> {
   const asked = watcher.ask().then(
     () => undefined,
