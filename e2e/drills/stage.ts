@@ -17,7 +17,7 @@ export type Stage = Awaited<ReturnType<typeof openStage>>
 type Options = {
   postgresUrl: string
   balancer: BalancerKind
-  /** For each client connection. */
+  /** The bandwidth of each client connection. */
   bytesPerSecond: number
   changes?: [string, string][]
 }

@@ -21,10 +21,7 @@ export function sourceBefore(commit = OLDEST): { folder: string; commit: string 
   return { folder: source, commit }
 }
 
-/**
- * The newest commit on whose schema this migration, or an earlier one, was the last: the version that ran before the
- * next one.
- */
+/** The commit before the one that added the migration `next`: the last version without it. */
 export function commitBefore(next: string): string | undefined {
   const added = git(['log', '--diff-filter=A', '--format=%H', '--', `drizzle/migrations/${next}`])
   return added ? git(['rev-parse', `${added.split('\n').at(-1)}^`]) : undefined

@@ -9,8 +9,8 @@ export async function within<Result>(ms: number, work: Promise<Result>): Promise
 const STEPS = 20
 
 /**
- * Waits this long for others, in short steps: while this process is too busy to receive their responses, their time
- * hardly passes.
+ * Waits this long for responses, in short steps, so that time in which this process is too busy to receive
+ * them hardly counts.
  */
 export async function patience(ms: number): Promise<'late'> {
   for (let step = 0; step < STEPS; step++)
