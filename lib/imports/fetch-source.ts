@@ -7,7 +7,7 @@ import { ImportFailure, sourceChanged, statusFailure } from './import-failure.ts
 /** What a response says about the file, and where its body starts. */
 export type Fetched = {
   startBytes: number
-  /** Of the entire file; null if only the end of the body shows it. */
+  /** The length of the entire file; null if only the end of the body shows it. */
   lengthBytes: number | null
   filetype: string | null
   validator: string | null
@@ -19,7 +19,7 @@ type Wanted = {
   url: string
   headers: Record<string, string>
   fromBytes: number
-  /** Validates the version that the bytes so far are from. */
+  /** The validator of the version that the bytes so far belong to. */
   validator: string | null
   /** A Retry-After may be a date. */
   nowMs: number

@@ -9,7 +9,7 @@ type Options = {
   startBytes: number
   /** The preceding bytes are already durable, with this checksum. */
   confirmed: { offsetBytes: number; crc32: number }
-  /** Of the entire file; null if the source does not report it. */
+  /** The length of the entire file; null if the source does not report it. */
   lengthBytes: number | null
   digest: { hash: ResumableHash; sha256: string } | undefined
   pace: Pace

@@ -21,7 +21,7 @@ type State =
   | { kind: 'paused' }
   /** Paused until there is memory. */
   | { kind: 'starved' }
-  /** Stopped: with the rest, or because a part failed. */
+  /** Reading has stopped. `rest` is undefined if a part failed. */
   | { kind: 'over'; rest: Rest | undefined }
 
 /** The piece the caller is waiting for. Nothing is read before there is room for it. */
