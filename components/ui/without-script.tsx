@@ -16,22 +16,24 @@ type Props = {
   children: ReactNode
 }
 
-/** A dialog's content, unfolded in the page itself. Browsers with script ignore it. */
+/**
+ * A dialog's content, unfolded in the page itself. Browsers with script ignore it: to them it is the text of a single
+ * element, which the end tag of a nested one would end too early.
+ */
 export function WithoutScript({ title, description, menu = false, open = false, children }: Props) {
-  return (
-    <noscript>
-      <Context value={true}>
-        <details
-          open={open}
-          className={clsx('text-left text-sm', !menu && 'min-w-0 max-w-md rounded-md border px-3 py-2')}
-        >
-          <summary className="cursor-pointer font-medium">{menu ? 'Menu' : title}</summary>
-          <div className={menu ? 'absolute inset-x-0 top-full border-b bg-raised p-4' : 'mt-3 space-y-3'}>
-            {description && <p className="text-ink-soft">{description}</p>}
-            {children}
-          </div>
-        </details>
-      </Context>
-    </noscript>
+  const content = (
+    <Context value={true}>
+      <details
+        open={open}
+        className={clsx('text-left text-sm', !menu && 'min-w-0 max-w-md rounded-md border px-3 py-2')}
+      >
+        <summary className="cursor-pointer font-medium">{menu ? 'Menu' : title}</summary>
+        <div className={menu ? 'absolute inset-x-0 top-full border-b bg-raised p-4' : 'mt-3 space-y-3'}>
+          {description && <p className="text-ink-soft">{description}</p>}
+          {children}
+        </div>
+      </details>
+    </Context>
   )
+  return useWithoutScript() ? content : <noscript>{content}</noscript>
 }
