@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { assertCanBuild } from './assert-can-build.ts'
 import { bringNext } from './bring-next.ts'
+import { buildSshCryptoIfNeeded } from './build-ssh-crypto.ts'
 import { buildKitIfNeeded } from './kit.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
@@ -28,6 +29,7 @@ const MARK = '.next/sluice-source'
 
 export function buildIfNeeded(): void {
   buildKitIfNeeded()
+  buildSshCryptoIfNeeded()
   const source = hashOfSources(SOURCES)
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
   assertCanBuild()
