@@ -38,6 +38,15 @@ const linesOf = (stdout: string) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
+it.each(['links', 'upload'])('%s shows each form of the command on its own line', async (name) => {
+  const help = await run([name, '--help'])
+  const misused = await run([name])
+  expect([help.code, misused.code]).toEqual([0, 2])
+  expect(help.stderr).toMatch(new RegExp(`^Usage: sluice ${name} .*\n.*  ${name} .*\n`, 's'))
+  expect(misused.stderr).toContain(help.stderr)
+  expect(help.stderr).not.toContain('\\u')
+})
+
 describe('links', () => {
   const codeOf = (url: string) => url.match(/\/u\/(\w{22})$/)![1]!
   const openLink = (url: string, password?: string) =>

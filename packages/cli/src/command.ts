@@ -25,8 +25,11 @@ export function wholeNumber(option: string, given: string | undefined, usage: st
   return Number(given)
 }
 
+/** A line break within a line would be shown as an escape. */
+export const usageLines = (usage: string) => `Usage: sluice ${usage}`.split('\n')
+
 export function misused(message: string, usage: string): Failure {
-  return new Failure(message, EXIT.misused, [`Usage: sluice ${usage}`])
+  return new Failure(message, EXIT.misused, usageLines(usage))
 }
 
 /** The exit codes, for scripts. */

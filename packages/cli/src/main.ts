@@ -1,7 +1,7 @@
 import { SluiceError } from '../../node/src/sluice-error.ts'
 import { apply } from './apply/apply.ts'
 import { exportCommand } from './apply/export.ts'
-import { type Command, EXIT, Failure } from './command.ts'
+import { type Command, EXIT, Failure, usageLines } from './command.ts'
 import { doctor } from './doctor.ts'
 import { importCommand } from './import.ts'
 import { links } from './links.ts'
@@ -44,7 +44,7 @@ const USAGE = [
 
 async function main([name = '', ...args]: string[]): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (command && args.some((arg) => HELP.includes(arg))) return say(`Usage: sluice ${command.usage}`)
+  if (command && args.some((arg) => HELP.includes(arg))) return say(...usageLines(command.usage))
   if (command) return command.run(args)
   if (['', 'help', ...HELP].includes(name)) return say(...USAGE)
   throw new Failure(`There is no command "${name}".`, EXIT.misused, USAGE)
