@@ -159,6 +159,14 @@ describe('while nodes are running', () => {
     expect(lines).toMatchObject([waiting, waiting, { msg: 'applying a migration', migration: alter.hash }])
   })
 
+  it('logs one line for an empty database', async () => {
+    const lines: { msg: string }[] = []
+    const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
+    const index = migration('create index on one (n)')
+    await migrate(handle.db, [one, index], { log })
+    expect(lines).toMatchObject([{ msg: 'created the schema in an empty database', migrations: 2 }])
+  })
+
   it('builds an index alongside them, and rebuilds an interrupted one', async () => {
     const index = migration('create index concurrently if not exists one_n on one (n)')
     await migrate(handle.db, [one])

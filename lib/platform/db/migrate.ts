@@ -48,11 +48,25 @@ export async function migrate(
   wanted: MigrationMeta[] = MIGRATIONS,
   { replaced = REPLACED, log, pause = sleep }: Options = {},
 ): Promise<void> {
+  const run: Run = { wanted, replaced, log, isNew: undefined }
+  const startedAt = performance.now()
   for (;;) {
-    const state = await patiently(db, () => applyNext(db, { wanted, replaced, log }), { log, pause })
-    if (state === 'done') return
+    const state = await patiently(db, () => applyNext(db, run), { log, pause })
+    if (state === 'done') {
+      const ms = Math.round(performance.now() - startedAt)
+      if (run.isNew) log?.info({ migrations: wanted.length, ms }, 'created the schema in an empty database')
+      return
+    }
     if (state === 'busy') await pause(BUSY_PAUSE_MS)
   }
+}
+
+type Run = {
+  wanted: MigrationMeta[]
+  replaced: string[]
+  log: Logger | undefined
+  /** The database was empty, so that nothing waits for its migrations, and one line in the log is enough. */
+  isNew: boolean | undefined
 }
 
 /** The result of checking the schema; `busy`: another process is migrating it. */
@@ -116,10 +130,8 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
  * Nothing waits for the lock in the database: a concurrent index build waits for every statement that started before
  * it, including those waiting for its own lock.
  */
-function applyNext(
-  db: Db,
-  { wanted, replaced, log }: { wanted: MigrationMeta[]; replaced: string[]; log: Logger | undefined },
-): Promise<State> {
+function applyNext(db: Db, run: Run): Promise<State> {
+  const { wanted, replaced, log } = run
   return db.transaction(async (tx) => {
     const [lock] = await rows<{ taken: boolean }>(tx, sql`select pg_try_advisory_xact_lock(${LOCK}) as taken`)
     if (!lock!.taken) return 'busy'
@@ -128,6 +140,7 @@ function applyNext(
     )
     const found = await rows<{ hash: string }>(tx, sql`select hash from sluice_migrations`)
     const recorded = found.map(({ hash }) => hash)
+    run.isNew ??= recorded.length === 0
     const done = schemaOrFail(recorded, wanted, replaced)
     // Also for an empty database, so that nodes of the version before the baseline can start on it.
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
@@ -137,7 +150,7 @@ function applyNext(
     const startedAt = performance.now()
     await apply(tx, next, isConcurrent(next) ? db : tx)
     const ms = Math.round(performance.now() - startedAt)
-    log?.info({ migration: nameOf(next), ms }, 'applying a migration')
+    log?.[run.isNew ? 'debug' : 'info']({ migration: nameOf(next), ms }, 'applying a migration')
     return 'applied'
   })
 }
