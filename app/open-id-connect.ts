@@ -22,7 +22,7 @@ export function openIdConnect({ issuer, name, ...client }: OpenIdConnect): OAuth
       async request({ client, tokens }) {
         const claims = (tokens as { claims(): Claims }).claims()
         if (claims.iss.replace(/\/$/, '') !== base)
-          throw new Error(`The provider calls itself ${claims.iss}, and OIDC_ISSUER is ${issuer}.`)
+          throw new Error(`The provider's issuer is ${claims.iss}, but OIDC_ISSUER is set to ${issuer}.`)
         // Many providers only return the address here. The library checks that the subject matches.
         if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims
         return { ...(await client.userinfo<Claims>(tokens as never)), iss: claims.iss }

@@ -215,7 +215,7 @@ describeWithDatabase('rights for what Next serves', (database) => {
             [],
             new FormData(),
           ).catch((error: Error & { digest?: string }) => error.digest ?? error.message)
-          const refused = (forOperators ? /FALLBACK;404/ : /Your role here is/).test(JSON.stringify(said))
+          const refused = (forOperators ? /FALLBACK;404/ : /Your role is/).test(JSON.stringify(said))
           expect(refused, `${role}: ${JSON.stringify(said)}`).toBe(forOperators || !may({ role }, right!))
         }
       },

@@ -36,7 +36,7 @@ export async function benchContent(postgresUrl: string, sinkUrl: string): Promis
     for (const { name, ...way } of WAYS) {
       const { without, verified } = await costs(way)
       findings.push({
-        what: `CPU of files whose content is verified to others, ${name}`,
+        what: `CPU with content verification, relative to without it, ${name}`,
         measured: `${(verified / without).toFixed(3)} times (${verified.toFixed(3)} and ${without.toFixed(3)} s/GiB)`,
         wanted: '≤ 1.01 times',
         holds: verified / without <= 1.01,

@@ -15,7 +15,7 @@ export function bringNext(): void {
   if (existsSync(`${STANDALONE}/server.ts`)) {
     rmSync(STANDALONE, { recursive: true })
     throw new StartError(
-      'A route includes the entire folder, and with it the data: exclude it in next.config.ts under outputFileTracingExcludes.',
+      "A route's file trace includes the entire project folder, including local data. Exclude the folder with `outputFileTracingExcludes` in next.config.ts.",
     )
   }
   rmSync(PLACE, { recursive: true, force: true })

@@ -40,13 +40,13 @@ it('says why a destination was abandoned', () => {
 
 it('says why the bucket rejected it, how often, and where that left the upload', () => {
   expect(titles([refused(0), completed], 10)).toEqual([
-    ['The bucket did not take it', 'No.'],
+    ['The bucket rejected the request', 'No.'],
     ['Bytes arrived', '10 B confirmed'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])
   expect(titles([refused(6, 1000), completed], 10)).toEqual([
     ['Bytes arrived', '6 B confirmed'],
-    ['The bucket did not take it', 'No. 1,000 times, most recently 21 Nov 2026, 08:10:00 UTC.'],
+    ['The bucket rejected the request', 'No. 1,000 times, most recently 21 Nov 2026, 08:10:00 UTC.'],
     ['Resumed at 6 B', '4 B confirmed'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])

@@ -142,7 +142,7 @@ function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
     Number(times) > 1
       ? ` ${plural(Number(times), 'time')}, most recently ${formatExact(Date.parse(String(lastAt)))}.`
       : ''
-  return { title: 'The bucket did not take it', text: `${reason}${again}`, tone: 'bad' }
+  return { title: 'The bucket rejected the request', text: `${reason}${again}`, tone: 'bad' }
 }
 
 const DECISIONS: Record<string, Told> = {

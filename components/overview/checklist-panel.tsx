@@ -27,7 +27,7 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) 
     {
       done: checklist.pipeOn,
       title: 'Create a Pipe',
-      text: 'With its HTTP (TUS) source on, it has an endpoint.',
+      text: 'With its HTTP (TUS) source enabled, it has an endpoint.',
       href: pipe,
     },
     {

@@ -18,7 +18,10 @@ export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[
   const [found, setFound] = useState<Explanation>()
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[1.2fr_1fr]">
-      <Panel title="What your receiver got" description="Paste it exactly as it arrived. Nothing is stored.">
+      <Panel
+        title="The request your receiver got"
+        description="Paste it exactly as it arrived. Nothing is stored."
+      >
         <ActionForm<Explanation>
           right="operate"
           action={explain}

@@ -148,7 +148,7 @@ test('a webhook is switched on, its secret rotated, and a test event sent and re
   await expect(page.getByRole('dialog')).toHaveCount(0)
 
   await press(page, 'Verify a signature')
-  await expect(page.getByText('What your receiver got')).toBeVisible()
+  await expect(page.getByText('The request your receiver got')).toBeVisible()
   const { data: outputs } = await api<{ data: { id: string }[] }>(demo, 'GET', `/pipes/${pipe.id}/outputs`)
   await tabTo(page, 'Webhook output')
   await page.keyboard.type('Hooked by')

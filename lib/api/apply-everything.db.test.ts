@@ -225,7 +225,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
     ])
     expect((await readWorkspace(sluice)).people).toMatchObject([{ fields: { role: 'owner' } }])
     await expect(apply(sluice, file('{ email: x@example.com, role: owner }'))).rejects.toThrow(
-      'needs an owner',
+      'requires those of an owner',
     )
   })
 
@@ -233,7 +233,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: true }')
     const ended = apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: false }')
-    await expect(ended).rejects.toThrow('this needs an owner')
+    await expect(ended).rejects.toThrow('this requires those of an owner')
     expect(await sluice.showWorkspace()).toMatchObject({ requireSecondFactor: true })
   })
 

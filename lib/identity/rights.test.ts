@@ -15,10 +15,10 @@ it("knows each role's rights", () => {
 
 it('names the required role to people and to keys', () => {
   expect(() => assertMay({ role: 'developer' }, 'administer')).toThrow(
-    'Your role here is a developer; this needs an admin.',
+    'Your role is developer; this requires admin.',
   )
   expect(() => assertMay({ role: 'viewer', kind: 'account_key' }, 'build')).toThrow(
-    'This account key has the rights of a viewer; this needs a developer.',
+    'This account key has the rights of a viewer; this requires those of a developer.',
   )
 })
 

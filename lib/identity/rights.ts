@@ -33,8 +33,11 @@ export function may({ role }: { role: Role }, right: Right): boolean {
 export function assertMay(actor: { role: Role; kind?: string }, right: Right): void {
   if (may(actor, right)) return
   const least = ROLES.find((role) => may({ role }, right))
-  const who = actor.kind === 'account_key' ? 'This account key has the rights of' : 'Your role here is'
-  throw new SluiceError('forbidden', `${who} ${withArticle(actor.role)}; this needs ${withArticle(least!)}.`)
+  const message =
+    actor.kind === 'account_key'
+      ? `This account key has the rights of ${withArticle(actor.role)}; this requires those of ${withArticle(least!)}.`
+      : `Your role is ${actor.role}; this requires ${least}.`
+  throw new SluiceError('forbidden', message)
 }
 
 /** The role with fewer rights. */

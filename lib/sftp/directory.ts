@@ -70,7 +70,10 @@ export class Directory {
     if (found && mode.creates && mode.exclusive) throw exists()
     if (!found || mode.truncates) return this.#create(place, found)
     if (found.status !== 'uploading')
-      throw new SluiceError('conflict', 'This file is complete. Write it again from the start.')
+      throw new SluiceError(
+        'conflict',
+        'This file is already complete. To replace it, upload it again from the start.',
+      )
     return this.#resume(found, mode)
   }
 

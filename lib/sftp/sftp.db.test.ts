@@ -182,7 +182,7 @@ describe('SFTP', () => {
     await expect(client.open('passwd', 'r')).rejects.toThrow('but not read')
     await expect(client.open(`${'a'.repeat(256)}`, 'w')).rejects.toThrow('255 bytes')
     await expect(client.open('a\0b', 'w')).rejects.toThrow('control characters')
-    await expect(client.open('passwd', 'r+')).rejects.toThrow('This file is complete')
+    await expect(client.open('passwd', 'r+')).rejects.toThrow('This file is already complete')
     const failing = (call: (done: (error?: Error | null) => void) => void) =>
       new Promise((resolve) => call((error) => resolve(error?.message)))
     expect(await failing((done) => client.sftp.symlink('/etc/passwd', 'link', done))).toMatch(/unsupported/i)

@@ -21,7 +21,7 @@ export default async function SignUp() {
           <SignUpForm />
         </>
       ) : (
-        <Notice tone="info" title="Sign-up is closed here">
+        <Notice tone="info" title="Sign-up is disabled on this server">
           Ask your administrator for an account.
         </Notice>
       )}

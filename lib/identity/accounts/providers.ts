@@ -64,7 +64,7 @@ export const PROVIDER_REFUSALS = {
     'There is already an account with this email address. Sign in to it as before, then connect this provider under Settings, Security.',
   not_proven:
     'There is an account with this email address, but you have not verified the address. Sign in with its password, or set a new password, which also verifies it.',
-  sign_up_closed: 'Sign-up is closed here. Ask your administrator for an account.',
+  sign_up_closed: 'Sign-up is disabled on this server. Ask your administrator for an account.',
   disabled: 'This account is disabled. Ask your administrator.',
   other_address:
     'That account has a different email address than yours here. Only the same address can be connected.',

@@ -33,7 +33,10 @@ export async function signUp(
 ): Promise<SignedUp> {
   const { db, config } = runtime
   if (config.signUp === 'closed') {
-    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator creates accounts.')
+    throw new SluiceError(
+      'forbidden',
+      'Sign-up is disabled on this server. Ask the operator to create an account.',
+    )
   }
   await takeForAddress(runtime, 'sign-up', address, PER_ADDRESS)
   await takeFromLimit(runtime, `sign-up:mailbox:${hashSecret(input.email.toLowerCase())}`, PER_MAILBOX)

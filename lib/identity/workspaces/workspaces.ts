@@ -82,7 +82,10 @@ export async function createWorkspace(
 ): Promise<void> {
   const { config, clock } = runtime
   if (config.signUp === 'closed')
-    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator creates workspaces.')
+    throw new SluiceError(
+      'forbidden',
+      'Sign-up is disabled on this server. Ask the operator to create a workspace.',
+    )
   await takeFromLimit(runtime, `workspaces:${person.userId}`, PER_USER)
   await runtime.db.transaction(async (tx) => {
     const user = { id: person.userId, email: person.email }

@@ -43,7 +43,7 @@ it.each([
     coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'),
     /^The database is not responding .*DATABASE_URL/,
   ],
-  [coded('28P01', 'password authentication failed for user "a"'), /^The database refuses.*DATABASE_URL/],
+  [coded('28P01', 'password authentication failed for user "a"'), /^The database refused.*DATABASE_URL/],
   [coded('53100', 'could not extend file'), /^The database's disk is full/],
   [new StartError('Do this.'), /^Do this\.$/],
 ])('says in one line what to do, even if it is the cause: %s', (error, sentence) => {

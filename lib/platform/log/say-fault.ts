@@ -87,7 +87,7 @@ function remedyOf(fault: Fault): string | undefined {
     case '28P01':
     case '28000':
     case '3D000':
-      return `The database refuses the connection: ${message}. Correct DATABASE_URL.`
+      return `The database refused the connection: ${message}. Check DATABASE_URL.`
     case '53100':
       return "The database's disk is full. Free up space and start again."
   }

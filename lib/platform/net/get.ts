@@ -38,7 +38,7 @@ export async function get(
     if (!REDIRECTS.has(response.statusCode!) || location === undefined) return response
     response.destroy()
     if (redirects === MAX_REDIRECTS)
-      throw new NetworkError('blocked', `It redirects more than ${MAX_REDIRECTS} times.`)
+      throw new NetworkError('blocked', `The URL redirects more than ${MAX_REDIRECTS} times.`)
     const next = redirectTo(at, location)
     // Never restored after a different origin was in between: it chose the address.
     if (next.origin !== at.origin) sent = {}
@@ -49,9 +49,9 @@ export async function get(
 function redirectTo(from: URL, location: string): URL {
   const next = URL.parse(location, from)
   if (!next || !/^https?:$/.test(next.protocol))
-    throw new NetworkError('blocked', 'It redirects to an address that is not http or https.')
+    throw new NetworkError('blocked', 'The URL redirects to an address that is not http or https.')
   if (next.username || next.password)
-    throw new NetworkError('blocked', 'It redirects to an address with a user name or a password.')
+    throw new NetworkError('blocked', 'The URL redirects to an address with a user name or a password.')
   return next
 }
 

@@ -112,7 +112,7 @@ export const settings = {
     schema: wholeNumber(0, 65_535),
   },
   BASE_URL: {
-    description: 'Where people and backends reach the dashboard and the API.',
+    description: 'The URL of the dashboard and the API.',
     example: 'http://localhost:3000',
     schema: rootAddress,
   },

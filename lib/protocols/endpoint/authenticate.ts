@@ -79,6 +79,6 @@ function assertProtocol(
     throw new SluiceError('upload_not_found', 'There is no such upload in this protocol.')
   throw new SluiceError(
     'other_protocol',
-    `The upload was created by ${NAMES[created]} and can only be continued that way.`,
+    `The upload was created using ${NAMES[created]} and can only be continued that way.`,
   )
 }

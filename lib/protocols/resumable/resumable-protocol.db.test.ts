@@ -316,7 +316,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
         await call({ method: 'DELETE', url }),
       ]) {
         expect(codeOf(reply)).toEqual([409, 'other_protocol'])
-        expect(JSON.parse(reply.body).detail).toContain('created by TUS')
+        expect(JSON.parse(reply.body).detail).toContain('created using TUS')
         expect(reply.headers['upload-offset']).toBeUndefined()
       }
       expect((await tus.patch(url, 0, Buffer.from('hello world'))).status).toBe(204)

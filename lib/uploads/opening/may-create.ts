@@ -25,7 +25,7 @@ export function assertMayCreate(
   if (targets.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
     throw new SluiceError(
       'data_store_not_ready',
-      'Its Data Store has not passed a check yet. Its owner can check it in the dashboard.',
+      "The Pipe's Data Store has not passed its check yet. The Pipe's owner can run the check in the dashboard.",
     )
   if (concat) assertMayConcatenate(context, pipe, targets)
   // For an import, the source reports the type.
@@ -57,7 +57,10 @@ function assertSourceOn(
         ? { isOn: sourceSftp, name: 'SFTP' }
         : { isOn: sourceHttp, name: 'HTTP (TUS)' }
   if (isOn) return
-  throw new SluiceError('pipe_source_off', `Its owner can switch the ${name} source on in the dashboard.`)
+  throw new SluiceError(
+    'pipe_source_off',
+    `The Pipe's owner can switch the ${name} source on in the dashboard.`,
+  )
 }
 
 export function assertTypeAllowed(
@@ -78,7 +81,7 @@ export function assertNotOff(targets: readonly Target[]): void {
   if (!targets.some(({ dataStore, required }) => required && dataStore.state === 'off')) return
   throw new SluiceError(
     'data_store_not_ready',
-    'Its Data Store was turned off when the account changed hands. Its owner can switch it on again in the dashboard.',
+    "The Pipe's Data Store was turned off when the account changed hands. The Pipe's owner can switch it on again in the dashboard.",
   )
 }
 

@@ -21,7 +21,7 @@ export default async function Verify() {
           </ButtonLink>
         }
       >
-        Each webhook output has its own signing secret. Paste what your receiver got to see which part
+        Each webhook output has its own signing secret. Paste the request your receiver got to see which part
         differs.
       </EmptyState>
     )
