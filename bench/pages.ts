@@ -18,7 +18,10 @@ import { type Sluice, startSluice, temporaryFolder } from '../test/support/sluic
 import type { Finding } from './cases.ts'
 import { type Owner, seedDeliveries, seedFiles, seedTokens } from './seed.ts'
 
-/** Every dashboard page with a list, complete as a browser gets it, with a million files and a million deliveries. */
+/**
+ * Time limit for every dashboard list page, fully rendered as a browser receives it, with a million files and a
+ * million deliveries.
+ */
 const MAX_MS = 200
 const WARM_UP_ROUNDS = 3
 const ROUNDS = 15

@@ -6,8 +6,8 @@ const TICKS = 100
 const KiB = 1024
 
 /**
- * The resource use of all processes of a PostgreSQL on this machine, including ended ones. `backend` is one
- * of them.
+ * The resource usage of all processes of a PostgreSQL server on this machine, including those that have exited.
+ * `backend` is the PID of one of them.
  */
 export function measurePostgres(backend: number): () => Usage {
   const postmaster = statusOf(backend)!.parent

@@ -21,7 +21,7 @@ import { runScript } from './run-script.ts'
 
 /**
  * `npm run account`: creates an account and prints its password and key as JSON, or lists all accounts, disables or
- * enables a user, resets their password, drops their second factor, or changes their workspace's limit.
+ * enables a user, resets their password, removes their second factor, or changes their workspace's limit.
  */
 const USAGE =
   'npm run account -- [create|disable|enable|reset|drop-second-factor] --email you@example.com [--name You], or list, or limit --email … --bytes 50000000000 (0: unlimited, default: as FREE_TIER_BYTES)'

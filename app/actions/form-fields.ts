@@ -7,12 +7,12 @@ export function textOf(data: FormData, name: string): string | undefined {
   return value.trim() === '' ? undefined : value.trim()
 }
 
-/** An action's argument: the caller can send anything instead. */
+/** An action's argument as text; callers can send a value of any type. */
 export function textArgument(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A dialog asks for a name before an irreversible action; without script, only this checks it. */
+/** A dialog asks for a name before an irreversible action; without JavaScript, only this checks it. */
 export function assertConfirmed(data: FormData): void {
   const wanted = textOf(data, 'toConfirm')
   if (wanted === textOf(data, 'confirmation')) return

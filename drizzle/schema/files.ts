@@ -128,8 +128,8 @@ export const files = pgTable(
     /** Where the later parts end: each of these numbers is bound to its bytes, and may be in flight. */
     boundEnds: bytes().array().notNull().default([]),
     /**
-     * These three are for nodes of commit 757d55c, and will be removed in the release after this one. Only `taken`
-     * writes the first. The second is -1 for a file with several destinations, which those nodes cannot write: a
+     * These three are for nodes running commit 757d55c, and will be removed in the release after this one. Only
+     * `taken` writes the first. The second is -1 for a file with several destinations, which those nodes cannot write: a
      * trigger keeps its lease from them.
      */
     boundFence: integer(),

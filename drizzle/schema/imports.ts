@@ -17,7 +17,7 @@ export const imports = pgTable(
     sealed: text().notNull(),
     /** Its expected SHA-256, in hexadecimal. */
     sha256: text(),
-    /** The SHA-256 of the first `hashedBytes`, as far as it has been computed. */
+    /** Progress of the SHA-256: `hashState` covers the first `hashedBytes` bytes. */
     hashedBytes: bytes().notNull().default(0),
     hashState: text(),
     /** A validator for the version being fetched, for If-Range. */

@@ -64,8 +64,8 @@ export const pipes = pgTable(
 )
 
 /**
- * A Pipe's first destination, one row each. The others are in `further_pipe_destinations`: nodes of commit 757d55c
- * assume one row per Pipe here. They will move into this table in the release after this one.
+ * A Pipe's first destination, one row each. The others are in `further_pipe_destinations`: nodes running commit
+ * 757d55c assume one row per Pipe here. They will move into this table in the release after this one.
  */
 export const pipeDestinations = pgTable(
   'pipe_destinations',

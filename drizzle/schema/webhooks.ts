@@ -81,7 +81,9 @@ export const deliveries = pgTable(
     nextTrigger: text({ enum: ATTEMPT_TRIGGERS }).notNull().default('auto'),
     /** When it is due. A claim moves this to its own expiry, so a delivery whose worker died becomes due again. */
     nextAttemptAt: instant(),
-    /** While an attempt is in progress: which one, and until when nobody else may make one. */
+    /**
+     * The attempt in progress, if any, and when its claim expires. Until then, no other worker may start one.
+     */
     claimedBy: uuid(),
     claimedUntil: instant(),
     lastStatus: integer(),

@@ -57,7 +57,7 @@ export class Ground {
     return client
   }
 
-  /** Its own address, under its own prefix. */
+  /** A bucket and a unique key, under a prefix that no other test uses. */
   target = (name = 'object'): { Bucket: string; Key: string } => {
     return { Bucket: this.under.bucket, Key: `contract/${randomUUID()}/${name}` }
   }

@@ -25,7 +25,7 @@ const within = (mounts: string, { uid, gid }: User) => [
 ]
 
 function needsMounts({ skip }: TestContext): void {
-  if (process.platform !== 'linux') skip('Only Linux has namespaces for mounts.')
+  if (process.platform !== 'linux') skip('Only Linux has mount namespaces.')
   const [command, ...args] = within('mount -t tmpfs none /mnt', NUMBER)
   const tried = spawnSync(command!, [...args, 'test', '-r', join(process.cwd(), 'server.ts')])
   if (tried.status !== 0) skip('Only root can mount, and other users must be able to read this folder.')

@@ -7,7 +7,7 @@ import { type Connection, open, requestHead } from '../../test/support/raw-http.
 import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
-/** Resumable Uploads for HTTP over a bare socket, whose node dies, and on another node. */
+/** Resumable Uploads for HTTP over a raw socket: the node dies, and the upload continues on another node. */
 const MiB = 1024 * 1024
 let database: Awaited<ReturnType<typeof openTestDatabase>>
 let site: Site

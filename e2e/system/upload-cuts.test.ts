@@ -73,7 +73,7 @@ async function sendWithCuts(source: Buffer, cuts: number[], roll: () => number):
   let offset = 0
   for (const cut of cuts.filter((at) => at > 0)) {
     if (cut <= offset) continue
-    // Some requests carry a chunk that ends where it should, of one byte and more.
+    // Some requests send a complete chunk of at least one byte, without being cut.
     if (roll() < 0.3) {
       const chunk = source.subarray(offset, offset + Math.ceil((cut - offset) * roll() ** 8) || 1)
       expect((await client.patch(url, offset, chunk)).status).toBe(204)

@@ -59,7 +59,7 @@ async function send(url: string, whole: Buffer, chunkBytes: number): Promise<voi
 }
 
 async function arrives(url: string, whole: Buffer, at: Site = site): Promise<void> {
-  // The reconciler waits ten seconds and more between two attempts: here an hour passes between checks.
+  // The reconciler waits at least ten seconds between attempts, so each check moves the last one back by an hour.
   const later = sql`update files set complete_sent_at = complete_sent_at - interval '1 hour'
     where id = ${fileIdOf(url)}::uuid and status = 'transferring'`
   const look = () => database.db.execute(later).then(() => statusOf(url))

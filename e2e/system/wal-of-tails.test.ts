@@ -56,7 +56,7 @@ it('bytes waiting in the database cost at most 1.5 times their size in its write
 })
 
 it('no database file, including its log, shows the bytes waiting in it', async ({ skip }) => {
-  if (process.env.DATABASE_URL) return skip('The files of a shared server may not be read.')
+  if (process.env.DATABASE_URL) return skip('Cannot read the files of a shared server.')
   // Random around it, so that PostgreSQL does not compress it; repeated, since it stores such bytes in pieces of 2
   // kB.
   const pattern = Buffer.from(`bytes of a customer ${randomBytes(8).toString('hex')}`)

@@ -94,7 +94,7 @@ it(`delivers ${EVENTS} events to receivers that fail at random for a while, and 
 
 type Output = { id: string; workspaceId: string; pipeId: string; url: string }
 
-/** The events are written as after an upload, many per transaction. */
+/** Writes the events as an upload would, but many per transaction. */
 async function emitAll(runtime: ReturnType<typeof testRuntime>, outputs: Output[]): Promise<string[]> {
   const share = EVENTS / outputs.length
   const written = outputs.map((output) =>

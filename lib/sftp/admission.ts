@@ -12,7 +12,7 @@ export type Admitted = {
 type Bucket = { tokens: number; atMs: number }
 type Rate = { burst: number; refillMs: number }
 type Counts = { all: number; signingIn: number }
-/** The limits that networks share for signing in. */
+/** Current sign-in usage, shared by a group of networks (known or unknown). */
 type Share = { signingIn: number; exchanges: Bucket }
 
 const MAX_NETWORKS = 10_000

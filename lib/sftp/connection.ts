@@ -155,8 +155,8 @@ export class Connection {
   }
 
   /**
-   * Responses from one turn of the event loop are sent in one system call: a client that sends much needs thousands
-   * per second.
+   * Responses from one turn of the event loop are sent in one system call: a client that sends a lot of data needs
+   * thousands of responses per second.
    */
   gatherAnswers(): void {
     const { socket } = this.#accepted

@@ -18,14 +18,14 @@ export async function readSealedHostKey(db: Db): Promise<string | undefined> {
 
 export type HostKey = { publicKey: string; fingerprint: string }
 
-/** For people, who compare it with what their client shows. Undefined until a node has created it. */
+/** For users to compare with the key that their client shows. Undefined until a node has created it. */
 export async function readHostKey(db: Db): Promise<HostKey | undefined> {
   const look = sql`select public_key as "publicKey" from sftp_host_keys where id = ${CURRENT_HOST_KEY}`
   const [row] = await rows<{ publicKey: string }>(db, look)
   return row && { ...row, fingerprint: fingerprintOf(Buffer.from(row.publicKey.split(' ')[1]!, 'base64')) }
 }
 
-/** Where clients connect. Undefined if this server does not accept SFTP. */
+/** The host and port that clients connect to. Undefined if this server does not accept SFTP. */
 export function sftpAddress({
   sftpPort,
   uploadUrl,
@@ -36,7 +36,7 @@ export function sftpAddress({
   return sftpPort === undefined ? undefined : { host: new URL(uploadUrl).hostname, port: sftpPort }
 }
 
-/** As OpenSSH shows it. */
+/** The key's fingerprint, in the format that OpenSSH shows. */
 export function fingerprintOf(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 }

@@ -11,8 +11,8 @@ export type SftpTerms = {
   signingIn: number
   signingInPerNetwork: number
   /**
-   * Key exchanges cost CPU time: this many at once, and then one per interval. Those networks have the same
-   * limit, separately.
+   * Key exchanges cost CPU time, so they are limited to a burst and then one per interval. Networks from which
+   * someone has signed in before have a separate limit of the same size.
    */
   exchanges: { burst: number; refillMs: number }
   exchangesPerNetwork: { burst: number; refillMs: number }

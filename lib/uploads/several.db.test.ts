@@ -350,7 +350,7 @@ describe('a file with two required destinations and one best-effort destination'
     expect(await statesOf(url)).toEqual(part('fell_behind'))
   })
 
-  it('keeps its lease from nodes of commit 757d55c, which would send it to one destination', async () => {
+  it('keeps its lease from nodes running commit 757d55c, which would send it to one destination', async () => {
     const url = await client.begin(MiB)
     const taken = await rows(
       database.db,

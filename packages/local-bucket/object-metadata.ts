@@ -68,7 +68,7 @@ export class MetadataFiles {
   }
 }
 
-/** A record torn by a power failure does not count; the object can be described without it. */
+/** A record left incomplete by a power failure is ignored; the object can be described without it. */
 function unreadable(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) throw error
 }

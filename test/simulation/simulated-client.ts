@@ -11,7 +11,7 @@ export type UploadPlan = {
   deferred: boolean
   /** How many of a hundred requests before the last one declare it. */
   declarePercent: number
-  /** Bodies have a checksum, so they count entirely or not at all. */
+  /** Bodies have a checksum, so they take effect entirely or not at all. */
   checksums: boolean
   /** The first bytes arrive with the request that creates the upload. */
   withCreation: boolean

@@ -18,7 +18,10 @@ export class Swarm {
     return createHash('md5').update(`${this.#draw} ${name}`).digest().readUInt32LE() % count
   }
 
-  /** In half of the runs, one of these levels for each name of the kind; in the others, the first one for all. */
+  /**
+   * In half of the runs, picks a level separately for each name of this kind; in the rest, every name gets the first
+   * level.
+   */
   pick<Level>(levels: readonly Level[], kind: string, name: string): Level {
     if (this.below(2, kind) === 0) return levels[0]!
     return levels[this.below(levels.length, `${kind} ${name}`)]!

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 
 export type Ran = { code: number; stdout: string; stderr: string }
 
-/** Runs the command-line tool to its end. */
+/** Runs the command-line tool to completion. */
 export function runCli(program: string, args: string[], { input = '', env = {} } = {}): Promise<Ran> {
   return new Promise((resolve) => {
     const child = execFile(

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** HTTP/1.1 over a bare socket: it sends exactly what the test says, however wrong. */
+/** HTTP/1.1 over a raw socket: it sends exactly what the test says, however wrong. */
 export type Answer = { status: number; headers: Record<string, string>; body: string }
 export type Fields = Record<string, string | number | undefined>
 

@@ -6,7 +6,7 @@ export type HeldUpload = {
   address: string
   /** Sends the rest; resolves to the response's status. */
   finish(): Promise<number>
-  /** Discards what its server's end left of it. */
+  /** Destroys the request if it is still open after its server has stopped. */
   abandon(): void
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type DetailedError, Upload } from 'tus-js-client'
 import type { Stage } from '../stage.ts'
 
-/** tus-js-client clients that send one file after another until stopped, and what they saw. */
+/** What clients using tus-js-client saw while they sent one file after another until stopped. */
 export type Seen = {
   sources: Map<string, Buffer>
   /** Errors that ended an upload. */

@@ -7,7 +7,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 /** A kit package, packed by the build. Its name contains part of its digest, so that its bytes never change. */
 type KitFile = { name: string; version: string; file: string; integrity: string; bytes: number }
 
-/** Next bundles modules, so the path starts at the working directory. */
+/** Next bundles modules, so the path is relative to the working directory. */
 const FOLDER = '.kit'
 
 export const kitPath = (file: string): string => join(process.cwd(), FOLDER, file)

@@ -122,8 +122,8 @@ type Creation = {
   hasBody: boolean
   body: Body
   /**
-   * With Content-Digest, a body counts entirely or not at all. Repr-Digest is the digest of the file, checked at its
-   * end.
+   * With Content-Digest, a body takes effect entirely or not at all. Repr-Digest is the digest of the file, checked at
+   * its end.
    */
   atomic: boolean
 }

@@ -12,7 +12,7 @@ export function deferHeader({ headers }: UploadRequest): boolean {
   return true
 }
 
-/** A TUS upload is complete once it has its length. A body with a checksum counts entirely or not at all. */
+/** A TUS upload is complete once it has its length. A body with a checksum takes effect entirely or not at all. */
 export function tusRules({ check }: { check: BodyCheck | undefined }): BodyRules {
   return { completedBy: 'length', whenCut: check ? 'discard' : 'keep' }
 }

@@ -44,8 +44,8 @@ export function decisionSweeps(context: UploadContext): Sweep[] {
 }
 
 /**
- * Asks about files that nobody is asking about: their node died, or their client has gone. Returns how many it
- * started.
+ * Requests decisions for files that have no request in progress because their node died or their client
+ * disconnected. Returns the number of requests started.
  */
 export async function decideFiles(context: UploadContext): Promise<number> {
   const { db, clock, terms, deciding } = context

@@ -250,7 +250,7 @@ describe('a failing bucket', () => {
     await objectIs(url, whole)
   })
 
-  it('counts a body with a checksum entirely or not at all: nothing of it is kept in the tail', async () => {
+  it('applies a body with a checksum entirely or not at all: nothing of it is kept in the tail', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })

@@ -179,7 +179,10 @@ export async function settleSeveral(
 
 const FELL_BEHIND: Failure = { reason: 'fell_behind', detail: null }
 
-/** Records one destination's outcome. For a required one, only its object: the file decides the rest. */
+/**
+ * Records one destination's outcome. For a required destination, it records only success; failures are handled for
+ * the file as a whole, in `decide`.
+ */
 async function settleOne(
   context: UploadContext,
   file: File,

@@ -27,7 +27,7 @@ export type Lease = Fenced & {
 }
 
 type LeasedBody = {
-  /** The body counts entirely or not at all, so the holder may finish it, within limits. */
+  /** The body takes effect entirely or not at all, so the holder may finish it, within limits. */
   atomic: boolean
   /** No bytes arrive because this process has paused reading. */
   waitsForUs(): boolean

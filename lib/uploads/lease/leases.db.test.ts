@@ -194,7 +194,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('lets two competing clients finish a body with a checksum, which counts entirely or not at all', async () => {
+  it('lets two competing clients finish a body with a checksum, which takes effect entirely or not at all', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { turnMs: 1, quietMs: 1 } })
     const client = await site.client(node)

@@ -46,15 +46,18 @@ export function lastHeldBy({ claim }: { claim: string | SQL }): SQL {
   return sql`lease_holder = ${claim}`
 }
 
-/** The next request resumes: the client was interrupted, or the last lease was not released, so its holder died. */
+/**
+ * True if the next request is a resume: either the client was interrupted, or the last lease was never released
+ * because its holder died.
+ */
 export const wasInterrupted: SQL = sql`(interrupted or lease_until is not null)`
 
 /** Either SQL expressions, such as columns, or values; the claim is text. */
 type ClaimSql = { claim: string | SQL; leaseMs: number | SQL }
 
 /**
- * Takes the lease. Nodes of commit 757d55c only trust part number bindings if `bound_fence` has the last fence; the
- * column will be removed in the release after this one.
+ * Takes the lease. Nodes running commit 757d55c only trust part number bindings if `bound_fence` has the last fence;
+ * the column will be removed in the release after this one.
  */
 export function taken({ claim, leaseMs }: ClaimSql): SQL {
   return sql`lease_holder = ${claim}, lease_fence = f.lease_fence + 1, bound_fence = f.lease_fence + 1,
@@ -62,8 +65,8 @@ export function taken({ claim, leaseMs }: ClaimSql): SQL {
 }
 
 /**
- * The same for an insert; without a claim, nobody holds the new file's lease. Nodes of commit 757d55c take a first
- * lease by `bound_fence`, and must not see files with several destinations.
+ * The same for an insert; without a claim, nobody holds the new file's lease. Nodes running commit 757d55c use
+ * `bound_fence` to take a first lease, and must not see files with several destinations.
  */
 export const LEASE_COLUMNS: SQL = sql.raw('lease_holder, lease_fence, bound_fence, lease_until')
 export function leaseValues({ claim, leaseMs }: ClaimSql, hasOneDestination: SQL = sql`true`): SQL {

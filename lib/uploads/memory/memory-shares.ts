@@ -34,7 +34,7 @@ export type Held = {
 const WORKSPACE_SHARE = 3
 /** The same for a workspace that holds less than one part: lower, so that many of them can each fill a part. */
 const SMALL_WORKSPACE_SHARE = 1
-/** A bucket may hold this multiple of what is left to its workspace. */
+/** A bucket may hold this multiple of what is left for its workspace. */
 const BUCKET_SHARE = 4
 /** Concatenation reads less than two of the smallest parts at once. */
 const MAX_JOINED_BYTES = 2 * MIN_PART_BYTES

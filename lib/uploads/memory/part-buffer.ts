@@ -80,7 +80,7 @@ export class PartBuffer {
     done.then(end, end)
   }
 
-  /** Returns the pages for reuse: nobody may still be sending them. */
+  /** Returns the pages for reuse once nobody is sending them. */
   free(): void {
     this.#isDone = true
     if (this.#readers > 0) return

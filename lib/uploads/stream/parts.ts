@@ -19,8 +19,8 @@ type Waiting = { buffer: PartBuffer; fromBytes: number }
  * Makes one request's pieces durable. A piece that can be a part is sent to the bucket; any other becomes a tail,
  * with which the next part starts. The ledger records the pieces in order, and their buffers are freed afterwards.
  *
- * An atomic request counts entirely or not at all: nothing is recorded before `commit`. Its parts are sent and its
- * tails staged before that, and their buffers are freed immediately.
+ * An atomic request takes effect entirely or not at all: nothing is recorded before `commit`. Its parts are sent and
+ * its tails staged before that, and their buffers are freed immediately.
  */
 export class Parts {
   readonly isAtomic: boolean

@@ -83,7 +83,10 @@ export function keyTemplateFault(template: string): string | undefined {
     : undefined
 }
 
-/** A template without its folders: each of them starts after a / or at the beginning. */
+/**
+ * For one segment of a template split at `{path}/`: whether it has no other `{path}`, and the next `{path}/` starts
+ * after a `/` or at the beginning.
+ */
 function isAroundFolder(text: string, n: number, all: string[]): boolean {
   const isBefore = n < all.length - 1
   return !text.includes('{path}') && (!isBefore || text === '' || text.endsWith('/'))

@@ -60,7 +60,10 @@ const where = {
 }
 type Where = { dataStoreId?: string | undefined; destinations?: PipeDestination[] | undefined }
 
-/** A response may be sent back: it contains both, and the single one is the first in the list. */
+/**
+ * Clients may send a response back as input: it contains both fields, and `dataStoreId` is the first of the
+ * `destinations`.
+ */
 function assertOnePlace({ dataStoreId, destinations }: Where, context: z.RefinementCtx): void {
   // An empty list has its own error.
   if (!dataStoreId || !destinations?.[0] || destinations[0].dataStoreId === dataStoreId) return

@@ -148,7 +148,7 @@ describeWithDatabase('Pipes', (database) => {
       dataStoreId: mine.dataStore.id,
       destinations: swapped,
     })
-    // A response may be sent back.
+    // A response may be sent back as input.
     const { dataStoreId, destinations: answered } = await change({ name: 'Still two' })
     expect(await change({ dataStoreId, destinations: answered })).toMatchObject({ destinations: swapped })
     expect(() => parseInput(pipeChanges, { dataStoreId: second.id, destinations: answered })).toThrow(

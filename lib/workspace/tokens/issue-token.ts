@@ -12,7 +12,7 @@ import type { IssuedToken, TokenInput } from './token.ts'
  * customers' sites, so it is one statement, including the rate limit. The limit is a token bucket in the Sender's
  * row, so all nodes share it: `where` only lets the update through while an entire token is left.
  */
-/** The default; the operator may have set another limit for a workspace. */
+/** The default rate limit; the operator can set a different one for a workspace. */
 const RATE = { perSecond: 100, burst: 200 } as const
 const BURST_SECONDS = RATE.burst / RATE.perSecond
 
@@ -58,7 +58,7 @@ export async function issueToken(
 
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
-/** How the token's files arrive: it is refused if that source of the Pipe is off. */
+/** How the token's files arrive. The request is refused if the Pipe has that source turned off. */
 export type Source = 'any client' | 'http' | 'url'
 export const SOURCES = {
   // The same tokens serve as SFTP passwords.
@@ -121,7 +121,7 @@ const inserted = (row: NewRow, input: TokenInput): SQL =>
         array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
         ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${input.object ? JSON.stringify(input.object) : null}::jsonb, ${input.batch ?? null}::text, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
 
-/** A page already has it, but a database promoted without the last commits does not know it. */
+/** Inserts a token that a page already has, unless it exists: a standby promoted without the last commits lacks it. */
 async function issueAgain(
   db: Db,
   row: NewRow & { senderId: string },

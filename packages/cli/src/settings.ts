@@ -49,7 +49,7 @@ export function keepSettings(changes: Settings): void {
   renameSync(next, file())
 }
 
-/** For the signed-in user. */
+/** A client for the signed-in user. */
 export function connect(): Sluice {
   const { baseUrl, accountKey } = readSettings()
   if (baseUrl && accountKey) return createSluice({ baseUrl, accountKey })

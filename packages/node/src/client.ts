@@ -6,7 +6,7 @@ import { sendWith } from './send.ts'
 import { setting } from './settings.ts'
 
 export type SluiceOptions = {
-  /** The address of Sluice; defaults to SLUICE_URL. */
+  /** The URL of your Sluice server; defaults to SLUICE_URL. */
   baseUrl?: string
   /** For everything except upload tokens, uploads and imports; defaults to SLUICE_ACCOUNT_KEY. */
   accountKey?: string

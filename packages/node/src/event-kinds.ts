@@ -8,7 +8,7 @@ import type {
   UsageThreshold,
 } from './generated/types.ts'
 
-/** Every event that an output can ask for; `event` distinguishes them. */
+/** Every event that an output can subscribe to; `event` distinguishes them. */
 export type SluiceEvent =
   | FileStatusChanged
   | FileCreated

@@ -73,7 +73,7 @@ for (let at = 256; at < TABLE.length; at++) {
   TABLE[at] = (before >>> 8) ^ TABLE[before & 255]!
 }
 
-/** The CRC32 of earlier bytes, whose CRC32 is `before`, followed by these. */
+/** Continues a CRC32: `before` is the checksum of the preceding bytes, and `buffer` is appended to them. */
 export function crc32(buffer: ArrayBuffer, before = 0): number {
   // Little-endian, like every machine with a browser.
   const words = new Int32Array(buffer, 0, buffer.byteLength >>> 2)

@@ -32,7 +32,7 @@ const DELETE_PATIENCE_MS = 60_000
 const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
 /**
- * Sends a file to its end, starting where the server has it. The returned function stops it; only a late URL is
+ * Sends a file to completion, starting where the server has it. The returned function stops it; only a late URL is
  * reported after that.
  */
 export function sendFile({

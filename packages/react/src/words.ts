@@ -21,7 +21,7 @@ export const WORDS = {
     `Only the first ${most.toLocaleString('en')} dropped files were added. Drop the others separately.`,
   done: 'Uploaded',
   missing: 'Choose the same file again: it continues where it stopped.',
-  /** Announced to screen readers when an upload's state changes. */
+  /** Announced by screen readers when an upload's state changes. */
   said: (name: string, state: string) => `${name}: ${state}`,
   saidMore: (count: number) => `And ${count.toLocaleString('en')} more.`,
 }
