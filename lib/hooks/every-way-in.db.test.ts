@@ -9,6 +9,7 @@ import { fileIdOf, metadata, type TusClient, tusCall } from '../../test/support/
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { decideOnFile } from '../dashboard/files/act-on-files.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
+import { rows } from '../platform/db/database.ts'
 import { decideFiles } from '../uploads/decisions/decide.ts'
 import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
 import { reconcileUploads } from '../uploads/recovery/reconcile.ts'
@@ -129,6 +130,42 @@ describeWithDatabase('decisions', (database) => {
     await reconcileUploads(node.context)
     expect((await append(waiting, 999, Buffer.alloc(1))).status).toBe(201)
   })
+
+  const byDraft = (method: string, url: string, headers: Record<string, string> = {}) =>
+    httpCall({
+      method,
+      url,
+      token: client.token,
+      headers: { 'Upload-Draft-Interop-Version': '8', ...headers },
+    })
+  it.each([
+    ['TUS', 423, () => client.create(0), (url: string) => client.head(url)],
+    [
+      'Resumable Uploads for HTTP',
+      503,
+      () => byDraft('POST', client.collection, { 'Upload-Complete': '?1' }),
+      (url: string) => byDraft('HEAD', url),
+    ],
+  ] as const)(
+    'about an empty file by %s, which looks complete only once it is allowed',
+    async (_, later, create, head) => {
+      const createdAs = async () => {
+        const { status } = await create()
+        const newest = sql`select id from files order by id desc limit 1`
+        const [{ id }] = (await rows<{ id: string }>(database().db, newest)) as [{ id: string }]
+        return { status, id, headStatus: async () => (await head(client.collection + id)).status }
+      }
+      decider.answer = () => ({ allow: false, reason: REASON })
+      const refused = await createdAs()
+      expect([refused.status, await refused.headStatus()]).toEqual([403, 403])
+      decider.answer = () => ({ defer: true })
+      const waiting = await createdAs()
+      expect(await waiting.headStatus()).toBe(later)
+      await allow(waiting.id)
+      await reconcileUploads(node.context)
+      expect([200, 204]).toContain(await waiting.headStatus())
+    },
+  )
 
   it('about an import from a URL, asked only for the entire file', async () => {
     const bytes = randomBytes(500)

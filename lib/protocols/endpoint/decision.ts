@@ -5,7 +5,7 @@ import type { Upload } from '../../uploads/opening/upload.ts'
 import { rejected, toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
-import { hasObject } from './look-up.ts'
+import { hasObject, stillUndecided } from './look-up.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /** How each protocol reports the decision on a file. */
@@ -44,12 +44,6 @@ export async function decided(
   // An empty file has no last byte to withhold, nor does one whose bytes arrived with other uploads.
   if (offsetBytes === 0) throw stillUndecided()
   return { state: 'undecided', offsetBytes: offsetBytes - 1 }
-}
-
-function stillUndecided(): SluiceError {
-  return new SluiceError('upload_locked', 'The file has not been decided on yet. Ask again.', {
-    headers: { 'Retry-After': '5' },
-  })
 }
 
 /**

@@ -47,6 +47,7 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   const right = await afterWriter(context, request, first)
   // The next request gets the reason: a client that finds no upload here would start over.
   if (!isRejected(right.upload)) assertStillThere(right.upload, context.clock.now())
+  assertMayLookComplete(right.upload)
   await noteOffsetRequest(context, right.upload)
   return right
 }
@@ -61,6 +62,16 @@ async function afterWriter(
   if (!leased || status !== 'uploading') return right
   await context.leases.waitUntilFree({ fileId: id, fence: leaseFence })
   return authenticateToContinue(context, request)
+}
+
+/**
+ * An empty file has no last byte to withhold until it is allowed: clients would treat its offset, which equals its
+ * length, as success.
+ */
+function assertMayLookComplete({ status, lengthBytes, decision }: UploadRow): void {
+  if (lengthBytes !== 0 || status === 'uploading' || decision === null) return
+  if (decision.state === 'rejected') throw rejected(decision.reason)
+  if (decision.state !== 'allowed') throw stillUndecided()
 }
 
 /**
@@ -81,6 +92,13 @@ export function hasObject(
   status: UploadRow['status'] | Appended['state'],
 ): status is 'transferred' | 'partially_transferred' {
   return status === 'transferred' || status === 'partially_transferred'
+}
+
+/** For files without a last byte that could be withheld. */
+export function stillUndecided(): SluiceError {
+  return new SluiceError('upload_locked', 'The file has not been decided on yet. Ask again.', {
+    headers: { 'Retry-After': '5' },
+  })
 }
 
 function busy(cause?: unknown): SluiceError {
