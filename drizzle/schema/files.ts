@@ -107,6 +107,8 @@ export const files = pgTable(
     failureReason: text(),
     /** Null until a deferred length is known. */
     lengthBytes: bytes(),
+    /** True if the length was declared after every byte had arrived, so the client knew the final offset before it. */
+    lengthCameLast: boolean(),
     /** The confirmed offset: durable bytes from the start, without gaps. Never goes back. */
     offsetBytes: bytes().notNull().default(0),
     /** Running CRC32 of the confirmed bytes. */

@@ -167,6 +167,61 @@ describeWithDatabase('decisions', (database) => {
     },
   )
 
+  const appendEnd = {
+    TUS: (url: string) => client.patch(url, 500, Buffer.alloc(0), { 'Upload-Length': '500' }),
+    'Resumable Uploads for HTTP': (url: string) =>
+      byDraft('PATCH', url, {
+        'Upload-Offset': '500',
+        'Upload-Complete': '?1',
+        'Content-Type': 'application/partial-upload',
+      }),
+  }
+  it.each([
+    [
+      'TUS',
+      { status: 423, undecided: { 'upload-defer-length': '1' }, allowed: { 'upload-length': '500' } },
+      async () => {
+        const url = await client.begin(null)
+        await client.patch(url, 0, randomBytes(500))
+        return url
+      },
+    ],
+    [
+      'Resumable Uploads for HTTP',
+      { status: 503, undecided: { 'upload-complete': '?0' }, allowed: { 'upload-complete': '?1' } },
+      async () => {
+        const headers = { 'Upload-Draft-Interop-Version': '8', 'Upload-Complete': '?0' }
+        const { collection: url, token } = client
+        const created = await httpCall({ method: 'POST', url, token, body: randomBytes(500), headers })
+        return created.headers.location!
+      },
+    ],
+  ] as const)(
+    'about a file whose length its client declares after the last byte, by %s',
+    async (protocol, told, begin) => {
+      const end = appendEnd[protocol]
+      const head = async (url: string) => (protocol === 'TUS' ? client.head(url) : byDraft('HEAD', url))
+      decider.answer = () => ({ allow: false, reason: REASON })
+      const bad = await begin()
+      expect(problem(await end(bad))).toEqual(REJECTED)
+      expect((await head(bad)).headers).toMatchObject({ 'upload-offset': '500', ...told.undecided })
+      expect(problem(await end(bad))).toEqual(REJECTED)
+      decider.answer = () => ({ defer: true })
+      const good = await begin()
+      for (const _ of ['first', 'again']) {
+        expect((await end(good)).status).toBe(told.status)
+        // The client may no longer have the last byte.
+        const { headers } = await head(good)
+        expect(headers).toMatchObject({ 'upload-offset': '500', ...told.undecided })
+        expect(headers['upload-length']).toBeUndefined()
+      }
+      await allow(fileIdOf(good))
+      await reconcileUploads(node.context)
+      expect([201, 204]).toContain((await end(good)).status)
+      expect((await head(good)).headers).toMatchObject({ 'upload-offset': '500', ...told.allowed })
+    },
+  )
+
   it('about an import from a URL, asked only for the entire file', async () => {
     const bytes = randomBytes(500)
     const source = await openSource((req, res) => sendFile(req, res, { bytes, etag: '"one"' }))

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import { waitForDecision } from '../../uploads/decisions/decide.ts'
-import type { Upload } from '../../uploads/opening/upload.ts'
+import type { Progress, Upload } from '../../uploads/opening/upload.ts'
 import { rejected, toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
@@ -19,11 +19,14 @@ export async function afterDecision(
   { isGated, fileId, progress }: Pick<Upload, 'isGated' | 'fileId' | 'progress'>,
   appended: Appended,
 ): Promise<Appended> {
-  const { lengthBytes } = progress
+  const { lengthBytes, lengthCameLast } = progress
   if (isGated && appended.state === 'uploading')
-    return { ...appended, offsetBytes: toldOffset({ ...appended, lengthBytes, decision: { state: 'due' } }) }
+    return {
+      ...appended,
+      offsetBytes: toldOffset({ ...appended, lengthBytes, lengthCameLast, decision: { state: 'due' } }),
+    }
   if (!isGated || appended.why === 'cut') return appended
-  return { ...appended, ...(await decided(context, { fileId, lengthBytes })) }
+  return { ...appended, ...(await decided(context, { fileId, progress })) }
 }
 
 type Decided = Pick<Appended, 'state' | 'offsetBytes' | 'result'>
@@ -31,18 +34,18 @@ type Decided = Pick<Appended, 'state' | 'offsetBytes' | 'result'>
 /** The same for a repeated request. */
 export async function decided(
   context: UploadContext,
-  { fileId, lengthBytes }: { fileId: string; lengthBytes: number | null },
+  { fileId, progress }: { fileId: string; progress: Pick<Progress, 'lengthBytes' | 'lengthCameLast'> },
 ): Promise<Decided> {
   const standing = await waitForDecision(context, fileId)
-  const offsetBytes = lengthBytes ?? 0
+  const offsetBytes = progress.lengthBytes ?? 0
   // The file has no hook, or no longer has a record.
   if (!standing) return { state: 'transferring', offsetBytes }
   const { status, state, reason, result } = standing
   if (state === 'rejected') throw rejected(reason)
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
   if (state === 'allowed') return { state: hasObject(status) ? status : 'transferring', offsetBytes, result }
-  // An empty file has no last byte to withhold, nor does one whose bytes arrived with other uploads.
-  if (offsetBytes === 0) throw stillUndecided()
+  // No byte is left to withhold: the file is empty, its bytes arrived with other uploads, or its client knows of all.
+  if (offsetBytes === 0 || progress.lengthCameLast) throw stillUndecided()
   return { state: 'undecided', offsetBytes: offsetBytes - 1 }
 }
 

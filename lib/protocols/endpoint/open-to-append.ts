@@ -93,8 +93,8 @@ async function prepare(
   chunk: Chunk,
 ): Promise<number> {
   assertStillThere({ ...right.upload, expiresAtMs: upload.progress.expiresAtMs }, context.clock.now())
-  const { offsetBytes, lengthBytes } = upload.progress
+  const { offsetBytes, lengthBytes, lengthCameLast } = upload.progress
   const { decision } = right.upload
-  assertOffset(offsetBytes, chunk, toldOffset({ offsetBytes, lengthBytes, decision }))
+  assertOffset(offsetBytes, chunk, toldOffset({ offsetBytes, lengthBytes, lengthCameLast, decision }))
   return prepareToAppend(context, right, upload, chunk)
 }

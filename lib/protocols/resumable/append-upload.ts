@@ -101,11 +101,11 @@ async function replay(
   { right, chunk, about }: { right: UploadRight; chunk: Append; about: Parameters<typeof appendResponse>[3] },
 ): Promise<UploadResponse> {
   const { upload } = right
-  const { id: fileId, lengthBytes, offsetBytes } = upload
+  const { id: fileId, offsetBytes } = upload
   const isRepeated = repeatsLastByte(upload, chunk)
   if (!isRepeated) assertOffset(toldOffset(upload), chunk)
   if (!chunk.complete || (chunk.bytes !== 0 && !isRepeated)) throw alreadyComplete()
   const state = hasObject(upload.status) ? ('transferred' as const) : ('transferring' as const)
-  const now = upload.decision ? await decided(context, { fileId, lengthBytes }) : { offsetBytes, state }
+  const now = upload.decision ? await decided(context, { fileId, progress: upload }) : { offsetBytes, state }
   return appendResponse(version, { fileId, progress: upload }, { ...now, why: 'end' }, about)
 }

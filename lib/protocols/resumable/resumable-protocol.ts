@@ -1,5 +1,5 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { toldOffset } from '../../uploads/rules/decision.ts'
+import { toldProgress } from '../../uploads/rules/decision.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { METHODS } from '../endpoint/cors.ts'
 import { resultHeader } from '../endpoint/decision.ts'
@@ -48,9 +48,9 @@ function assertBare({ method, headers }: UploadRequest, names: string[]): void {
 async function reportOffset(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const version = spokenVersion(request.headers)
   const right = await lookUp(context, request)
-  const { status, lengthBytes, expiresAtMs } = right.upload
-  const offsetBytes = toldOffset(right.upload)
-  const complete = status !== 'uploading' && offsetBytes === right.upload.offsetBytes
+  const { status, expiresAtMs } = right.upload
+  const { offsetBytes, lengthBytes } = toldProgress(right.upload)
+  const complete = status !== 'uploading' && offsetBytes === lengthBytes
   return {
     status: 204,
     headers: {

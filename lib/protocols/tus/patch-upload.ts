@@ -63,9 +63,9 @@ async function finishedResponse(
   if (!isRepeated) assertOffset(toldOffset(upload), chunk)
   if (chunk.bytes !== 0 && !isRepeated)
     throw new SluiceError('file_too_large', 'The upload already has all its bytes.')
-  const { id: fileId, lengthBytes, offsetBytes } = upload
+  const { id: fileId, offsetBytes } = upload
   const now = upload.decision
-    ? await decided(context, { fileId, lengthBytes })
+    ? await decided(context, { fileId, progress: upload })
     : { offsetBytes, result: undefined }
   return { status: 204, headers: { 'Upload-Offset': String(now.offsetBytes), ...resultHeader(now.result) } }
 }

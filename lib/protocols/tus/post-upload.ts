@@ -103,7 +103,7 @@ async function joinUploads(
   noteRequest({ fileId })
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, fileId) }
   if (!right.pipe.hooks.includes('before_complete')) return { status: 201, headers: location }
-  const { result } = await decided(context, { fileId, lengthBytes: null })
+  const { result } = await decided(context, { fileId, progress: { lengthBytes: null, lengthCameLast: null } })
   return { status: 201, headers: { ...location, ...resultHeader(result) } }
 }
 

@@ -1,7 +1,7 @@
 import { TUS_RESUMABLE } from '@tus/server'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { mayConcatenate } from '../../uploads/opening/may-create.ts'
-import { toldOffset } from '../../uploads/rules/decision.ts'
+import { toldProgress } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
 import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
 import { METHODS } from '../endpoint/cors.ts'
@@ -44,9 +44,10 @@ async function headUpload(context: UploadContext, request: UploadRequest): Promi
 }
 
 function describe(upload: UploadRow): Record<string, string> {
-  const { lengthBytes, uploadMetadataHeader, status } = upload
+  const { uploadMetadataHeader, status } = upload
+  const { offsetBytes, lengthBytes } = toldProgress(upload)
   return {
-    'Upload-Offset': String(toldOffset(upload)),
+    'Upload-Offset': String(offsetBytes),
     ...resultHeader(upload.decision?.result),
     ...(lengthBytes === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(lengthBytes) }),
     ...(uploadMetadataHeader !== null && { 'Upload-Metadata': uploadMetadataHeader }),

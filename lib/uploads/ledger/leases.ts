@@ -31,6 +31,7 @@ export type Taken = {
   fence: number
   offsetBytes: number
   lengthBytes: number | null
+  lengthCameLast: boolean | null
   crc32: number
   /** Another request may have declared it since this one was admitted. */
   declaredCrc32: number | null
@@ -89,7 +90,8 @@ export async function takeLease(
       from free where f.id = free.id
       returning f.*, free.planned, free.resumed, free.lease_lapsed
     )
-    select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
+    select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.length_came_last as "lengthCameLast",
+      t.crc32,
       t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
       ${boundOf(sql`t`)} as bound, (select json_agg(json_build_object('multipartId', d.multipart_id,

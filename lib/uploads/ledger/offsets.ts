@@ -122,6 +122,7 @@ function moved(change: Advance, nowMs: number): SQL {
 type Standing = {
   offsetBytes: number
   lengthBytes: number | null
+  lengthCameLast: boolean | null
   status: FileStatus
   decision: Pick<FileDecision, 'state'> | null
 }
@@ -129,7 +130,7 @@ type Standing = {
 export async function currentOffset(db: Db, fileId: string): Promise<Standing | undefined> {
   const [row] = await rows<Standing>(
     db,
-    sql`select offset_bytes as "offsetBytes", length_bytes as "lengthBytes", status,
+    sql`select offset_bytes as "offsetBytes", length_bytes as "lengthBytes", length_came_last as "lengthCameLast", status,
         case when decision is not null then json_build_object('state', decision) end as decision
       from files where id = ${fileId}::uuid`,
   )

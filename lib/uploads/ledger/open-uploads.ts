@@ -142,8 +142,8 @@ export async function recordLength(
   await db.transaction(async (tx) => {
     const [file] = await rows<{ workspaceId: string }>(
       tx,
-      sql`update files set length_bytes = ${lengthBytes}::bigint, reserved_bytes = ${restBytes}::bigint,
-          reserved_month = ${monthOf(granting.nowMs)}
+      sql`update files set length_bytes = ${lengthBytes}::bigint, length_came_last = ${restBytes === 0 || null}::boolean,
+          reserved_bytes = ${restBytes}::bigint, reserved_month = ${monthOf(granting.nowMs)}
         where id = ${lease.fileId}::uuid and ${heldBy(lease)} and length_bytes is null
           and status = 'uploading'
         returning workspace_id as "workspaceId"`,

@@ -56,6 +56,8 @@ export type UploadRow = {
   protocol: FileProtocol
   status: FileStatus
   lengthBytes: number | null
+  /** True if it was declared after every byte had arrived. */
+  lengthCameLast: boolean | null
   offsetBytes: number
   crc32: number
   partBytes: number | null

@@ -66,7 +66,14 @@ const hasBegun = (held: readonly { multipartId: string | null }[]) =>
   held.some(({ multipartId }) => multipartId !== null)
 
 /** The row values of an upload without bytes. */
-const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, hasBegun: false }
+const EMPTY = {
+  lengthCameLast: null,
+  offsetBytes: 0,
+  crc32: 0,
+  tailBytes: 0,
+  reservationLapsed: false,
+  hasBegun: false,
+}
 
 type Fresh = Pick<
   UploadRow,
@@ -115,7 +122,10 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
 }
 
 type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'declaredCrc32' | 'decision'> &
-  Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'> &
+  Pick<
+    Taken,
+    'lengthBytes' | 'lengthCameLast' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'
+  > &
   Pick<Taken, 'expirySeconds' | 'expiresAtMs' | 'expiresByMs'>
 
 /** The only place where an upload object is built. */

@@ -57,15 +57,23 @@ export class Progress {
   #confirmed: Confirmed
   #expiresAtMs: number
   #lengthBytes: number | null
+  #lengthCameLast: boolean | null
   #reservationLapsed: boolean
 
   constructor(
-    row: Confirmed & Expiry & { expiresAtMs: number; lengthBytes: number | null; reservationLapsed: boolean },
+    row: Confirmed &
+      Expiry & {
+        expiresAtMs: number
+        lengthBytes: number | null
+        lengthCameLast: boolean | null
+        reservationLapsed: boolean
+      },
   ) {
     this.expiry = row
     this.#confirmed = row
     this.#expiresAtMs = row.expiresAtMs
     this.#lengthBytes = row.lengthBytes
+    this.#lengthCameLast = row.lengthCameLast
     this.#reservationLapsed = row.reservationLapsed
   }
 
@@ -90,6 +98,11 @@ export class Progress {
     return this.#lengthBytes
   }
 
+  /** It was declared after every byte had arrived. */
+  get lengthCameLast(): boolean | null {
+    return this.#lengthCameLast
+  }
+
   /** Quota is no longer reserved for the missing bytes. */
   get reservationLapsed(): boolean {
     return this.#reservationLapsed
@@ -104,6 +117,7 @@ export class Progress {
   /** Called by `declareLength`. */
   lengthDeclared(lengthBytes: number): void {
     this.#lengthBytes = lengthBytes
+    this.#lengthCameLast = lengthBytes === this.offsetBytes
   }
 
   /** Called by `renewReservation`. */

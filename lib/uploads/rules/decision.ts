@@ -14,9 +14,11 @@ export type FileDecision = {
   result: unknown
 }
 
-type Decided = {
-  lengthBytes: number | null
-  offsetBytes: number
+type Progress = { offsetBytes: number; lengthBytes: number | null }
+
+type Decided = Progress & {
+  /** The client declared the length after every byte had arrived. */
+  lengthCameLast: boolean | null
   decision: Pick<FileDecision, 'state'> | null
 }
 
@@ -37,15 +39,20 @@ export function isRejected({ decision }: Pick<Decided, 'decision'>): boolean {
 }
 
 /**
- * The offset reported to clients. Common clients treat an upload whose offset equals its length as finished, and one
+ * The progress reported to clients. Common clients treat an upload whose offset equals its length as finished, and one
  * whose HEAD fails as lost. So until the object is allowed, the last byte appears to be missing, and the request that
- * sends it again gets the decision.
+ * sends it again gets the decision. A client that was told the final offset before it declared the length may no longer
+ * have that byte, so for it the length appears to be missing instead.
  */
-export function toldOffset(file: Decided): number {
-  const { offsetBytes, lengthBytes, decision } = file
-  if (lengthBytes === null || decision === null || decision.state === 'allowed') return offsetBytes
-  return Math.min(offsetBytes, Math.max(lengthBytes - 1, 0))
+export function toldProgress(file: Decided): Progress {
+  const { offsetBytes, lengthBytes, lengthCameLast, decision } = file
+  if (lengthBytes === null || decision === null || decision.state === 'allowed')
+    return { offsetBytes, lengthBytes }
+  if (lengthCameLast) return { offsetBytes, lengthBytes: null }
+  return { offsetBytes: Math.min(offsetBytes, Math.max(lengthBytes - 1, 0)), lengthBytes }
 }
+
+export const toldOffset = (file: Decided): number => toldProgress(file).offsetBytes
 
 /** The status keeps common clients from trying again. */
 export function rejected(reason: string | null): SluiceError {

@@ -1,0 +1,1 @@
+ALTER TABLE "files" ADD COLUMN "length_came_last" boolean;
