@@ -22,13 +22,13 @@ const sentence = (dataDir: string): string => {
   return ''
 }
 
-it('creates a folder only for its owner, and uses an existing one', () => {
+it('creates a folder that only its owner can access, and uses an existing one', () => {
   expect(sentence(join(folder, 'a/b'))).toBe('')
   expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700)
   expect(sentence(join(folder, 'a/b'))).toBe('')
 })
 
-it('restricts access to its own folder, and to no other', () => {
+it('restricts access to its own folder, and to no other folder', () => {
   const modeOf = (path: string) => statSync(path).mode & 0o066
   const [ours, theirs] = [join(folder, 'ours'), join(folder, 'theirs')]
   for (const path of [ours, theirs]) mkdirSync(path, { mode: 0o755 })
@@ -48,7 +48,8 @@ it('reports a file in its place, or in the place of a parent folder', () => {
 })
 
 it('reports missing write permission', ({ skip }) => {
-  if (process.platform !== 'linux') return skip('There is no /sys, where nobody can create a folder.')
+  if (process.platform !== 'linux')
+    return skip('There is no /sys, the folder in which nobody can create folders.')
   expect(sentence('/sys/sluice')).toMatch(
     /^Sluice cannot use \/sys\/sluice: (this user cannot write there|its file system is read-only)\. .* DATA_DIR/,
   )
@@ -60,7 +61,7 @@ it('reports a full disk', ({ skip }) => {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', disk], { stdio: 'ignore' })
   } catch {
-    return skip('Only root may mount a small disk, and not in every container.')
+    return skip('Mounting a small disk requires root, and not every container allows it.')
   }
   try {
     expect(sentence(disk)).toBe(

@@ -15,10 +15,10 @@ import { StartError } from './kernel/errors.ts'
 import { explainFolder } from './log/say-fault.ts'
 
 const MiB = 1024 * 1024
-/** With less than this, the embedded database fails within minutes and with its own error. */
+/** With less space than this, the embedded database fails within minutes, with an error of its own. */
 const MIN_FREE_BYTES = 32 * MiB
 
-/** The folder of the embedded parts, accessible only to its owner. */
+/** Creates the folder of the embedded parts, accessible only to its owner. */
 export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -36,8 +36,8 @@ export function makeDataDir(dataDir: string): void {
 }
 
 /**
- * Also accepts a folder created by something else, once it is ours. Root runs PostgreSQL as another user, who must be
- * able to pass through the folder but need not see its contents.
+ * Restricts access to an existing folder, too, once it contains Sluice's secrets. Root runs PostgreSQL as another
+ * user, who must be able to pass through the folder, but does not have to list its contents.
  */
 function keepOthersOut(dataDir: string): void {
   const { mode, uid } = statSync(dataDir)
@@ -48,7 +48,7 @@ function keepOthersOut(dataDir: string): void {
 
 export type LocalSecrets = { encryptionKey: string; authSecret: string; metricsToken: string }
 
-/** The embedded default's keys: generated once, readable only by their owner. */
+/** The keys used without DATABASE_URL: generated once, and readable only by their owner. */
 export function readLocalSecrets(dataDir: string): LocalSecrets {
   const file = join(dataDir, 'secrets.json')
   const random = () => randomBytes(32).toString('base64')
@@ -64,8 +64,8 @@ export function readLocalSecrets(dataDir: string): LocalSecrets {
 }
 
 /**
- * A lock that the operating system releases when the process ends, however it ends. Node has no flock; SQLite takes
- * one, and nothing is ever written to its file. Undefined while another process holds it.
+ * A lock that the operating system releases when the process ends, however it ends. Node has no flock, so SQLite
+ * takes the lock, on a file that nothing is written to. Undefined while another process holds it.
  */
 export function lockFolder(folder: string): (() => void) | undefined {
   const lock = new (loadSqlite().DatabaseSync)(`${folder}.lock`, { timeout: 0 })
@@ -82,7 +82,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
 
 const SQLITE_BUSY = 5
 
-/** Node 22 prints a warning at each start that SQLite is experimental, which does not help anyone. */
+/** At each start, Node 22 prints a warning that SQLite is experimental. Nobody needs it, so it is suppressed. */
 function loadSqlite(): typeof import('node:sqlite') {
   const { emitWarning } = process
   process.emitWarning = () => {}
@@ -93,7 +93,7 @@ function loadSqlite(): typeof import('node:sqlite') {
   }
 }
 
-/** Describes who holds the lock. */
+/** Describes the process that holds the lock. */
 export function holderOf(folder: string): string {
   try {
     return `process ${Number.parseInt(readFileSync(`${folder}.pid`, 'utf8'), 10)}`

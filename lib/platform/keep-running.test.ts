@@ -5,7 +5,7 @@ import { createLogger } from './log/log.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** What was started, and how to end the newest one. */
+/** A program that counts its starts, and whose newest process the test can end. */
 function program() {
   let end: (why: string) => void = () => {}
   const program = {

@@ -13,7 +13,7 @@ const LONGEST_PAUSE_MS = 5000
 /** A process that ran for this long before it ended is restarted immediately. */
 const STEADY_MS = 10_000
 
-/** Starts it, and restarts it whenever it ends unexpectedly, until it is stopped. */
+/** Starts a program, and restarts it whenever it ends unexpectedly, until it is stopped. */
 export async function keepRunning(
   name: string,
   start: () => Promise<Running>,
@@ -32,7 +32,7 @@ export async function keepRunning(
       const next = await startAgain(start, { name, log, pauseMs, stopping: stopping.signal })
       if (!next) return
       current = next
-      // It came up while being stopped: `stop` ends it.
+      // The program started while it was being stopped: `stop` ends it.
       if (stopping.signal.aborted) return
     }
   }

@@ -21,7 +21,7 @@ export function createMetrics() {
   return {
     registry,
     http: histogram('sluice_http_seconds', 'Time to respond to a request', ['handler', 'method', 'status']),
-    uploadBytes: counter('sluice_upload_bytes_total', 'Bytes of uploads confirmed'),
+    uploadBytes: counter('sluice_upload_bytes_total', 'Confirmed bytes of uploads'),
     uploadsOpen: gauge('sluice_upload_requests_open', 'Requests that are currently sending bytes'),
     uploadsFinished: counter('sluice_uploads_total', 'Uploads that ended', ['status']),
     destinationsFailed: counter(
@@ -29,16 +29,18 @@ export function createMetrics() {
       'Best-effort destinations that were abandoned',
       ['reason'],
     ),
-    repairs: counter('sluice_repairs_total', 'Attempts to copy an object to a destination without it', [
-      'outcome',
-    ]),
+    repairs: counter(
+      'sluice_repairs_total',
+      'Attempts to copy an object to a destination that is missing it',
+      ['outcome'],
+    ),
     resumes: counter('sluice_upload_resumes_total', 'Uploads that continued after an interruption'),
     contentVerified: counter('sluice_upload_content_total', 'Files whose content was verified', ['outcome']),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not have to send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken over from others', ['how']),
     renewalsLate: counter(
       'sluice_lease_renewals_late_total',
-      'Leases renewed late: a longer delay may lose them',
+      'Leases renewed late, which may be lost after a longer delay',
     ),
     bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
     bucketBytes: counter('sluice_bucket_bytes_total', 'Bytes accepted by buckets, at each destination', [
@@ -48,7 +50,7 @@ export function createMetrics() {
     tokens: counter('sluice_tokens_total', 'Token API responses', ['code']),
     webhookAttempts: counter('sluice_webhook_attempts_total', 'Attempts to deliver a webhook', ['outcome']),
     webhookSeconds: histogram('sluice_webhook_seconds', 'Duration of an attempt'),
-    webhookDelay: histogram('sluice_webhook_delay_seconds', 'From the event to its first attempt'),
+    webhookDelay: histogram('sluice_webhook_delay_seconds', 'Time from an event to the first attempt'),
     hookAttempts: counter('sluice_hook_attempts_total', 'Attempts to ask a hook', ['hook', 'outcome']),
     hookDecisions: counter('sluice_hook_decisions_total', 'Hook decisions', ['hook', 'decision']),
     hookSeconds: histogram('sluice_hook_seconds', 'Duration of a decision hook attempt', ['hook']),
@@ -70,7 +72,7 @@ function current(gauge: MakeGauge) {
   }
 }
 
-/** For all of Sluice, as each worker finds it in the database. */
+/** Gauges for all of Sluice, as each worker reads them from the database. */
 function backlog(gauge: MakeGauge) {
   return {
     backlogMeasured: gauge(

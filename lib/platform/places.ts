@@ -1,6 +1,7 @@
 /**
  * Limits the number of open streams in this process, and per owner. When all places are taken, an owner with fewer
- * gets a place from the one with the most, so nobody is excluded by others' surplus, however many owners there are.
+ * gets a place from the owner with the most, so nobody is locked out by others that have many, however many owners
+ * there are.
  */
 export type Places = {
   /** `giveUp` is called if another owner needs the place more and has taken it. */
@@ -23,8 +24,7 @@ export function createPlaces({ most, mostForEach }: { most: number; mostForEach:
   }
   const makeRoom = (size: number): boolean => {
     const [owner, greediest] = [...taken].reduce((one, other) => (other[1].size > one[1].size ? other : one))
-    // With one place less, they still have as many as the newcomer: otherwise two owners would keep taking it from
-    // each other.
+    // This owner must then still have as many as the newcomer, or two owners would keep taking the place in turn.
     if (greediest.size < size + 2) return false
     const newest = [...greediest].at(-1)!
     free(owner, newest)

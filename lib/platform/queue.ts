@@ -15,14 +15,14 @@ export type QueueName = (typeof QUEUES)[number]
 export type Queue = {
   /** Commits or rolls back with `tx`. */
   enqueue(tx: Db, queue: QueueName, data: object, options?: { startAfter?: Date }): Promise<void>
-  /** Adds many in one statement. */
+  /** Adds many jobs in one statement. */
   enqueueAll(tx: Db, queue: QueueName, jobs: { data: object; startAfter?: Date }[]): Promise<void>
   work<Data extends object>(
     queue: QueueName,
     concurrency: number,
     handle: (data: Data) => Promise<void>,
   ): Promise<void>
-  /** Takes all available jobs at once, up to `batchSize`: for jobs that are cheaper together. */
+  /** Takes all available jobs at once, up to `batchSize`, for jobs that are cheaper to process together. */
   workBatches<Data extends object>(
     queue: QueueName,
     batchSize: number,
@@ -34,8 +34,8 @@ export type Queue = {
 type QueueOptions = { worker: boolean; log: Logger }
 
 /**
- * The queue's own connections take and complete jobs; jobs are added on other connections. A database crash may
- * forget that a job was taken, and it is then taken again, so nothing waits for the disk.
+ * The queue's own connections take and complete jobs; jobs are added on other connections. If the database forgets in
+ * a crash that a job was taken, the job is taken again, so nothing has to wait for the disk.
  */
 const NO_WAIT = '-c synchronous_commit=off'
 
@@ -47,7 +47,7 @@ export async function openQueue({ direct }: DatabaseHandle, options: QueueOption
   const place = typeof address === 'string' ? { connectionString: address } : address
   const boss = new PgBoss({
     ...place,
-    // From pg, which pg-boss uses to connect.
+    // An option of pg, which pg-boss uses to connect.
     ...({ stream: socket } as object),
     max: isBesidePooler ? 2 : 4,
     application_name: 'sluice-queue',
@@ -91,8 +91,8 @@ const LOST =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|LISTEN\/NOTIFY/
 
 /**
- * It only talks to the database, where a lost connection has no code. An error from one of its workers arrives as a
- * copy that is no longer an Error.
+ * pg-boss only talks to the database, and its error for a lost connection has no code. An error from one of its
+ * workers arrives as a copy that is no longer an Error.
  */
 function asFault(told: unknown): Error {
   const error = told instanceof Error ? told : Object.assign(new Error(), told)

@@ -6,7 +6,7 @@ import type { CoreRuntime } from './runtime.ts'
 /** A token bucket in the database, shared by all nodes. */
 type RateLimit = { burst: number; refillMs: number }
 
-/** Takes one, or throws `rate_limited` with the time until the next one. */
+/** Takes one token, or throws `rate_limited` with the time until the next one. */
 export async function takeFromLimit(
   { db, clock }: CoreRuntime,
   key: string,
@@ -26,7 +26,7 @@ export async function takeFromLimit(
   throw limitReached(refillMs)
 }
 
-/** Whether none are left, as an expression: for checks against a limit that something else consumes. */
+/** An SQL expression for whether no tokens are left, for checks against a limit that other code uses up. */
 export function isSpent(key: SQL, limit: RateLimit, nowMs: number): SQL {
   return sql`exists (select from rate_limits where key = ${key} and ${refilledBy(limit, instant(nowMs))} < 1)`
 }
@@ -50,7 +50,7 @@ function instant(ms: number): SQL {
 /** An entire site, such as an office, may use as much as this many of its networks. */
 const NETWORKS_OF_SITE = 4
 
-/** Takes one from an address's network, and one from its entire site. */
+/** Takes one token for an address's network, and one for its entire site. */
 export async function takeForAddress(
   runtime: CoreRuntime,
   what: string,
@@ -79,19 +79,19 @@ function limitsOfAddress(what: string, address: string, limit: RateLimit): [key:
 const GROUPS = 8
 
 /**
- * The key of a per-address limit. With IPv6, a single customer has at least a /64, and therefore an unlimited
+ * The key of a per-address limit. With IPv6, a single customer has at least a /64, and so a practically unlimited
  * number of addresses.
  */
 export function networkOf(address: string): string {
   return isIpv4(address) ? address : prefixOf(address, 64)
 }
 
-/** The block assigned to a site, so 65,536 of those networks; none for IPv4. */
+/** The block assigned to a site, which contains 65,536 of those networks. Undefined for IPv4. */
 export function siteOf(address: string): string | undefined {
   return isIpv4(address) ? undefined : prefixOf(address, 48)
 }
 
-/** Also if it is embedded in IPv6. */
+/** Also true for an IPv4 address embedded in IPv6. */
 const isIpv4 = (address: string) => !address.includes(':') || address.includes('.')
 
 function prefixOf(address: string, bits: 48 | 64): string {

@@ -22,7 +22,7 @@ export type Runtime = {
 /** The dependencies that most verbs need. */
 export type CoreRuntime = Pick<Runtime, 'db' | 'clock'>
 export type ConfiguredRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
-/** For a verb that also sends email. */
+/** The dependencies of a verb that also sends email. */
 export type MailingRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
 
 const KEY = Symbol.for('sluice.runtime')

@@ -8,9 +8,9 @@ import type { Logger } from './log/log.ts'
 export type Sweep = {
   name: string
   everyMs: number
-  /** The maximum per run. After a full run, there is more to do, and the next one does not wait. */
+  /** The maximum per run. After a full run, there may be more to do, so the next run does not wait. */
   batch?: number
-  /** It always finds something when there is any work, so it is not logged. */
+  /** True for a sweep that finds something whenever there is any work, so its runs are not logged. */
   routine?: true
   run(): Promise<number>
 }

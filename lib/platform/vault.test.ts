@@ -52,7 +52,7 @@ it("opens a column's secret only in that column of that row", () => {
   expect(() => vault.open(sealed, secretKey.row)).toThrow()
 })
 
-it('opens secrets that an older release bound only to the row, until none are left', () => {
+it('opens secrets that an older release bound only to the row, until there are none left', () => {
   const vault = createVault([first])
   const older = vault.seal('wJalrXUtnFEMI', secretKey.row)
   expect(vault.open(older, secretKey)).toBe('wJalrXUtnFEMI')

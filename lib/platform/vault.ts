@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from './db/database.ts'
 import { SluiceError, StartError } from './kernel/errors.ts'
 
-/** One of a row's columns with secrets. Older releases only bound secrets to `row`. */
+/** A column of a row that contains a secret. Older releases only bound secrets to `row`. */
 export type Place = { column: string; id: string; row: string }
 
 /**
@@ -13,19 +13,22 @@ export type Place = { column: string; id: string; row: string }
 export type Vault = {
   seal(text: string, context: string | Place): string
   open(sealed: string, context: string | Place): string
-  /** Sealed under the first key and in the current format, so there is nothing to rewrite. */
+  /** True if the secret is sealed under the first key and in the current format, so there is nothing to rewrite. */
   isCurrent(sealed: string, context: string | Place): boolean
 }
 
-/** Only bound to a context. */
+/** The format of a secret that is only bound to a context. */
 const PLAIN = 'v1'
-/** Also bound to its column. */
+/** The format of a secret that is also bound to its column. */
 const BOUND = 'v2'
 const CIPHER = 'aes-256-gcm'
-/** Without it, Node accepts a tag truncated to four bytes, which can be guessed. */
+/** Without this, Node accepts a tag truncated to four bytes, which can be guessed. */
 const TAG = { authTagLength: 16 }
 
-/** `boundOnly`: every column secret is bound to its column, so one bound only to its row was put there. */
+/**
+ * `boundOnly`: every secret in a column is already bound to the column, so one that is bound only to its row is a
+ * forgery.
+ */
 export function createVault(keys: Buffer[], { boundOnly = false } = {}): Vault {
   const byId = new Map(keys.map((key) => [keyId(key), key]))
   const [current] = keys
@@ -51,7 +54,7 @@ export function createVault(keys: Buffer[], { boundOnly = false } = {}): Vault {
           `No key in ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`,
         )
       if (boundOnly && version !== versionFor(context))
-        throw cannotOpen('This secret is not bound to its column, as all must be. Enter it again.')
+        throw cannotOpen('This secret is not bound to its column, which is required. Enter it again.')
       const part = (text: string) => Buffer.from(text, 'base64url')
       const decipher = createDecipheriv(CIPHER, key, part(iv), TAG)
         .setAAD(boundTo(context, version))
@@ -86,8 +89,8 @@ function keyId(key: Buffer): string {
 export const CANARY = 'canary'
 
 /**
- * Seals secrets in the format that every node on this database can open, which is the canary's. Locks the canary
- * until the transaction ends, so that a change of format waits for writes in the old one.
+ * Seals secrets in the canary's format, which every node on this database can open. Locks the canary until the
+ * transaction ends, so that a change of format waits for writes in the old format.
  */
 export async function sealsForColumns(tx: Db, vault: Vault): Promise<(text: string, place: Place) => string> {
   const [canary] = await rows<{ sealed: string }>(

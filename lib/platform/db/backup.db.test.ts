@@ -93,7 +93,7 @@ it('restores every row of every table', async () => {
   await expect(restoreBackup(restored, file)).rejects.toThrow('The database is already in use')
 })
 
-it('restores nothing from a file that is incomplete, newer, or no backup', async () => {
+it('restores nothing from a file that is incomplete, newer, or not a backup', async () => {
   await writeBackup(database.address, file)
   const text = readFileSync(file, 'utf8')
   const bad = join(folder, 'bad.backup')

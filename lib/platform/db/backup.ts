@@ -28,7 +28,7 @@ function readHeading(line: string | undefined): Heading | undefined {
 const writeTableStart = (table: string, columns: string[]): string =>
   `COPY "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) FROM stdin;\n`
 
-/** The table and the statement in such a line. */
+/** The table and the statement in a line that starts a table. */
 function readTableStart(line: string): { table: string; statement: string } | undefined {
   const [, statement, table] = line.match(/^(COPY "(\w+)" \((?:"\w+"(?:, )?)+\) FROM stdin);$/) ?? []
   return statement && table ? { table, statement } : undefined
@@ -79,7 +79,7 @@ async function tablesOf(tx: TransactionSql): Promise<Table[]> {
     order by c.relname`
 }
 
-/** Referenced tables come first. */
+/** Sorts tables so that referenced ones come first. */
 function inOrder(tables: Table[]): Table[] {
   const ordered = new Set<Table>()
   const put = (table: Table, below: Table[]) => {
@@ -125,7 +125,7 @@ async function* linesOf(file: string): AsyncGenerator<string, undefined> {
   yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
 }
 
-/** The schema of the backup: later migrations may have to change its data. */
+/** Creates the backup's schema, because later migrations may have to change its data. */
 async function prepareSchema(
   database: DatabaseHandle,
   client: ReturnType<typeof connect>,
@@ -144,7 +144,7 @@ async function prepareSchema(
 }
 
 const NOT_EMPTY =
-  'The database is already in use. Restore into an empty one: another DATABASE_URL or, without one, another DATA_DIR.'
+  'The database is already in use. Restore into an empty database: set another DATABASE_URL or, without one, another DATA_DIR.'
 
 async function fill(tx: TransactionSql, lines: AsyncGenerator<string>, file: string): Promise<number> {
   let tables = 0

@@ -10,7 +10,7 @@ describeWithDatabase('the database', (database) => {
     expect(await migrationsApplied(database().db)).toBe(true)
   })
 
-  it('returns the same types: rows, bigint as number, bytes as sent, arrays', async () => {
+  it('returns the expected types: rows, bigint as number, bytes as sent, arrays', async () => {
     const sent = Buffer.from([0, 1, 2, 250, 255, 10, 92])
     const [row] = await rows<{ n: number; b: Uint8Array; j: unknown; t: string[]; u: string[] }>(
       database().db,

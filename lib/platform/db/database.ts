@@ -6,22 +6,22 @@ import type { RecentCommits } from './recent-commits.ts'
 
 /**
  * The database as the rest of Sluice sees it: PostgreSQL, whether Sluice runs it or was given its address. A verb
- * takes a `Db`, which a transaction also is, so that it can join its caller's transaction.
+ * takes a `Db`, which may also be a transaction, so that it can join its caller's transaction.
  */
 export type Db = PgDatabase<PgQueryResultHKT, typeof schema>
 
-/** A URL, or where an embedded database listens: a folder with its socket is also a host. */
+/** A URL, or the place where an embedded database listens, whose host may be the folder with its socket. */
 export type Address = string | Place
 export type Place = { host: string; port: number; user: string; password: string; database: string }
 
 export type DatabaseHandle = {
-  /** `embedded`: only for this process. */
+  /** `embedded`: no other process uses the database. */
   kind: 'embedded' | 'postgres'
   address: Address
   /** A direct connection, without a pooler, to the server that accepts writes. */
   direct: Pick<Primary, 'address' | 'socket'> & { isBesidePooler: boolean }
   db: Db
-  /** Resolves if it responds and accepts writes. */
+  /** Resolves if the database responds and accepts writes. */
   reach(): Promise<void>
   /** Detects a pooler and adapts to it; returns what to report about it. */
   usePooler(): Promise<string | undefined>
@@ -35,8 +35,8 @@ export type DatabaseHandle = {
 const dialect = new PgDialect({ casing: 'snake_case' })
 
 /**
- * The rows of a handwritten statement, which PostgreSQL parses and plans once per connection: its text must be one of
- * few, with everything variable in parameters. `?prepare=false` in the database address turns that off.
+ * The rows of a handwritten statement, which PostgreSQL parses and plans once per connection. There must be few
+ * different texts, with everything variable in parameters. `?prepare=false` in the database address turns this off.
  */
 export async function rows<Row extends Record<string, unknown>>(db: Db, query: SQL): Promise<Row[]> {
   const statement = db._.session.prepareQuery(
@@ -48,18 +48,18 @@ export async function rows<Row extends Record<string, unknown>>(db: Db, query: S
   return [...((await statement.execute()) as unknown as Row[])]
 }
 
-/** Any name will do: postgres.js gives the statement its own. */
+/** Any name will do, because postgres.js gives the statement its own name. */
 const PREPARED = 'prepared'
 
-/** Reaches every listener when the transaction commits, and none if it does not. */
+/** Sends a notification, which reaches every listener when the transaction commits, and none if it rolls back. */
 export async function notify(db: Db, channel: string, payload: string): Promise<void> {
   await rows(db, sql`select pg_notify(${channel}, ${payload})`)
 }
 
 /**
  * Bytes as a parameter. postgres.js sends every parameter as text, and a bytea in hexadecimal, which is half again as
- * long and takes twice the CPU time: 500 ms for 80 MiB, compared with 240 here. PostgreSQL spends the same time on
- * both.
+ * long and takes twice the CPU time: 500 ms for 80 MiB, compared with 240 ms with this function. PostgreSQL spends
+ * the same time on both.
  */
 export function byteaParam(bytes: Uint8Array): SQL {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -85,5 +85,5 @@ export function compile(statement: SQL): { sql: string; params: unknown[] } | un
   return add(statement.queryChunks) ? { sql: text, params } : undefined
 }
 
-/** A NOTIFY channel for a workspace id, when something shown on its open pages changed. */
+/** The NOTIFY channel that gets a workspace's id when something shown on its open pages has changed. */
 export const LIVE_CHANNEL = 'sluice_live'

@@ -9,7 +9,7 @@ const UNREACHABLE = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  // Its name does not resolve, such as the name of a restarting container.
+  // The host name does not resolve, such as that of a restarting container.
   'ENOTFOUND',
   'EAI_AGAIN',
   'CONNECT_TIMEOUT',
@@ -38,10 +38,13 @@ const FULL = new Set(['ENOSPC', 'EDQUOT', '53100'])
 const LOCKED = new Set(['55P03', '40P01'])
 const ENDED_HERE = new Set(['CONNECTION_ENDED', 'CONNECTION_DESTROYED'])
 
-/** The database did not respond, is shutting down, or accepts no writes: the same request may succeed in a moment. */
+/**
+ * True if the database did not respond, is shutting down, or accepts no writes: the same request may succeed in a
+ * moment.
+ */
 export const isOutage = (error: unknown): boolean =>
   anyCode(error, (code) => UNREACHABLE.has(code) || REFUSING.has(code) || isConnectionException(code))
-/** One of our disks, or PostgreSQL's disk_full: nothing can be written until there is space. */
+/** A disk of this server is full, or PostgreSQL's is (disk_full): nothing can be written until there is space. */
 export const isDiskFull = (error: unknown): boolean => anyCode(error, (code) => FULL.has(code))
 /** lock_not_available, and deadlock_detected, which PostgreSQL may report as soon as the lock is requested. */
 export const isLockFailure = (error: unknown): boolean => anyCode(error, (code) => LOCKED.has(code))

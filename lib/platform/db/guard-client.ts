@@ -30,7 +30,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
             if (givenUp) reject(new Error(GIVEN_UP))
             else if (!over) resolve(result)
           },
-          // The statement's failure may have ended the session; that is known one turn later.
+          // The statement's failure may have ended the session, which is known one turn later.
           (error) => setImmediate(() => over || reject(error)),
         )
       })
@@ -46,7 +46,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
 
 const GIVEN_UP = 'This transaction was abandoned while the database was unavailable.'
 
-/** When abandoned, it is rolled back once the database is back, unless it was being committed. */
+/** An abandoned transaction is rolled back once the database is back, unless it was being committed. */
 function unlessAway<T>(begun: Promise<T>, outages: Watch, giveUp: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const settled = outages.begun((error) => {
@@ -71,11 +71,11 @@ type Unsafe = Sql['unsafe']
 type Kept = {
   resolve(result: unknown): void
   reject(error: unknown): void
-  /** Assigns it to a connection. */
+  /** Assigns the query to a connection. */
   handler(query: unknown): void
   args: unknown
   parameters: unknown
-  /** Set once it is on a connection. */
+  /** Set once the query is on a connection. */
   state: unknown
   executed: boolean
   cancelled: unknown
@@ -106,7 +106,7 @@ const CONNECT_AGAIN_MS = 50
 
 /**
  * Statements whose parameters are dropped once they are answered. postgres.js 3.4 keeps them in a query as long as
- * the query exists, and V8 keeps answered queries until it collects its entire heap: it filled up with the text of
+ * the query exists, and V8 keeps answered queries until it collects its entire heap, which filled up with the text of
  * tails. The outage watch sees statements start and end, and may abandon them. If a statement was not sent because
  * its new connection failed, it is tried again: others may be free by then, or a standby may have taken over.
  */
@@ -116,7 +116,7 @@ export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
     const { resolve, reject } = query
     const untilMs = performance.now() + CONNECT_PATIENCE_MS
     let isOver = false
-    // A transaction that starts takes a connection, and has to end to return it.
+    // A statement that starts a transaction takes a connection, which is only returned when the transaction ends.
     const begins = args[2] !== undefined && 'onexecute' in args[2]
     const ended = begins
       ? undefined
@@ -147,7 +147,10 @@ export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
 const wasNotSent = ({ state }: Kept, error: unknown) =>
   state === null && isOutage(error) && !isEndedHere(error)
 
-/** An abandoned statement is not sent later, except on a connection opened for it, which would hang without it. */
+/**
+ * An abandoned statement is not sent later, except on a connection that is being opened for it, which would otherwise
+ * hang.
+ */
 function forget(query: PendingQuery<Row[]> & Kept): void {
   if (query.state) return
   if (!query.executed) query.executed = true

@@ -33,7 +33,7 @@ it('groups requests that arrive in one turn of the event loop or while a group i
   expect(groups).toEqual([[1, 2], [3, 4], [5]])
 })
 
-it('keeps keys apart', async () => {
+it('keeps requests with different keys apart', async () => {
   const { groups, ends, double } = doubling()
   const all = Promise.all([1, -1].map(double))
   await turn()
@@ -42,7 +42,7 @@ it('keeps keys apart', async () => {
   expect(await all).toEqual([2, -2])
 })
 
-it('makes nobody wait for a group that hangs', async () => {
+it('does not make requests wait for a group that hangs', async () => {
   vi.useFakeTimers()
   const { groups, ends, double } = doubling()
   const first = double(1)
@@ -57,7 +57,7 @@ it('makes nobody wait for a group that hangs', async () => {
   expect(await first).toBe(2)
 })
 
-it('tries each alone if a group is refused, and fails all if the database is down', async () => {
+it('tries each request alone if a group is refused, and fails all if the database is down', async () => {
   const refused = new Error('refused')
   const { groups, ends, double } = doubling()
   const all = Promise.allSettled([1, 2, 3].map(double))

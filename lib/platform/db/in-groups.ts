@@ -7,14 +7,17 @@ type Waiting<Item, Result> = {
   reject(error: unknown): void
 }
 
-/** The group may have used a dead connection, which only shows after minutes: the next group uses a different one. */
+/**
+ * A group that takes longer may have used a dead connection, which only shows after minutes, so the next group uses a
+ * different one.
+ */
 const PATIENCE_MS = 2000
 
 /**
  * Combines simultaneous database requests into one statement or transaction. If no group with the same key is
  * running, a group starts with the next turn of the event loop; requests that arrive while one is running form the
  * next group. A single request therefore hardly waits, and under load many share one round trip, one lock and one
- * commit. `run` returns results in the order of its items. Handwritten, since no batching library continues past a
+ * commit. `run` returns results in the order of its items. Handwritten, because no batching library continues past a
  * group that hangs.
  */
 export function inGroups<Item, Result>(

@@ -82,7 +82,7 @@ describe('with a baseline that replaces earlier migrations', () => {
   }
   const everything = [...replaced, one.hash, two.hash].sort()
 
-  it('treats a database with exactly those as one with the baseline', async () => {
+  it('treats a database with exactly those migrations as one with the baseline', async () => {
     await record(...replaced)
     await migrate(handle.db, [one, two], { replaced })
     expect(await tables()).toEqual(['two'])
@@ -145,7 +145,7 @@ describe('while nodes are running', () => {
     await migrate(handle.db, [one, alter], {
       log,
       async pause() {
-        // Nothing waits for the lock that the migration has given up on.
+        // Writes do not have to wait for the lock that the migration has given up on.
         await handle.db.execute(sql`insert into one values (2)`)
         if (lines.length === 2) await upload.unsafe('commit').simple()
       },
@@ -167,7 +167,7 @@ describe('while nodes are running', () => {
     expect(lines).toMatchObject([{ msg: 'created the schema in an empty database', migrations: 2 }])
   })
 
-  it('builds an index alongside them, and rebuilds an interrupted one', async () => {
+  it('builds an index without blocking them, and rebuilds an interrupted one', async () => {
     const index = migration('create index concurrently if not exists one_n on one (n)')
     await migrate(handle.db, [one])
     await handle.db.execute(sql`create index one_n on one (n)`)

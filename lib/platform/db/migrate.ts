@@ -15,7 +15,7 @@ export const MIGRATIONS = readMigrationFiles({ migrationsFolder: FOLDER })
 const NAMES = readNames()
 /** The hashes of the migrations that created the baseline's schema before the baseline existed. */
 export const REPLACED = hashesBefore(MIGRATIONS[0]!)
-/** The lock's name: any fixed number. */
+/** The key of the advisory lock: an arbitrary fixed number. */
 const LOCK = 7_584_230_019
 const DUPLICATE_TABLE = '42P07'
 
@@ -24,7 +24,7 @@ function readNames(): Map<string, string> {
   return new Map(landed.map((line) => line.split(/\s+/) as [hash: string, name: string]))
 }
 
-/** The name of its file. */
+/** The name of the migration's file. */
 export const nameOf = ({ hash }: MigrationMeta) => NAMES.get(hash) ?? hash
 
 function hashesBefore(baseline: MigrationMeta): string[] {
@@ -65,7 +65,7 @@ type Run = {
   wanted: MigrationMeta[]
   replaced: string[]
   log: Logger | undefined
-  /** The database was empty, so that nothing waits for its migrations, and one line in the log is enough. */
+  /** True if the database was empty: nothing then waits for the migrations, and one line in the log is enough. */
   isNew: boolean | undefined
 }
 
@@ -75,8 +75,9 @@ type State = 'applied' | 'done' | 'busy'
 const BUSY_PAUSE_MS = 100
 
 /**
- * All statements on a table wait while this waits for its lock, so it soon gives up, before PostgreSQL would detect a
- * deadlock and possibly end an upload's transaction instead. Waiting statements continue before it tries again.
+ * While a migration waits for the lock on a table, all statements on that table wait, too. So it soon gives up,
+ * before PostgreSQL would detect a deadlock and possibly end an upload's transaction instead. Waiting statements
+ * continue before the next attempt.
  */
 const LOCK_WAIT_MS = 900
 const MIN_LOCK_WAIT_MS = 50
@@ -127,8 +128,8 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
 }
 
 /**
- * Nothing waits for the lock in the database: a concurrent index build waits for every statement that started before
- * it, including those waiting for its own lock.
+ * No statement waits for the advisory lock in the database: a concurrent index build waits for every statement that
+ * started before it, which would include statements waiting for its own lock.
  */
 function applyNext(db: Db, run: Run): Promise<State> {
   const { wanted, replaced, log } = run
@@ -142,7 +143,7 @@ function applyNext(db: Db, run: Run): Promise<State> {
     const recorded = found.map(({ hash }) => hash)
     run.isNew ??= recorded.length === 0
     const done = schemaOrFail(recorded, wanted, replaced)
-    // Also for an empty database, so that nodes of the version before the baseline can start on it.
+    // An empty database gets these, too, so that nodes of the version before the baseline can start on it.
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
     for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
     const next = wanted[done.length]
@@ -179,7 +180,7 @@ const UNKNOWN =
 
 /**
  * How many of the wanted migrations, in order, a database with these recorded hashes has; undefined if it cannot be
- * upgraded from there. Only a schema with all of them may also have others.
+ * upgraded from there. Only a schema with all of the wanted migrations may also have others.
  */
 export function schemaOf(
   recorded: readonly string[],
@@ -205,13 +206,13 @@ function isOlder(recorded: readonly string[], replaced: readonly string[]): bool
   return recorded.length < replaced.length && recorded.every((hash) => replaced.includes(hash))
 }
 
-/** `tx` holds the lock in any case. */
+/** `tx` holds the advisory lock, whether or not it runs the statements. */
 async function apply(tx: Db, migration: MigrationMeta, by: Db): Promise<void> {
   try {
     const startedAt = performance.now()
     for (const statement of migration.sql) {
       if (by !== tx) await dropInvalid(by, statement)
-      // The rows and tables it has locked block others while it waits for more.
+      // The rows and tables that the migration has locked block other statements while it waits for more locks.
       else await limitLockWait(tx, LOCK_WAIT_MS - (performance.now() - startedAt))
       await by.execute(sql.raw(statement))
     }
@@ -246,7 +247,7 @@ export async function migrationsOf(db: Db): Promise<MigrationMeta[]> {
   return schemaOrFail(found.map(({ hash }) => hash))
 }
 
-/** For the readiness probe: the database responds, and has every migration of this program. */
+/** For the readiness probe: true if the database responds, and has every migration of this program. */
 export async function migrationsApplied(db: Db): Promise<boolean> {
   const [row] = await rows<{ n: number }>(
     db,

@@ -10,7 +10,7 @@ import { isLockFailure } from './faults.ts'
  * partition, so that inserts succeed even if no worker runs.
  */
 export type Kept = {
-  /** Their months are dropped together. */
+  /** Tables whose months are dropped together. */
   tables: readonly string[]
   keptMs: number
   /** Rows found by this query postpone dropping their month. */
@@ -36,17 +36,17 @@ export async function monthsOf(db: Db, table: string): Promise<Month[]> {
   return found.map(({ month }) => month).filter((month) => month !== 'default')
 }
 
-/** The lock's name: any fixed number. */
+/** The key of the advisory lock: an arbitrary fixed number. */
 const LOCK = 7_584_230_020
 
 const TRIES = 40
-/** Waiting statements continue in between. */
+/** The pause between attempts, in which waiting statements continue. */
 const PAUSE_MS = 250
 
 /**
- * All statements on the table wait while this waits for them, so it soon gives up, before PostgreSQL would detect a
- * deadlock and possibly end an upload's transaction instead. It tries again: on a busy server, getting the lock takes
- * some luck.
+ * While this waits for a lock on a table, all statements on that table wait, too. So it soon gives up, before
+ * PostgreSQL would detect a deadlock and possibly end an upload's transaction instead. It then tries again: on a busy
+ * server, getting the lock takes some luck.
  */
 async function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number> {
   const once = () =>
@@ -93,7 +93,10 @@ async function make(db: Db, table: string, month: Month): Promise<number> {
   })
 }
 
-/** One table at a time, the first one last: as long as it has the month, the others may still have to drop theirs. */
+/**
+ * Drops one table's month at a time, and that of the first table last: as long as that table has the month, the
+ * others may still have to drop theirs.
+ */
 async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number): Promise<number> {
   let dropped = 0
   const over = (await monthsOf(db, tables[0]!)).filter((month) => isOver(month, keptMs, nowMs))
@@ -116,7 +119,7 @@ async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number
 
 const STRAYS_AT_ONCE = 1000
 
-/** Rows that fit into no month. */
+/** Deletes old rows that belong to no month. */
 async function deleteStrays(db: Db, table: string, beforeMs: number): Promise<number> {
   const rest = sql.identifier(`${table}_default`)
   const old = sql`select id from ${rest} where id < ${firstUuidAt(beforeMs)}::uuid order by id limit ${STRAYS_AT_ONCE}`
@@ -150,6 +153,6 @@ export function missingMonths(last: Month | undefined, nowMs: number): Month[] {
   return months
 }
 
-/** The entire month is past its retention. */
+/** True once the entire month is past its retention. */
 export const isOver = (month: Month, keptMs: number, nowMs: number): boolean =>
   startOf(nextMonth(month)) <= nowMs - keptMs

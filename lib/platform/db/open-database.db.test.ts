@@ -30,7 +30,7 @@ it('waits for a database that is not up yet, and says so every five seconds', as
   await line.close()
 })
 
-it('does not wait for a database that refuses it', async () => {
+it('does not wait for a database that refuses the connection', async () => {
   const address = new URL(inject('postgresUrl'))
   address.pathname = '/there-is-none'
   const database = openPostgres({ address: address.href, maxConnections: 2 })

@@ -16,7 +16,7 @@ export type DatabaseSettings = {
   databaseConnections?: number
 }
 
-/** The PostgreSQL at the configured address, otherwise our own in the data folder. */
+/** Opens the PostgreSQL at the configured address, or else Sluice's own in the data folder. */
 export async function openDatabase(
   { databaseUrl, databaseDirectUrl, dataDir, databaseConnections: maxConnections }: DatabaseSettings,
   options: { log: Logger; share?: boolean; outages?: Outages },

@@ -38,7 +38,7 @@ it('keeps no parameters of an answered statement, inside or outside of a transac
 it('fails quickly if it cannot connect, however often it has failed', async () => {
   const address = `postgres://nobody@127.0.0.1:${await freePort()}/none`
   const { db, close } = openPostgres({ address, maxConnections: 1 })
-  // By default, postgres.js waits for more than a minute for these to fail.
+  // By default, postgres.js would take more than a minute to fail these.
   for (let times = 0; times < 12; times++) await expect(rows(db, sql`select 1 as n`)).rejects.toThrow()
   await close()
 }, 30_000)

@@ -45,7 +45,7 @@ describe('a transaction whose session ends', () => {
   const DONE = message('C', Buffer.from('BEGIN\0'))
   const IN_TRANSACTION = message('Z', Buffer.from('T'))
 
-  /** It accepts `begin`, and then the session ends: immediately, or at the next statement. */
+  /** A server that accepts `begin`, and then ends the session: immediately, or at the next statement. */
   async function startEnding(when: 'at once' | 'at the next statement') {
     const gone = Promise.withResolvers<void>()
     const server = createServer((socket) => {
@@ -66,7 +66,7 @@ describe('a transaction whose session ends', () => {
   }
 
   it.each(['at once', 'at the next statement'] as const)(
-    '%s: it fails, and the process survives',
+    'fails, and the process survives (%s)',
     async (when) => {
       const { server, gone, handle } = await startEnding(when)
       const thrown: unknown[] = []

@@ -14,7 +14,7 @@ import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
 
 export type PostgresOptions = {
   address: Address
-  /** Without a pooler, for features that need a session: notifications and the queue. */
+  /** The address without a pooler, for features that need a session: notifications and the queue. */
   directAddress?: Address | undefined
   maxConnections?: number | undefined
   onNotice?: (message: string) => void
@@ -23,7 +23,7 @@ export type PostgresOptions = {
 
 /**
  * The pause between connection attempts. By default it grows to 20 s: statements would take that long to fail while
- * the database is down, and to succeed once it is back.
+ * the database is down, or to succeed once it is back.
  */
 const MAX_BACKOFF_SECONDS = 0.5
 
@@ -85,7 +85,7 @@ export function openPostgres({
 }
 
 /**
- * A server that accepts no writes is a standby by now: connections to it are useless, even when there is a primary
+ * A server that accepts no writes has become a standby: connections to it are useless, even when there is a primary
  * again.
  */
 function endingReadOnly(outages: Outages, primary: Primary): Outages {
@@ -102,7 +102,7 @@ function endingReadOnly(outages: Outages, primary: Primary): Outages {
   }
 }
 
-/** Uses separate connections: others wait until this is done. */
+/** Repeats recent commits over separate connections, because the others wait until this is done. */
 async function makeAgain(address: Address, recent: RecentCommits, { log }: { log: Logger }): Promise<void> {
   const { db, close } = openPostgres({ address, maxConnections: 4 })
   try {
@@ -127,8 +127,8 @@ function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Lo
 /**
  * A pooler such as PgBouncer may use a different session for each transaction. Notifications then do not arrive, so
  * they and the queue need DATABASE_DIRECT_URL; and a prepared statement only exists if the pooler prepares missing
- * statements again, as PgBouncer does from 1.21 with `max_prepared_statements`. Its behavior is detected once, at
- * startup.
+ * statements again, as PgBouncer does from 1.21 with `max_prepared_statements`. The pooler's behavior is detected
+ * once, at startup.
  */
 export async function usePooler(
   client: Sql,
@@ -147,7 +147,7 @@ export async function usePooler(
   return 'a pooler that does not keep prepared statements, so none are used; PgBouncer keeps them from 1.21 on with max_prepared_statements'
 }
 
-/** Its cancel key then does not match any server process. */
+/** Behind a pooler, a connection's cancel key does not match any server process. */
 async function isPooled(client: Sql): Promise<boolean> {
   const answer = await client.unsafe('select pg_backend_pid() as pid')
   return answer.state.pid !== answer[0]!.pid

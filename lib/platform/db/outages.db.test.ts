@@ -11,7 +11,7 @@ import { createOutages } from './outages.ts'
 
 const LONGER_THAN_A_CONNECTION_MAY_TAKE_MS = 2100
 
-/** Like a process that loads a large page, or gets no CPU time. */
+/** Blocks this process, like one that loads a large page or gets no CPU time. */
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 describe('a PostgreSQL that is frozen', () => {
@@ -58,7 +58,7 @@ describe('a PostgreSQL that is frozen', () => {
     expect(await Promise.all([told, faultOf(inRequest(one)), faultOf(inRequest(inTransaction))])).toEqual([
       ...[true, true, true],
     ])
-    // The outage is known by now, so these are not even sent.
+    // The outage is known by now, so these statements are not even sent.
     expect(await faultOf(inRequest(one))).toBe(true)
     expect(await faultOf(inRequest(inTransaction))).toBe(true)
     log.error({ err: await inRequest(one).catch((error: unknown) => error) }, 'a request failed')
@@ -96,7 +96,7 @@ describe('a PostgreSQL that is frozen', () => {
     await busy.close()
   })
 
-  it('reports what failed if the database responds by then', async () => {
+  it('reports the original failure if the database responds by then', async () => {
     const calm = createOutages()
     calm.watch({ ask: () => handle.reach() })
     const told = Promise.withResolvers<string>()
@@ -114,7 +114,7 @@ describe('a database that accepts no writes', () => {
   })
   afterAll(() => postgres.stop())
 
-  it('is down until it does, for each statement of a transaction, and is reported once', async () => {
+  it('counts as down until it accepts them, for each statement of a transaction, and is reported once', async () => {
     const admin = openPostgres({ address: postgres.url, maxConnections: 1 })
     await admin.db.execute(sql`create table numbers (n int)`)
     await admin.db.execute(sql`alter database postgres set default_transaction_read_only = on`)
@@ -145,7 +145,7 @@ describe('a database that accepts no writes', () => {
     await admin.db.execute(sql`set default_transaction_read_only = off`)
     await admin.db.execute(sql`alter database postgres reset default_transaction_read_only`)
     await told.promise
-    // Including connections opened before the end of the outage.
+    // These use connections opened before the end of the outage, too.
     await Promise.all(Array.from({ length: 8 }, write))
     expect(lines).toMatchObject([
       { msg: 'the database is not responding', why: expect.stringContaining('accepts no writes') },

@@ -4,17 +4,17 @@ import { isDiskFull, isOfDatabase, isOutage, isReadOnly } from './faults.ts'
 
 /**
  * Knows whether the database responds. A statement that fails as if there were no database, or has had no response
- * for long, triggers a check; new connections then probe until one is answered. The database only counts as down if
- * nothing else got a response in the meantime, or if it accepts no writes: a slow statement or a full server is not
- * an outage. Statements of requests that must be answered soon then fail.
+ * for a while, triggers a check; new connections then probe until one is answered. The database only counts as down
+ * if nothing else got a response in the meantime, or if it accepts no writes: a slow statement or a full server is
+ * not an outage. Statements of requests that must be answered soon then fail.
  */
 export type Outages = {
   begun(giveUp: (error: Error) => void): Begun
-  /** A statement has failed this way, and may be sent again. */
+  /** Notes that a statement has failed as if there were no database, although it may be sent again. */
   noticed(error: unknown): void
-  /** True if the log already reports it: an outage by its start and end, other problems by the first failure. */
+  /** True if the log already reports the error: an outage by its start and end, other problems by the first failure. */
   explains(error: unknown): Promise<boolean> | undefined
-  /** The request behind a statement, and its callbacks. */
+  /** Sets how to probe the database, and the callbacks for its outages. */
   watch(watcher: Watcher): void
   close(): void
 }
@@ -25,15 +25,15 @@ export type Watcher = {
   ask(): Promise<unknown>
   onAway?(error: unknown): void
   onBack?(awayMs: number): void
-  /** Statements failed while others did not, and none has failed for a while. */
+  /** Called when some statements have failed while others did not, and then none has failed for a while. */
   onCalm?(failures: number): void
 }
 type Times = { suspectAfterMs: number; answerWithinMs: number; askEveryMs: number; calmAfterMs?: number }
 
-/** The first two together stay below the two seconds within which pages and the API respond. */
+/** The sum of the first two is below the two seconds within which pages and the API must respond. */
 const TIMES: Times = { suspectAfterMs: 900, answerWithinMs: 900, askEveryMs: 250 }
 const CALM_AFTER_MS = 10_000
-/** How long after an outage's end statements from during the outage may still fail. */
+/** How long statements that were sent during an outage may still fail after its end. */
 const AFTERMATH_MS = 10_000
 
 export function createOutages(times: Times = TIMES): Outages {
@@ -57,7 +57,7 @@ export function createOutages(times: Times = TIMES): Outages {
     if (!closed) watcher?.onBack?.(backAtMs - away.sinceMs)
     away = undefined
   }
-  /** True if it is down. */
+  /** True if the database is down. */
   const suspect = async (): Promise<boolean> => {
     if (away) return true
     if (!watcher || closed) return false
@@ -98,7 +98,7 @@ export function createOutages(times: Times = TIMES): Outages {
   }
 }
 
-/** Consecutive failures: all but the first are counted, until there are none for a while. */
+/** Counts consecutive failures, except for the first, until there are none for a while. */
 function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): () => boolean {
   let failures = 0
   let timer: NodeJS.Timeout | undefined
@@ -129,7 +129,10 @@ async function troubleOf(
   }
 }
 
-/** Responses to statements from before the outage may still arrive during the first probe. */
+/**
+ * How many probes may fail while other statements get responses. During the first, these may still be late responses
+ * to statements from before the outage.
+ */
 const LOOKS_BESIDE_ANSWERS = 2
 
 async function refusalOf(watcher: Watcher, withinMs: number): Promise<Trouble | undefined> {

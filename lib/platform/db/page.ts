@@ -18,14 +18,14 @@ export type PageQuery = z.output<typeof pageQuery>
 
 export type Page<Item> = { data: Item[]; nextCursor: string | null }
 
-/** For page views, where people also go back. */
+/** A page of a list in the interface, where people can also go to the previous page. */
 export type TurnedPage<Item> = Page<Item> & { previousCursor: string | null }
 
 export function pageAnswer<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), nextCursor: z.string().nullable() })
 }
 
-/** Request one more row than the page holds: it shows whether there is another page. */
+/** `rows` has one more row than the page if there is another page. */
 export function toPage<Row, Item>(
   rows: Row[],
   limit: number,
@@ -37,7 +37,7 @@ export function toPage<Row, Item>(
   return { data: shown.map(toItem), nextCursor: more ? writeCursor(keyOf(shown.at(-1)!)) : null }
 }
 
-/** All rows of a query, page by page. Each page is only read on demand. */
+/** All rows of a query, page by page. Each page is read on demand. */
 export async function* eachPage<Item>(
   read: (cursor: string | undefined) => Promise<Page<Item>>,
 ): AsyncGenerator<Item[]> {

@@ -27,7 +27,7 @@ async function hears({ db, listen }: DatabaseHandle): Promise<string | null> {
   return heard.promise.finally(unlisten)
 }
 
-it('is not detected in front of PostgreSQL itself', async () => {
+it('detects no pooler on a direct connection to PostgreSQL', async () => {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
   const handle = openPostgres({ address: url })
   closing.push(drop, handle.close)
@@ -56,7 +56,7 @@ describe.skipIf(!hasPgbouncer())('PgBouncer', () => {
     await queue.work('mail', 1, async (data) => done.resolve(data))
     await handle.db.transaction((tx) => queue.enqueue(tx, 'mail', { n: 1 }))
     expect(await done.promise).toEqual({ n: 1 })
-    // More than there are server connections, so that several share each of them.
+    // More statements than there are server connections, so that several share each of them.
     const asked = Array.from({ length: 200 }, (_, n) => rows(handle.db, sql`select ${n}::int as n`))
     expect((await Promise.all(asked)).flat()).toEqual(asked.map((_, n) => ({ n })))
   })

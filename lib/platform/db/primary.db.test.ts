@@ -47,7 +47,7 @@ it('follows the primary to a promoted standby, and repeats commits that it is mi
   await expect.poll(() => lines.map(({ msg }) => msg)).toEqual(['the database is not responding'])
   await pair.promote()
 
-  // Nobody reads from the other server before it has been discovered.
+  // Nothing reads from the other server before it has been discovered.
   await expect.poll(() => told().catch(() => [])).toEqual([{ n: 1 }, { n: 2 }])
   await write(3)
   expect(await told()).toHaveLength(3)

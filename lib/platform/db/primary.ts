@@ -7,11 +7,11 @@ import { isReadOnly } from './faults.ts'
 
 type Host = { host: string; port: number }
 type Candidate = { at: Host; address: Address }
-/** `server` changes when it is restarted or a different one takes over. */
+/** `server` identifies the server. It changes when the server is restarted or a different one takes over. */
 type Found = Candidate & { server: string }
 
 export type PrimaryOptions = {
-  /** A different server is responding. Connections to it wait for this, within limits. */
+  /** Called when a different server is responding. Connections to that server wait for this, within limits. */
   onChange?: (address: Address) => Promise<void>
 }
 
@@ -25,11 +25,11 @@ const LOOK_EVERY_MS = 250
 /**
  * Finds where the database accepts writes. An address may list several hosts: one primary and its standbys. All are
  * asked at the same time, and connections go to the one that accepts writes, until it no longer does. Handwritten,
- * since postgres.js 3.4 keeps trying a list of hosts without a pause while none responds, and keeps a connection to a
- * server that is no longer the primary.
+ * because postgres.js 3.4 keeps trying a list of hosts without a pause while none responds, and keeps a connection to
+ * a server that is no longer the primary.
  */
 export class Primary {
-  /** The address as if its first host were the only one. */
+  /** The address, reduced to its first host. */
   readonly address: Address
   readonly #candidates: Candidate[]
   readonly #onChange: PrimaryOptions['onChange']
@@ -52,7 +52,7 @@ export class Primary {
     await this.#find()
   }
 
-  /** A connection to the primary, which fails like any connection if there is none. */
+  /** Opens a connection to the primary, which fails like any other connection if there is no primary. */
   async open(): Promise<Socket> {
     const at = await this.#locate().catch((error: Error) => error)
     if (at instanceof Error) return failing(at)
@@ -62,7 +62,7 @@ export class Primary {
     return socket
   }
 
-  /** The same for pg, which creates a socket first and then passes the address. */
+  /** Like `open`, for pg, which creates a socket first and then passes the address. */
   socket(): Socket {
     const socket = new Socket()
     const connect = socket.connect.bind(socket) as Dial
@@ -81,7 +81,7 @@ export class Primary {
     return this.#known && `${this.#known.host}:${this.#known.port}`
   }
 
-  /** Closes connections to a server that accepts no writes; they are opened again. */
+  /** Closes connections to a server that accepts no writes; new ones are opened when needed. */
   leave(): void {
     if (this.#isWatched) this.#known = undefined
     this.#endAll(() => true)
@@ -125,7 +125,8 @@ export class Primary {
   }
 
   /**
-   * After a connection has ended, the next one checks whether the server is still the primary, and the same server.
+   * After a connection has ended, the next connection checks whether the server is still the same and still the
+   * primary.
    */
   #lookAround(): void {
     for (const one of this.#sockets) {
@@ -135,7 +136,7 @@ export class Primary {
     }
   }
 
-  /** An idle process may remember commits that another server is missing. */
+  /** Keeps looking even if the process is idle, because it may remember commits that another server is missing. */
   async #untilFound(): Promise<void> {
     if (this.#isLooking || this.#isClosed || !this.#onChange) return
     this.#isLooking = true
@@ -156,8 +157,7 @@ function dial(
   answerWithinMs = ANSWER_MS,
 ): Socket & Host {
   const socket = endingLater(Object.assign(made, at))
-  // A balancer without a server behind it accepts connections and closes them; postgres.js would reconnect
-  // immediately, forever.
+  // A balancer without a server accepts connections and closes them, and postgres.js would keep reconnecting.
   socket.once('end', () => socket.bytesRead < SHORTEST_GREETING && socket.destroy(reset()))
   connect(at.host.includes('/') ? { path: `${at.host}/.s.PGSQL.${at.port}` } : at)
   void patience(answerWithinMs).then(() => socket.bytesRead === 0 && socket.destroy(silent()))
@@ -197,7 +197,7 @@ const reset = () =>
 const silent = () =>
   Object.assign(new Error('The database server does not respond.'), { code: 'CONNECT_TIMEOUT' })
 
-/** The known server takes precedence over others that accept writes: it is unknown which of them is right. */
+/** If several servers accept writes, the known one takes precedence: there is no telling which of them is right. */
 async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Found> {
   const asked = candidates.map((one) => askServer(one).then((server): Found => ({ ...one, server })))
   const any = Promise.any(asked)
@@ -258,7 +258,7 @@ function openClient<Given extends Options>(address: Address, given: Given) {
   return typeof address === 'string' ? postgres(address, options) : postgres({ ...address, ...options })
 }
 
-/** From a server's first response until the connection can be used. */
+/** The time limit from a server's first response until the connection can be used. */
 const GREETING_SECONDS = 20
 
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s
@@ -270,7 +270,7 @@ export function readUrl(text: string): Candidate[] | undefined {
   if (!urls?.every((url) => URL.canParse(url))) return undefined
   return urls.map((one) => {
     const url = new URL(one)
-    // Regardless of the request: Sluice needs a server that accepts writes.
+    // This parameter is ignored: Sluice needs a server that accepts writes.
     url.searchParams.delete('target_session_attrs')
     const host = decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost'
     return { at: { host, port: Number(url.port) || DEFAULT_PORT }, address: url.href }

@@ -16,7 +16,7 @@ function open() {
   return { recent, log, lines, advance }
 }
 
-/** As if another process had to repeat something first. */
+/** Fails at first, as if another process had to repeat something before. */
 function possibleAtTry(least: number): Redo {
   let tries = 0
   return async () => {
@@ -26,7 +26,7 @@ function possibleAtTry(least: number): Redo {
   }
 }
 
-it('repeats what is possible soon before anybody continues, each kind after those it needs, and reports it', async () => {
+it('repeats what is soon possible before anybody continues, each kind after those it needs, and reports it', async () => {
   const { recent, log, lines } = open()
   const order: string[] = []
   const noting =

@@ -11,9 +11,9 @@ import { type Db, rows } from './database.ts'
  */
 export type RecentCommits = ReturnType<typeof createRecentCommits>
 
-/** The order in which they are repeated: a file needs its token, and its end needs the file. */
+/** The order in which commits are repeated: a file needs its token, and its end needs the file. */
 const KINDS = ['access', 'creation', 'end'] as const
-/** `object`: involves a bucket and may take long, so it runs independently of the others. */
+/** `object`: involves a bucket and may take a long time, so it runs independently of the others. */
 export type CommitKind = (typeof KINDS)[number] | 'object'
 /** Repeats the commit if it is missing; throws if that is not possible yet. */
 export type Redo = (db: Db) => Promise<'made again' | 'is there'>
@@ -21,10 +21,13 @@ type Commit = { kind: CommitKind; redo: Redo }
 type FirstStep = (db: Db) => Promise<void>
 
 const AT_ONCE = 4
-/** How long other processes do the same: a client may ask one process for something that another one knows. */
+/**
+ * How long to wait for other processes, which do the same: a client may ask one process for something that only
+ * another one remembers.
+ */
 const GRACE_MS = 500
 const GRACE_STEPS = 5
-/** By then, a process that discovered the new server late, or has much to repeat, is done. */
+/** By this time, even a process that discovered the new server late, or has a lot to repeat, is done. */
 const SETTLED_AFTER_MS = 10_000
 /** The lease of a dead process, or a commit that another process must repeat first, may block it for a while. */
 const PAUSE_MS = 1000
@@ -33,7 +36,7 @@ const GIVE_UP_MS = 60_000
 export function createRecentCommits(now: () => number = () => performance.now()) {
   const commits = new Lately<Commit>(now)
   let settledAtMs = 0
-  /** While there is a server that may be missing commits. */
+  /** Set while there is a server that may be missing commits. */
   let pending: { add(commit: Commit): void } | undefined
   const firstSteps = new Set<FirstStep>()
 
@@ -41,15 +44,15 @@ export function createRecentCommits(now: () => number = () => performance.now())
     note(kind: CommitKind, redo: Redo): void {
       commits.add({ kind, redo })
     },
-    /** It was refused, perhaps because an earlier commit is lost. */
+    /** Notes a commit that was refused, perhaps because an earlier commit is lost. */
     doubt(kind: CommitKind, redo: Redo): void {
       pending?.add({ kind, redo })
     },
-    /** What must be done before any commit is repeated; failures are retried. */
+    /** Adds a step that must be done before any commit is repeated. A failed step is retried. */
     first(step: FirstStep): void {
       firstSteps.add(step)
     },
-    /** A missing row may be restored in a moment by another process, the only one that knows it. */
+    /** True while a missing row may still be restored by another process, if only that process remembers it. */
     isSettling: (): boolean => now() < settledAtMs,
     /**
      * Repeats the commits that a different server is missing. Resolves when all were tried, so that the next request
@@ -92,7 +95,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
   }
 }
 
-/** Returns those that failed, such as in a deadlock with another process that does the same. */
+/** Returns the steps that failed, such as in a deadlock with another process that is doing the same. */
 async function doFirst(db: Db, steps: FirstStep[]): Promise<FirstStep[]> {
   const failed: FirstStep[] = []
   for (const step of steps) await step(db).catch(() => failed.push(step))
@@ -101,7 +104,7 @@ async function doFirst(db: Db, steps: FirstStep[]): Promise<FirstStep[]> {
 
 type Counts = Record<CommitKind, number>
 
-/** Returns those that could not be repeated yet. */
+/** Returns the commits that could not be repeated yet. */
 async function redoAll(
   db: Db,
   wanted: Commit[],

@@ -118,7 +118,7 @@ it('then has the schema of a new database, in every detail of the catalog', asyn
 it('then has the schema of a new database, according to pg_dump', async ({ skip }) => {
   const [upgraded, fresh] = [await openLanded(), await openEmpty()]
   const program = await findDump(fresh.db)
-  if (!program) return skip('There is no pg_dump as new as the server.')
+  if (!program) return skip('There is no pg_dump that is as new as the server.')
   await migrate(upgraded.db)
   await migrate(fresh.db)
   const schema = dump(program, fresh)
@@ -126,7 +126,7 @@ it('then has the schema of a new database, according to pg_dump', async ({ skip 
   expect(dump(program, upgraded)).toBe(schema)
 })
 
-it('is also recorded in a new database, so that a node of 757d55c can use it', async () => {
+it('is also recorded in a new database, so that a node running commit 757d55c can use it', async () => {
   const { db } = await openEmpty()
   await migrate(db)
   const recorded = await rows<{ hash: string }>(db, sql`select hash from sluice_migrations`)
@@ -169,7 +169,7 @@ async function openLanded() {
   return database
 }
 
-/** The bucket's side of the upload that has a part there. */
+/** Creates the bucket's side of the upload that has a part there. */
 async function beginLarge(db: Db, bucket: TestBucket): Promise<void> {
   const { endpoint, region, name: Bucket, key } = bucket
   const s3 = new S3Client({
@@ -244,7 +244,7 @@ async function everything(db: Db): Promise<string[]> {
   return found.map(({ line }) => line).sort()
 }
 
-/** A version no older than the server, which it would otherwise refuse to dump. */
+/** A pg_dump that is at least as new as the server: an older one would refuse to dump it. */
 async function findDump(db: Db): Promise<string | undefined> {
   const [server] = await rows<Record<string, string>>(db, sql`show server_version_num`)
   const needed = Math.floor(Number(Object.values(server!)[0]) / 10_000)
@@ -255,7 +255,7 @@ async function findDump(db: Db): Promise<string | undefined> {
   })
 }
 
-/** Without the lines that are random in each dump. */
+/** The dump without the lines that differ at random. */
 function dump(program: string, { url }: { url: string }): string {
   const { stdout, stderr, status } = spawnSync(program, ['--schema-only', '--dbname', url], {
     encoding: 'utf8',

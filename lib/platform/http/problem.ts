@@ -11,7 +11,10 @@ export type Problem = {
   isFault: boolean
 }
 
-/** Its type is the address of the code's page. A server that is still starting may not know its own address. */
+/**
+ * The problem's type is the address of the error code's page. A server that is still starting may not know its own
+ * address.
+ */
 export function toProblem(error: unknown, baseUrl: string | undefined): Problem {
   const known = isSluiceError(error) ? error : unforeseen(error)
   const body = {

@@ -1,6 +1,6 @@
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 
-/** The parts of a `Request` that its headers and body need. */
+/** The parts of a `Request` needed to read its headers and body. */
 export type IncomingBody = {
   headers: { get(name: string): string | null }
   body: AsyncIterable<Uint8Array> | null
@@ -30,15 +30,15 @@ export function bearerToken(header: string | null | undefined): string | undefin
   return header?.match(/^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i)?.[1]
 }
 
-/** An id, or an inbox key, which is secret. */
+/** A path segment that is an id, or an inbox key, which is secret. */
 const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
 /** The name that a plain PUT gives its file. */
 const NAMED_FILE = /^(\/pipes\/[^/]+\/files\/)(?![0-9a-f]{8}-[0-9a-f-]{27}$).+/i
-/** An upload link's code opens it, even if an email program appended something. */
+/** An upload link's code is a secret, even with something that an email program has appended. */
 const OF_LINK = /^\/u\/.*/
 const MAX_CHARACTERS = 200
 
-/** The path without segments that identify one item, which have their own fields. */
+/** The path without segments that identify a single item; these have their own log fields. */
 export function routeOf(url: string): string {
   const path = url.split('?', 1)[0]!
   const [, before] = path.match(NAMED_FILE) ?? []

@@ -24,11 +24,11 @@ export function crc32FromBase64(text: string): number | undefined {
   return /^[A-Za-z0-9+/]{5}[AQgw]==$/.test(text) ? Buffer.from(text, 'base64').readUInt32BE() : undefined
 }
 
-/** `POWERS[k]` is x^(2^k). The order of x is 2^32 - 1, so x^(2^32) is x again and 32 entries are all. */
+/** `POWERS[k]` is x^(2^k). The order of x is 2^32 - 1, so x^(2^32) is x, and 32 entries are enough. */
 const POWERS: number[] = [X]
 while (POWERS.length < 32) POWERS.push(multiply(POWERS.at(-1)!, POWERS.at(-1)!))
 
-/** x^(8 * bytes) modulo the polynomial, by squaring; division instead of shifts, as lengths pass 2^32. */
+/** x^(8 * bytes) modulo the polynomial, by squaring; division instead of shifts, because lengths can exceed 2^32. */
 function powerOfX(bytes: number): number {
   let power = ONE
   for (let rest = bytes, k = 3; rest > 0; rest = Math.floor(rest / 2), k++) {

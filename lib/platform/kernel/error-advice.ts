@@ -63,7 +63,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   link_invalid: {
     means: 'The link from an email has already been used, has expired, or is incomplete.',
-    remedy: 'Request a new link, and open it in full.',
+    remedy: 'Request a new link, and make sure to open the complete link.',
   },
   origin_not_allowed: {
     means: "The uploading page's origin is not on the Pipe's list.",
@@ -102,7 +102,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means:
       'The Pipe owner’s backend does not allow the upload, or has rejected its file. `detail` contains its reason.',
     remedy:
-      'Show the reason to the person who uploads. Sending the same file again returns the same decision from the same upload, and a new one from a new upload.',
+      'Show the reason to the person who uploads. Sending the file again in the same upload returns the same decision. A new upload gets a new decision.',
   },
   batch_sealed: {
     means: "The upload's batch is sealed, so it accepts no more files.",
@@ -118,7 +118,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means:
       'The administrator suspended the workspace, or its owner deleted it and can still restore it. It issues no tokens and accepts no bytes.',
     remedy:
-      'Everything is kept: uploads continue from their offset once it is restored. Ask a workspace owner, who has been told the reason.',
+      'Everything is kept: uploads continue from their offset once it is restored. Ask a workspace owner, who has been notified of the reason.',
   },
   forbidden: {
     means: 'You do not have permission to do this.',

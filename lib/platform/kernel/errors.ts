@@ -37,7 +37,7 @@ export const errorCodes = {
   method_not_allowed: [405, 'The method is not allowed here'],
   conflict: [409, 'The request conflicts with the current state'],
   other_protocol: [409, 'The upload belongs to another protocol'],
-  offset_conflict: [409, 'The offset does not match the confirmed one'],
+  offset_conflict: [409, 'The offset does not match the confirmed offset'],
   upload_gone: [410, 'The upload is gone'],
   version_not_supported: [412, 'The protocol version is not supported'],
   body_too_large: [413, 'The body is too large'],
@@ -65,7 +65,7 @@ type ErrorOptions = {
   headers?: Record<string, string>
   /** A problem type defined by a standard, and its members. */
   problem?: StandardProblem
-  /** Not an error and only temporary, so it is not logged. */
+  /** True if this is not a fault and only temporary, so it is not logged. */
   passes?: boolean
   cause?: unknown
 }
@@ -95,7 +95,7 @@ export class SluiceError extends Error {
   }
 }
 
-/** For requests that a client must repeat in a moment through nobody's fault, such as while a node stops. */
+/** For requests that the client has to repeat in a moment although nothing is wrong, such as while a node stops. */
 export function notNow(detail: string, headers: Record<string, string> = {}): SluiceError {
   return new SluiceError('unavailable', detail, { headers: { 'Retry-After': '1', ...headers }, passes: true })
 }
@@ -105,7 +105,7 @@ export function invalidRequest(fields: FieldError[]): SluiceError {
   return new SluiceError('invalid_request', `${detail}.`, { fields })
 }
 
-/** By name, not by class: the server and Next each load this module. */
+/** Compares the name, not the class, because the server and Next each load this module. */
 export function isSluiceError(error: unknown): error is SluiceError {
   return error instanceof Error && error.name === 'SluiceError'
 }

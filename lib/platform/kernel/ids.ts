@@ -7,7 +7,7 @@ import { createHash, hash, randomBytes, randomInt, randomUUID, timingSafeEqual }
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 const SECRET_BYTES = 32
-/** 62^43 is the first power of 62 above 2^256, so 43 digits hold 32 bytes. */
+/** 62^43 is the first power of 62 above 2^256, so 43 digits are enough for 32 bytes. */
 const SECRET_DIGITS = 43
 
 type SecretPrefix = 'sk_' | 'tmp_' | 'ak_'
@@ -28,7 +28,7 @@ export function newSecret(prefix: SecretPrefix): string {
 
 const LINK_CODE_DIGITS = 22
 
-/** For the address of an upload link: 131 random bits, without a prefix, since people see it. */
+/** A code for the address of an upload link: 131 random bits, without a prefix, because people see the address. */
 export function newLinkCode(): string {
   return Array.from({ length: LINK_CODE_DIGITS }, () => BASE62[randomInt(BASE62.length)]).join('')
 }
@@ -73,12 +73,12 @@ const COUNTER_START_MAX = 0x7ff
 let counterMs = 0
 let counter = 0
 
-/** Below every version 7 id created from then on: rows can be found by age along their primary key. */
+/** An id below every version 7 id created from then on, to find rows by age using their primary key. */
 export function firstUuidAt(ms: number): string {
   return `${uuidv7(ms).slice(0, 14)}7000-8000-000000000000`
 }
 
-/** Below every later id, for clocks that differ by less than a day. */
+/** An id below every later id, provided that clocks differ by less than a day. */
 export function firstUuidAfter(id: string): string {
   return firstUuidAt(Math.max(0, Number.parseInt(id.replace('-', '').slice(0, 12), 16) - DAY_MS))
 }

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers())
 
 type Item = { name: string }
 
-/** In separate functions, so that the test itself does not keep the items alive. */
+/** These are separate functions, so that the test itself does not keep the items alive. */
 function add(lately: Lately<Item>, name: string): WeakRef<Item> {
   const item = { name }
   lately.add(item)

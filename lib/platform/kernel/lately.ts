@@ -11,7 +11,7 @@ export class Lately<Item> {
   add(item: Item): void {
     if (this.#items.length >= MOST) this.#items.shift()
     this.#items.push({ item, atMs: this.#now() })
-    // Needed even if nothing else happens, or the last busy minute would stay in memory forever.
+    // The timer is needed because the last busy minute would otherwise stay in memory until something else happens.
     this.#forgetting ??= setTimeout(this.#forget, KEPT_MS).unref()
   }
 

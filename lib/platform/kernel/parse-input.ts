@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type FieldError, invalidRequest } from './errors.ts'
 
-/** Input from a person or program, validated at the boundary. An error names its field, as does an unknown field. */
+/** Input from a person or program, validated at the boundary. Errors name the field, also if it is unknown. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const field = fieldOfNoText(value)
   if (field !== undefined) throw invalidRequest([{ field, message: NO_TEXT }])
@@ -12,7 +12,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
 
 export const NO_TEXT = 'must be Unicode text without NUL'
 
-/** Finds text that a database does not accept: NUL, or half a character (a lone surrogate). */
+/** Finds text that a database does not accept: NUL, or a lone surrogate. */
 export function fieldOfNoText(value: unknown): string | undefined {
   const left: { path: string; value: unknown }[] = [{ path: '', value }]
   for (let at = left.pop(); at; at = left.pop()) {
@@ -46,7 +46,7 @@ function words(issue: Issue): string {
   return issue.message.replace(/^(Invalid|Too)/, (word) => `is ${word.toLowerCase()}`)
 }
 
-/** A row shaped by a response schema: only its fields, with instants as text. */
+/** Shapes a row according to a response schema: only the schema's fields, with times as text. */
 export function toAnswer<Schema extends z.ZodObject>(
   schema: Schema,
   row: Answerable<z.output<Schema>>,
@@ -76,10 +76,12 @@ const MAX_BYTES = 2 ** 46
 const wholeBytes = z.int('must be a whole number').max(MAX_BYTES, `must be at most ${MAX_BYTES}`)
 /** A limit, or what remains of one. */
 export const bytesField = wholeBytes.min(1, 'must be at least 1')
-/** For a file, which may be empty. */
+/** The length of a file, which may be empty. */
 export const lengthField = wholeBytes.min(0, 'must be at least 0')
 
-/** Nothing is older than 1970, and neither ids nor PostgreSQL can represent every earlier year. */
+/**
+ * Times before 1970 are rejected: nothing is older, and neither ids nor PostgreSQL can represent every earlier year.
+ */
 export const timeField = z.iso
   .datetime({ offset: true, message: 'must be a time such as 2026-11-05T10:00:00Z' })
   .transform((text) => new Date(Math.max(0, Date.parse(text))))

@@ -7,7 +7,7 @@ export type RequestContext = {
   traceparent: string | undefined
   /** The client's address, after validating the proxies in between. */
   client?: string
-  /** Someone is waiting for a page or an API response, so without a database it fails immediately. */
+  /** True if someone is waiting for a page or an API response, which fails immediately while there is no database. */
   failsSoon?: boolean
   notes: RequestNotes
 }
@@ -55,7 +55,7 @@ export function failSoon(): void {
   if (context) context.failsSoon = true
 }
 
-/** For a line in a file's timeline. */
+/** The request id, for a line in a file's timeline. */
 export function requestDetail(): { requestId?: string } {
   const context = storage.getStore()
   return context ? { requestId: context.id } : {}

@@ -1,4 +1,4 @@
-/** Waits at most this long; the work itself continues. */
+/** Waits for work, but at most this long. The work itself continues. */
 export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | 'late'> {
   work.catch(() => {})
   const { promise: late, resolve } = Promise.withResolvers<'late'>()
@@ -66,7 +66,7 @@ export function createBell(signal: AbortSignal) {
   }
 }
 
-/** Waits this long, or until the signal. */
+/** Waits this long, or until the signal is aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {

@@ -75,7 +75,7 @@ export function createLogger(
 type Explains = (error: unknown) => Promise<boolean> | undefined
 type LogMethod = NonNullable<NonNullable<pino.LoggerOptions['hooks']>['logMethod']>
 
-/** An outage fails hundreds of requests and sweeps: if it is already logged, they are not. */
+/** An outage causes hundreds of requests and sweeps to fail. If the outage is already logged, they are not. */
 function leaveOut(explains: Explains): LogMethod {
   return function (args, method) {
     const [said] = args as unknown[]

@@ -27,7 +27,7 @@ export function sayFault(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** The same for a folder that Sluice, or a program it runs, cannot use. */
+/** Like `sayFault`, for a folder that Sluice, or a program it runs, cannot use. */
 export function explainFolder(folder: string, error: unknown): StartError {
   if (error instanceof StartError) return error
   const text = `${textOf(error)} ${textOf(refusalAbove(folder))}`.trim()
@@ -36,7 +36,7 @@ export function explainFolder(folder: string, error: unknown): StartError {
   return new StartError(`The embedded database in ${folder} does not start: ${text}`, { cause: error })
 }
 
-/** Recognized by Node's code, or by SQLite's or PostgreSQL's message. */
+/** Reasons, recognized by Node's error code, or by the message of SQLite or PostgreSQL. */
 const REASONS: [pattern: RegExp, reason: string][] = [
   [
     /ENOSPC|EDQUOT|No space left on device|database or disk is full/i,
@@ -53,7 +53,7 @@ const REASONS: [pattern: RegExp, reason: string][] = [
 const reasonOf = (text: string) => REASONS.find(([pattern]) => pattern.test(text))?.[1]
 const ofPath = (path: string, reason: string) => `Sluice cannot use ${path}: ${reason}.`
 
-/** Node reports ENOENT for a folder that it cannot create, whatever the reason. */
+/** For a folder that it cannot create, Node reports ENOENT, whatever the reason. */
 function refusalAbove(folder: string): unknown {
   let above = folder
   while (!existsSync(above) && above !== dirname(above)) above = dirname(above)

@@ -9,7 +9,7 @@ const SMTP_TIMEOUT_MS = 20_000
 
 export const mailFolder = (dataDir: string) => join(dataDir, 'mail')
 
-/** Uses SMTP_URL; without it, an email is stored as a file that only its owner can read. */
+/** Sends an email using SMTP_URL. Without it, stores the email as a file that only its owner can read. */
 export async function deliverMail(
   { config, clock }: Pick<Runtime, 'config' | 'clock'>,
   mail: Mail,

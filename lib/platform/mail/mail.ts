@@ -3,19 +3,19 @@ import type { Runtime } from '../runtime.ts'
 
 /**
  * Emails are sent through the queue: added by the transaction that makes them necessary, sent by a worker. Jobs are
- * sealed in the database, since an email may contain a sign-in link.
+ * sealed in the database, because an email may contain a sign-in link.
  */
 export type Mail = {
   to: string
   subject: string
   text: string
-  /** The sender on whose behalf it is sent, if that is not the reader. */
+  /** The workspace on whose behalf the email is sent, if that is not the reader. */
   workspaceId?: string
 }
 
 /**
- * `password-reset` only looks for the account in the worker: the request takes the same time whether it exists or
- * not.
+ * For `password-reset`, the worker looks for the account, so that the request takes the same time whether the account
+ * exists or not.
  */
 type MailJob = { kind: 'mail'; mail: Mail } | { kind: 'password-reset'; email: string }
 

@@ -40,7 +40,7 @@ export async function get(
     if (redirects === MAX_REDIRECTS)
       throw new NetworkError('blocked', `The URL redirects more than ${MAX_REDIRECTS} times.`)
     const next = redirectTo(at, location)
-    // Never restored after a different origin was in between: it chose the address.
+    // If another origin redirects back, the headers are still not sent, because that origin chose the address.
     if (next.origin !== at.origin) sent = {}
     at = next
   }
@@ -70,7 +70,10 @@ async function respond(
   const timer = setTimeout(
     () =>
       asked.destroy(
-        new NetworkError('timeout', `It did not respond within ${Math.ceil(limits.respondMs / 1000)} s.`),
+        new NetworkError(
+          'timeout',
+          `The server did not respond within ${Math.ceil(limits.respondMs / 1000)} s.`,
+        ),
       ),
     limits.respondMs,
   )

@@ -37,7 +37,7 @@ async function get(agents: GuardedAgents, url: string): Promise<string> {
 
 const refused = { name: 'SluiceError', code: 'address_not_allowed' }
 
-/** All are 127.0.0.1, or this machine, to some program. */
+/** Each of these means 127.0.0.1, or this machine, to some program. */
 const SPELLINGS = [
   '127.0.0.1',
   '127.1',

@@ -16,8 +16,8 @@ import {
 } from './judge-connection.ts'
 
 /**
- * The only way to connect to an address given by a customer. Every connection is checked by the addresses it is about
- * to use, when it is made, so a name that changes between a check and the connection gains nothing. Redirects are not
+ * The only way to connect to an address given by a customer. Every connection is checked when it is made, using the
+ * addresses it is about to use, so a name that changes after an earlier check gains nothing. Redirects are not
  * followed here.
  */
 export type GuardedAgents = {
@@ -81,7 +81,7 @@ function guardedLookup(target: Target, allowed: AllowedHosts, resolve: ResolveHo
     const { hostname } = target
     const trusted = allowed.all || isNamed(target, allowed)
     const judged = resolve(hostname, trusted).then((addresses) => {
-      // One refused address condemns the name: nobody has a good reason to mix them.
+      // One refused address is enough to refuse the name: nobody has a good reason to mix them with others.
       for (const { address } of addresses) judgeConnection(target, address, allowed)
       if (addresses.length > 0) return addresses
       throw Object.assign(new Error(`${hostname} does not resolve`), { code: 'ENOTFOUND' })

@@ -30,8 +30,8 @@ export function isNamed({ hostname, port }: Target, allowed: AllowedHosts): bool
 }
 
 /**
- * Throws unless Sluice may connect to `address` for this target. The resolved address is only for our log: it would
- * tell a customer about Sluice's network.
+ * Throws unless Sluice may connect to `address` for this target. The resolved address only appears in Sluice's log,
+ * because it would reveal Sluice's network to a customer.
  */
 export function judgeConnection(target: Target, address: string, allowed: AllowedHosts): void {
   const kind = addressKind(address)
@@ -52,13 +52,13 @@ export function refused(detail: string, cause?: string): SluiceError {
 }
 
 /**
- * Throws `address_not_allowed` if the address alone shows that it would be refused. For forms, as early feedback; the
- * check of each connection is what keeps Sluice safe.
+ * Throws `address_not_allowed` if the address alone shows that it would be refused. Gives forms early feedback. It is
+ * the check of each connection that keeps Sluice safe.
  */
 export function assertAllowedUrl(text: string, entries: string[]): void {
   const allowed = readAllowedHosts(entries)
   const url = URL.parse(text)
-  if (!url) throw refused('This is not a valid address. Addresses look like https://host/path.')
+  if (!url) throw refused('This is not a valid address. An address looks like https://host/path.')
   if (!/^https?:$/.test(url.protocol)) throw refused('Use an https address.')
   if (url.username || url.password) throw refused('Leave the user name and password out of the address.')
   const secure = url.protocol === 'https:'
@@ -72,9 +72,9 @@ export function assertAllowedUrl(text: string, entries: string[]): void {
 
 /**
  * How the guard classifies an IP address. `local` can be allowed by name or by `*`; `shared` (carrier-grade NAT) only
- * by name; `never` by nothing: metadata services and all of link-local, where clouds put them, multicast,
+ * by name. `never` cannot be allowed: metadata services and all of link-local, where clouds put them, multicast,
  * unspecified, reserved and documentation ranges, and every IPv6 form that contains an IPv4 address (mapped,
- * compatible, NAT64, 6to4, Teredo), since it would be a second notation for an address checked elsewhere.
+ * compatible, NAT64, 6to4, Teredo), because it would be a second notation for an address checked elsewhere.
  */
 export type AddressKind = 'public' | 'local' | 'shared' | 'never'
 
@@ -87,7 +87,7 @@ const metadata = list([
 ])
 const local = list(['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::1/128', 'fc00::/7'])
 const shared = list(['100.64.0.0/10'])
-/** RFC 6890 and its successors: everything that is neither above nor globally reachable unicast. */
+/** RFC 6890 and its successors: everything that is not listed above and is not globally reachable unicast. */
 const reservedIPv4 = list([
   '0.0.0.0/8',
   '169.254.0.0/16',
@@ -99,7 +99,7 @@ const reservedIPv4 = list([
   '203.0.113.0/24',
   '224.0.0.0/3',
 ])
-/** RFC 4291: in IPv6, only 2000::/3 is assigned for use, except the ranges after it. */
+/** RFC 4291: in IPv6, only 2000::/3 is assigned for use, except for the ranges in the next list. */
 const globalIPv6 = list(['2000::/3'])
 const reservedIPv6 = list(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 

@@ -2,7 +2,7 @@ import { isSluiceError } from '../kernel/errors.ts'
 
 type NetworkFault = 'dns' | 'connect' | 'tls' | 'timeout' | 'blocked' | 'status'
 
-/** Why there is no response, in the classes and words of the delivery log. */
+/** Why there is no response, with the class and the message that the delivery log shows. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
   readonly fault: NetworkFault
@@ -36,9 +36,9 @@ export function readFault(error: unknown, limits: { headerBytes: number }): Netw
     return because('dns', `The name servers are not responding (${code}).`)
   if (code === 'ETIMEDOUT') return because('timeout', 'The host is not responding.')
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return because('status', `Its headers are larger than ${limits.headerBytes / 1024} KiB.`)
+    return because('status', `The response headers are larger than ${limits.headerBytes / 1024} KiB.`)
   }
-  if (code.startsWith('HPE_')) return because('status', `Its response is not HTTP (${code}).`)
+  if (code.startsWith('HPE_')) return because('status', `The response is not HTTP (${code}).`)
   if (isTls(code)) return because('tls', `${tlsWords(code, message)}`)
   return because('connect', NETWORK[code] ?? `The connection failed (${code || 'unknown'}).`)
 }
@@ -50,10 +50,10 @@ function isTls(code: string): boolean {
 }
 
 function tlsWords(code: string, message: string): string {
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'Its certificate is for another host name.'
-  if (code === 'CERT_HAS_EXPIRED') return 'Its certificate has expired.'
-  if (/SELF_SIGNED/.test(code)) return 'Its certificate is self-signed.'
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return "The server's certificate is for another host name."
+  if (code === 'CERT_HAS_EXPIRED') return "The server's certificate has expired."
+  if (/SELF_SIGNED/.test(code)) return "The server's certificate is self-signed."
   if (/^UNABLE_TO_/.test(code))
-    return 'Its certificate cannot be verified: an intermediate certificate is missing, or its issuer is unknown.'
+    return "The server's certificate cannot be verified: an intermediate certificate is missing, or its issuer is unknown."
   return `TLS failed: ${message.replace(/^.*?:error:/, '').slice(0, 200)}`
 }

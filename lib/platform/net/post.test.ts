@@ -37,7 +37,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A receiver below HTTP: it gets the socket once the request has started to arrive. */
+/** A receiver without HTTP: it gets the raw socket once the request has started to arrive. */
 const raw = (answer: (socket: Socket) => void) =>
   listen(createServer((socket) => void socket.once('data', () => answer(socket))))
 
@@ -110,9 +110,9 @@ describe('post', () => {
     })
   })
 
-  it('reports a body that broke off', async () => {
+  it('reports a body that was cut off', async () => {
     const host = await raw((socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf'))
-    const cut = expect.stringContaining('in the middle of its body')
+    const cut = expect.stringContaining('in the middle of the response body')
     expect(await send(`http://${host}/`)).toMatchObject({ status: 500, body: 'half', cut })
   })
 

@@ -3,13 +3,13 @@ import { request as httpsRequest } from 'node:https'
 import type { GuardedAgents } from './guarded-agents.ts'
 import { NetworkError, readFault } from './network-error.ts'
 
-/** Each of these stops a hostile or broken receiver. */
+/** Limits that stop a hostile or broken receiver. */
 export type PostLimits = {
   /** From the start until the connection can carry the request, including DNS and TLS. */
   connectMs: number
-  /** From the start until the response's status and headers arrive, and the maximum for everything. */
+  /** From the start until the response's status and headers arrive. This is also the limit for everything together. */
   totalMs: number
-  /** After the headers, for the stored part of the body. */
+  /** From the headers until the stored part of the body has arrived. */
   bodyMs: number
   bodyBytes: number
   headerBytes: number
@@ -20,7 +20,7 @@ export type PostRequest = { url: string; headers: Record<string, string>; body: 
 type PostResponse = {
   status: number
   headers: Record<string, string>
-  /** Its first `bodyBytes`. */
+  /** The first `bodyBytes` of the response body. */
   body: string
   /** Why the body ends early, if it does. */
   cut?: string
@@ -52,8 +52,8 @@ function open(agents: GuardedAgents, { url, headers }: PostRequest, limits: Post
 function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits): Promise<PostResponse> {
   const { connectMs, totalMs } = limits
   const cancel = (what: string) => attempt.destroy(new NetworkError('timeout', what))
-  const connecting = setTimeout(cancel, connectMs, `It did not connect within ${connectMs / 1000} s.`)
-  const responding = setTimeout(cancel, totalMs, `It did not respond within ${totalMs / 1000} s.`)
+  const connecting = setTimeout(cancel, connectMs, `The server did not connect within ${connectMs / 1000} s.`)
+  const responding = setTimeout(cancel, totalMs, `The server did not respond within ${totalMs / 1000} s.`)
   const until = performance.now() + totalMs
   let informational = 0
 
@@ -71,7 +71,7 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
     })
     attempt.on('information', () => {
       if (++informational <= MAX_INFORMATIONAL) return
-      attempt.destroy(new NetworkError('status', 'It keeps sending informational responses.'))
+      attempt.destroy(new NetworkError('status', 'The server keeps sending informational responses.'))
     })
     attempt.end(body)
   })
@@ -96,7 +96,7 @@ async function readResponse(
     const timer = setTimeout(
       end,
       patienceMs,
-      `Its body was not complete ${Math.ceil(patienceMs / 1000)} s after its headers; the rest was not read.`,
+      `The response body was not complete ${Math.ceil(patienceMs / 1000)} s after its headers; the rest was not read.`,
     )
     function end(why?: string) {
       clearTimeout(timer)
@@ -106,10 +106,11 @@ async function readResponse(
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length
-      if (size > bodyBytes) end(`Its body is longer than ${bodyBytes / 1024} KiB; the rest was not read.`)
+      if (size > bodyBytes)
+        end(`The response body is longer than ${bodyBytes / 1024} KiB; the rest was not read.`)
     })
     response.once('end', () => end())
-    response.on('error', () => end('The connection was closed in the middle of its body.'))
+    response.on('error', () => end('The connection was closed in the middle of the response body.'))
     response.once('close', () => end())
   })
   return {

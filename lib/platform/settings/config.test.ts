@@ -35,7 +35,7 @@ describe('loadConfig', () => {
     [{ BASE_URL: 'http://192.168.1.7:3000' }],
     [{ BASE_URL: 'http://127.0.0.1.example.com' }],
     [{ TRUSTED_PROXIES: '127.0.0.1' }],
-  ])('keeps private addresses closed behind a proxy on the same machine: %j', (env) => {
+  ])('does not allow private addresses behind a proxy on the same machine: %j', (env) => {
     const embedded = { DATA_DIR, HOST: '127.0.0.1', ...env }
     expect(loadConfig(embedded).allowedPrivateHosts).toEqual([])
     const chosen = { ...embedded, ALLOWED_PRIVATE_HOSTS: 'minio.internal:9000' }
@@ -45,7 +45,7 @@ describe('loadConfig', () => {
   it.each([
     [{ HOST: '::1', BASE_URL: 'http://[::1]:3000' }],
     [{ BASE_URL: 'http://127.0.0.2:3000', UPLOAD_URL: 'http://uploads.localhost:3000' }],
-  ])('opens them where only this machine can reach it: %j', (env) => {
+  ])('allows private addresses if only this machine can reach the server: %j', (env) => {
     expect(loadConfig({ DATA_DIR, ...env }).allowedPrivateHosts).toEqual(['*'])
   })
 
@@ -80,7 +80,7 @@ describe('loadConfig', () => {
   })
 
   it.each(['nginx', '10.0.0.0/99', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0/8'])(
-    'says that TRUSTED_PROXIES=%s is not a network',
+    'reports that TRUSTED_PROXIES=%s is not a network',
     (TRUSTED_PROXIES) => {
       expect(() => loadConfig({ ...production, TRUSTED_PROXIES })).toThrow(
         /TRUSTED_PROXIES must be addresses or networks/,
@@ -89,7 +89,7 @@ describe('loadConfig', () => {
   )
 
   it.each(['https://example.com/sluice', 'https://example.com/?a', 'https://example.com/#a'])(
-    'says that %s cannot be the BASE_URL',
+    'reports that %s cannot be the BASE_URL',
     (BASE_URL) => {
       expect(() => loadConfig({ ...production, BASE_URL })).toThrow(
         /BASE_URL must be an address without a path/,
@@ -125,7 +125,7 @@ describe('loadConfig', () => {
     }
   })
 
-  it('serves the embedded default to the network without the demo, and with its own keys', () => {
+  it('serves the network with the embedded database only without the demo, and with keys from the environment', () => {
     const { ENCRYPTION_KEY, AUTH_SECRET } = production
     const shown = { DATA_DIR, HOST: '0.0.0.0' }
     expect(() => loadConfig(shown)).toThrow(

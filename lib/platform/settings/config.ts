@@ -15,7 +15,7 @@ import { decodeKey, ROLES, type Role, settings } from './settings.ts'
 type Parsed = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]['schema']> }
 type Provider = { clientId: string; clientSecret: string }
 export type OpenIdConnect = Provider & { issuer: string; name: string }
-/** Both in PEM. */
+/** A certificate chain and its key, both in PEM. */
 export type CertificateFiles = { certFile: string; keyFile: string }
 
 export type Config = {
@@ -24,24 +24,24 @@ export type Config = {
   dataDir: string
   port: number
   host: string
-  /** Undefined: no SFTP. */
+  /** Undefined if this process does not accept SFTP. */
   sftpPort: number | undefined
   baseUrl: string
   uploadUrl: string
   /** Set if this server serves TLS itself, without a balancer. */
   tls: CertificateFiles | undefined
   roles: ReadonlySet<Role>
-  /** Upload processes; more than one have a supervisor. */
+  /** The number of upload processes. If there are several, a supervisor runs them. */
   processes: number
   uploadMemoryBytes: number
-  /** How many processes have this much of UPLOAD_MEMORY_BYTES. */
+  /** How many processes share UPLOAD_MEMORY_BYTES, each with `uploadMemoryBytes`. */
   uploadMemoryShares: number
-  /** For all workspaces together, in the database. */
+  /** The maximum bytes of tails in the database, for all workspaces together. */
   uploadTailBytes: number
   databaseConnections: number
   databaseWaitMs: number
   trustedProxies: string[]
-  /** The path to the clients is known to carry 1xx responses. */
+  /** True if the path to the clients is known to carry 1xx responses. */
   interimResponses: boolean
   smtpUrl: string | undefined
   mailFrom: string
@@ -53,9 +53,9 @@ export type Config = {
   /** In lower case. */
   operators: ReadonlySet<string>
   freeTierBytes: number
-  /** How many are fetched at once, on all nodes together. */
+  /** How many imports a workspace may fetch at once, on all nodes together. */
   importsPerWorkspace: number
-  /** Per workspace. 0: unlimited. */
+  /** The limit for each workspace; 0 means unlimited. */
   importBytesPerSecond: number
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -69,7 +69,7 @@ export type Config = {
 
 type Environment = Record<string, string | undefined>
 
-/** Reads the environment, and the secrets that the embedded default generates once in DATA_DIR. */
+/** Reads the environment, and the secrets that are generated once in DATA_DIR if there is no DATABASE_URL. */
 export function loadConfig(env: Environment = process.env): Config {
   const { parsed, faults } = parse(env)
   const all = [...faults, ...contradictions(env, parsed, faults.length > 0)]
@@ -140,7 +140,7 @@ function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[]
   return [`UPLOAD_MEMORY_BYTES must be at least ${minBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
 }
 
-/** Checks how the settings fit together; each may also be invalid itself. */
+/** Checks combinations of settings. A setting may also be invalid by itself. */
 function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): string[] {
   if (!TLS_CERT_FILE && !TLS_KEY_FILE) return []
   if (!TLS_CERT_FILE || !TLS_KEY_FILE)
@@ -262,8 +262,8 @@ function machine(): Machine {
 const MIN_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 /**
- * A quarter of a container's memory, since nothing else runs there. On a machine, a process uses one processor and
- * there may be one per processor, so each gets its share of a quarter, as far as that is enough for large files.
+ * A quarter of a container's memory, because nothing else runs there. On a machine, a process uses one processor and
+ * there may be one process per processor, so each gets its share of a quarter, but at least enough for large files.
  */
 export function uploadMemory({ totalBytes, limitBytes, processors }: Machine, processes = 1): number {
   if (limitBytes > 0 && limitBytes < totalBytes) return Math.floor(limitBytes / 4)
@@ -277,7 +277,7 @@ export function setAuthUrl(baseUrl: string): void {
   process.env.NEXTAUTH_URL = baseUrl
 }
 
-/** How a supervisor tells a process its role. */
+/** The variable in which a supervisor passes a process its role. */
 export const MEMBERSHIP_VARIABLE = 'SLUICE_MEMBERSHIP'
 
 export function membershipGiven(env: Environment = process.env): string | undefined {

@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
  */
 type Reach = Pick<Config, 'host' | 'baseUrl' | 'uploadUrl' | 'trustedProxies'>
 
-/** HOST alone is not enough: with a proxy on the same machine, it stays loopback. */
+/** HOST alone does not show this: behind a proxy on the same machine, it is loopback, too. */
 export function isForThisMachineAlone({ host, baseUrl, uploadUrl, trustedProxies }: Reach): boolean {
   const hosts = [host, hostOf(baseUrl), hostOf(uploadUrl)]
   return trustedProxies.length === 0 && hosts.every(isLoopback)
@@ -22,7 +22,9 @@ const hostOf = (address: string) => new URL(address).hostname
 
 type Risk = { applies(config: Config): boolean; warning: string }
 
-/** Settings that are valid separately but seldom intended together: each combination is reported once at startup. */
+/**
+ * Combinations of settings that are valid separately but seldom intended together. Each is reported once at startup.
+ */
 export const RISKS: Record<string, Risk> = {
   privateHosts: {
     applies: ({ allowedPrivateHosts }) => allowedPrivateHosts.includes('*'),

@@ -21,7 +21,7 @@ const origin = url(['http:', 'https:'], 'an http or https address').transform((t
   text.replace(/\/+$/, ''),
 )
 
-/** Pages, the API and uploads have fixed paths below it. */
+/** Pages, the API and uploads have fixed paths below this address. */
 const rootAddress = origin.refine((text) => new URL(text).pathname === '/' && !/[?#]/.test(text), {
   message: 'must be an address without a path, such as https://sluice.example.com: Sluice needs its own host',
 })
@@ -79,7 +79,7 @@ const text = z.string().min(1)
 export const settings = {
   DATABASE_URL: {
     description:
-      'PostgreSQL 13 or newer; if several hosts are listed, separated by commas, the one that accepts writes is used. Without it, Sluice runs its own PostgreSQL with its data in DATA_DIR/db.',
+      'PostgreSQL 13 or newer; if several hosts are listed, separated by commas, the one that accepts writes is used. If this is not set, Sluice runs its own PostgreSQL with its data in DATA_DIR/db.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: databaseUrl,
   },
@@ -90,7 +90,7 @@ export const settings = {
     schema: databaseUrl,
   },
   DATABASE_WAIT_SECONDS: {
-    description: 'How long startup waits for the database.',
+    description: 'How many seconds to wait for the database at startup.',
     example: '60',
     schema: wholeNumber(0, 86_400),
   },
@@ -107,7 +107,7 @@ export const settings = {
   },
   SFTP_PORT: {
     description:
-      'Port for SFTP uploads, in processes with the upload role. Without it there is no SFTP. 0 picks a free one. Also set it for the web role, which shows people the commands.',
+      'Port for SFTP uploads, in processes with the upload role. If this is not set, there is no SFTP. 0 picks a free port. Also set it for the web role, which shows people the commands.',
     example: '2222',
     schema: wholeNumber(0, 65_535),
   },
@@ -133,25 +133,25 @@ export const settings = {
     schema: text,
   },
   ROLES: {
-    description: 'What this process does. Split it to scale each role separately.',
+    description: 'The roles of this process. Split them among processes to scale each separately.',
     example: 'web,upload,worker',
     schema: roles,
   },
   PROCESSES: {
     description:
-      'Processes that carry uploads, all behind PORT, in addition to one for pages and one for background work. auto: one for each processor, up to 8.',
+      'The number of processes that handle uploads, all behind PORT, in addition to one for pages and one for background work. auto: one for each processor, up to 8.',
     example: '1',
     schema: processes,
   },
   UPLOAD_MEMORY_BYTES: {
     description:
-      'Memory for uploads in flight, divided among PROCESSES. Default: a quarter of the container, or of the machine by its processors.',
+      "Memory for uploads in flight, divided among PROCESSES. Default: a quarter of the container's memory, or for each process, a processor's share of a quarter of the machine's.",
     example: '1073741824',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
   UPLOAD_TAIL_BYTES: {
     description:
-      'Bytes of unfinished uploads that the database may hold for all workspaces together, until they fill a part. Past half of it, each has a fair share. A workspace may have up to 4 GiB.',
+      'Bytes of unfinished uploads that the database may hold for all workspaces together, until they fill a part. Above half of it, each workspace is limited to a fair share. A workspace may have up to 4 GiB.',
     example: '17179869184',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
@@ -236,7 +236,7 @@ export const settings = {
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     description:
-      'Collector for traces, using OTLP over HTTP (protobuf). Without it no traces are made, and OpenTelemetry is not loaded.',
+      'Collector for traces, using OTLP over HTTP (protobuf). If this is not set, no traces are created, and OpenTelemetry is not loaded.',
     example: 'http://collector:4318',
     schema: url(['http:', 'https:'], 'an http or https address'),
   },
@@ -261,8 +261,8 @@ export const settings = {
     example: 'https://login.example.com/realms/main',
     schema: url(['http:', 'https:'], 'the https address of the provider'),
   },
-  OIDC_CLIENT_ID: { description: 'Client id at that provider.', example: '', schema: text },
-  OIDC_CLIENT_SECRET: { description: 'Client secret at that provider.', example: '', schema: text },
+  OIDC_CLIENT_ID: { description: 'The client id from that provider.', example: '', schema: text },
+  OIDC_CLIENT_SECRET: { description: 'The client secret from that provider.', example: '', schema: text },
   OIDC_NAME: {
     description: "The provider's name on the sign-in button.",
     example: 'Single sign-on',

@@ -4,7 +4,7 @@ import { createLogger } from '../log/log.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import type { SpanOptions } from './span.ts'
 
-/** This many are sent at once; fewer wait for five seconds, or for the end. */
+/** This many spans are sent together. Fewer wait for five seconds, or for the end. */
 const BATCH = 512
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const parentOf = (flags: string) => `00-${TRACE}-b7ad6b7169203331-${flags}`

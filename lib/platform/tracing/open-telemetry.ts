@@ -28,7 +28,7 @@ export function openTelemetry(
   const provider = new TracerProvider({
     resource: describeProcess(roles),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(keptShare) }),
-    // Its queue is bounded: if the collector is down, traces are dropped.
+    // The processor's queue is bounded: if the collector is down, traces are dropped.
     spanProcessors: [new BatchSpanProcessor({ exporter: tellOutages(new OTLPTraceExporter(), log) })],
   })
   const spans = provider.getTracer('sluice', manifest.version)
@@ -62,7 +62,7 @@ const KINDS: Record<NonNullable<SpanOptions['kind']>, SpanKind> = {
   consumer: SpanKind.CONSUMER,
 }
 
-/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to it and take precedence. */
+/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES add to this description and take precedence. */
 function describeProcess(roles: string[]) {
   const own = resourceFromAttributes({
     'service.name': 'sluice',
@@ -86,13 +86,13 @@ function contextOf(traceparent: string | null | undefined) {
   })
 }
 
-/** Its code, if any: a message may contain private data. */
+/** The error's code, if any. Its message may contain private data. */
 function typeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown }
   return String(code ?? name ?? 'error')
 }
 
-/** One line when the collector stops accepting traces, and one when it accepts them again. */
+/** Logs one line when the collector stops accepting traces, and one when it accepts them again. */
 function tellOutages(exporter: SpanExporter, log: Logger): SpanExporter {
   let away = false
   return {

@@ -10,12 +10,12 @@ export type SpanOptions = {
   kind?: 'server' | 'client' | 'consumer'
   startedAtMs?: number
   /**
-   * Requested at the end, when everything is known. `error.type` makes it a failed span. Never include a secret or a
-   * message.
+   * Called at the end of the operation, when everything is known. `error.type` marks the span as failed. Never
+   * include a secret or a message.
    */
   attributes?: () => Record<string, string | number | undefined>
 }
-/** `traceparent` is the new span's, for work that it causes elsewhere. */
+/** `traceparent` is that of the new span, for work that the operation causes elsewhere. */
 export type Tracer = <Result>(
   name: string,
   work: (traceparent?: string) => Promise<Result>,

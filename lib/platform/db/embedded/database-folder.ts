@@ -26,7 +26,7 @@ const DATABASE = 'postgres'
 
 /**
  * Where PostgreSQL listens: on a socket in its own folder, which only its owner can enter, or otherwise on this
- * machine's loopback, where everyone can connect and needs the password.
+ * machine's loopback interface, where every user can connect but needs the password.
  */
 export async function choosePlace(folder: string): Promise<Place> {
   if (socketFits(folder)) return socketIn(folder)
@@ -78,7 +78,7 @@ export function clusterIsThere(folder: string, major: number, as: RunAs | undefi
   const version = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
   if (!existsSync(join(folder, PASSWORD_FILE))) {
     throw new StartError(
-      `${folder} was not made by this Sluice; early versions kept a PGlite database there, which PostgreSQL cannot open. It is left untouched: move it away, or choose another DATA_DIR.`,
+      `${folder} was not created by this version of Sluice; early versions kept a PGlite database there, which PostgreSQL cannot open. It is left untouched: move it away, or choose another DATA_DIR.`,
     )
   }
   if (Number(version) !== major) {
@@ -97,7 +97,7 @@ function handOver(folder: string, { uid, gid }: RunAs): void {
   chmodSync(folder, 0o700)
 }
 
-/** How long each way of stopping it may take. */
+/** The ways to stop PostgreSQL, and how long each may take. */
 const STEPS: [NodeJS.Signals, ms: number][] = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5000],
@@ -106,9 +106,9 @@ const STEPS: [NodeJS.Signals, ms: number][] = [
 const LOOK_EVERY_MS = 20
 
 /**
- * Ends the PostgreSQL of a killed Sluice; the holder of the folder's lock knows that it is orphaned. If the number in
- * postmaster.pid now belongs to a different process, such as after a container restart, it would keep PostgreSQL from
- * starting.
+ * Ends the PostgreSQL of a killed Sluice; the holder of the folder's lock knows that it is orphaned. Also removes
+ * postmaster.pid: if its number now belongs to a different process, such as after a container restart, the file would
+ * keep PostgreSQL from starting.
  */
 export async function endOrphan(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid')

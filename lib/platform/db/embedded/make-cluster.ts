@@ -18,13 +18,14 @@ import { environment, HERE, type RunAs } from './run-as.ts'
 import { SERVER_SETTINGS } from './start-postmaster.ts'
 
 export const USER = 'sluice'
-/** Identifies our folders, and contains the password for systems without sockets. */
+/** A file that marks a folder as Sluice's, and contains the password for systems without sockets. */
 export const PASSWORD_FILE = 'sluice.password'
 
 type Options = { programs: Programs; folder: string; as: RunAs | undefined; durable?: boolean }
 
 /**
- * Creates PostgreSQL's folder. It appears completely or not at all: after a crash, the next start removes the rest.
+ * Creates PostgreSQL's folder. It appears completely or not at all: after a crash, the next start removes what is
+ * left.
  */
 export async function makeCluster({ programs, folder, as, durable = true }: Options): Promise<void> {
   const fresh = `${folder}.new`

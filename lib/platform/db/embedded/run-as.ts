@@ -3,11 +3,11 @@ import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
 import { StartError } from '../../kernel/errors.ts'
 
-/** A different user than Sluice's own, since PostgreSQL refuses to run as root. */
+/** A user other than Sluice's own, because PostgreSQL refuses to run as root. */
 export type RunAs = { uid: number; gid: number }
 
 /**
- * No account has this id, and systemd assigns it to none: files and sockets are not shared with any other process.
+ * No account has this id, and systemd does not assign it, so files and sockets are not shared with any other process.
  */
 const UNPRIVILEGED = 65_530
 
@@ -36,13 +36,14 @@ export function hasName(): boolean {
 }
 
 /**
- * The working directory for a program, by a name that works even if only root can enter its parent folders: Linux
- * changes into it before it changes the user.
+ * A name for a program's working directory that works even if only root can enter its parent folders: Linux changes
+ * into the directory before it changes the user.
  */
 export const HERE = process.platform === 'linux' ? '/proc/self/cwd' : undefined
 
 /**
- * Excludes Sluice's own environment, which contains secrets. Windows cannot run a program with an empty environment.
+ * An environment without Sluice's own variables, which contain secrets. Windows cannot run a program with an empty
+ * environment.
  */
 export function environment(): NodeJS.ProcessEnv | undefined {
   return process.platform === 'win32'

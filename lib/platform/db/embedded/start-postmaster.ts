@@ -12,7 +12,7 @@ export type Postmaster = {
   pid: number
   /** Resolves with its last output when it has ended. */
   ended: Promise<string>
-  /** Waits a moment for the sessions, terminates the rest, writes everything and ends. */
+  /** Waits a moment for sessions to end, terminates the others, writes everything to disk and exits. */
   stop(): Promise<void>
 }
 
@@ -26,18 +26,21 @@ export type PostmasterOptions = {
 }
 
 /**
- * Becomes PostgreSQL, and leaves a watcher behind that stops it when Sluice is gone, whatever the cause: the pipe to
- * Sluice then ends. The watcher is an orphan, because PostgreSQL watches its own children.
+ * A script that becomes PostgreSQL, and leaves a watcher behind that stops it when Sluice is gone, whatever the
+ * cause: the pipe to Sluice then ends. The watcher is an orphan, because PostgreSQL watches its own children.
  */
 const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev/null &) ; exec "$@" 3<&-'
 
-/** How long the sessions of a killed server may take to notice. */
+/** How long the sessions of a killed server may take to notice that it is gone. */
 const REMAINS_MS = 5000
 
-/** How long sessions may take to notice that their clients have left: a terminated one logs an error instead. */
+/**
+ * How long sessions may take to notice that their clients have left. After that they are terminated, which logs an
+ * error.
+ */
 const SESSIONS_MS = 2000
 
-/** Resolves when it accepts connections; fails with its last output if it ends before that. */
+/** Resolves when PostgreSQL accepts connections. Fails with its last output if it ends before that. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const child = launch(options)
   const failed = once(child, 'error').then(([error]) => String(error))
@@ -65,7 +68,7 @@ function launch({ programs, folder, place, as, settings }: PostmasterOptions): C
   }
   const program = join(programs.folder, 'bin', 'postgres')
   const args = ['-D', here, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-  // In its own session, so that Ctrl-C only reaches Sluice, which then stops it.
+  // PostgreSQL runs in its own session, so that Ctrl-C only reaches Sluice, which then stops PostgreSQL.
   const run = { ...as, cwd: folder, env: environment(), detached: true }
   return process.platform === 'win32'
     ? spawn(program, args, { ...run, detached: false, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -85,14 +88,14 @@ async function end(child: ChildProcess): Promise<string> {
   const timer = setTimeout(patience.resolve, REMAINS_MS)
   await Promise.race([closed, patience.promise])
   clearTimeout(timer)
-  return `It ended with ${signal ?? code}.`
+  return `PostgreSQL ended with ${signal ?? code}.`
 }
 
 async function stop(child: ChildProcess, { programs, folder }: PostmasterOptions): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   if (process.platform === 'win32') {
-    // Windows has no such signal; this program works differently.
+    // Windows has no such signal, and pg_ctl does not need one.
     execFile(join(programs.folder, 'bin', 'pg_ctl'), ['stop', '-m', 'fast', '-D', folder], () => {})
     await exited
     return
@@ -110,7 +113,8 @@ function note(log: Logger, line: string): void {
 
 /**
  * PostgreSQL's settings for a small machine, passed on its command line at each start, so that a new version of
- * Sluice brings its own. As durable as its defaults; features that a single Sluice does not need are turned off.
+ * Sluice uses its own settings. They are as durable as the defaults; features that a single Sluice does not need are
+ * turned off.
  */
 export const SERVER_SETTINGS: Record<string, string | number> = {
   shared_buffers: '24MB',
@@ -118,7 +122,7 @@ export const SERVER_SETTINGS: Record<string, string | number> = {
   max_connections: 200,
   work_mem: '4MB',
   maintenance_work_mem: '32MB',
-  // Up to half a gigabyte of log between two checkpoints.
+  // Allows up to half a gigabyte of write-ahead log between two checkpoints.
   max_wal_size: '512MB',
   min_wal_size: '64MB',
   wal_level: 'minimal',
@@ -135,7 +139,7 @@ export const SERVER_SETTINGS: Record<string, string | number> = {
   huge_pages: 'off',
   // /dev/shm has 64 MiB in a container.
   dynamic_shared_memory_type: 'mmap',
-  // Starts, stops and crashes. Failed statements concern their sender, and may contain secrets.
+  // Logs starts, stops and crashes. Failed statements only concern their sender, and may contain secrets.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',

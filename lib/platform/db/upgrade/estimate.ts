@@ -7,13 +7,13 @@ export type Costs = {
   rows: number
   bytes: number
   indexes: number
-  /** For the entire table, like the next two. */
+  /** Times for the entire table: to read it, copy it and index it. */
   readMs: number
   copyMs: number
   indexMs: number
 }
 
-/** The amount of a table that is read, copied into a temporary one and indexed there. */
+/** How much of a table is read, copied into a temporary table and indexed there. */
 const SAMPLE_BYTES = 16 * 1024 * 1024
 const LIMIT_MS = 15_000
 
@@ -48,7 +48,7 @@ export async function measure(db: Db, table: string): Promise<Costs> {
 
 type Size = { rows: number; bytes: number; indexes: number; column: string }
 
-/** Includes all its months, if any. */
+/** The size of a table, including all its months, if any. */
 async function sizeOf(db: Db, table: string): Promise<Size> {
   const [size] = await rows<Size>(
     db,

@@ -5,19 +5,19 @@ import { isConcurrent, MIGRATIONS, migrate, nameOf } from '../migrate.ts'
 
 /**
  * What migrations do to existing tables, according to PostgreSQL itself: they run in an empty database, after the
- * ones that the real database has, and their locks, scans and new files are read before each commits.
+ * migrations that the real database has, and their locks, scans and new files are read before each of them commits.
  */
 export type Effect = {
   table: string
-  /** The strongest lock it holds at the end, with its pg_locks name. */
+  /** The strongest lock held on the table at the end, as named in pg_locks. */
   lock: string
-  /** Whether it reads all rows, writes them, or rewrites the table. */
+  /** Whether the migration reads all rows, writes them, or rewrites the table. */
   rows: 'untouched' | 'read' | 'written' | 'rewritten'
   indexes: number
 }
 export type Rehearsed = { name: string; effects: Effect[] }
 
-/** From weakest to strongest; missing locks block nobody. */
+/** From weakest to strongest. Locks that are not listed block nobody. */
 const LOCKS = [
   'AccessShareLock',
   'RowShareLock',
@@ -57,7 +57,7 @@ export async function rehearse(
 
 type Table = { name: string; file: string; indexes: number }
 
-/** A table's months are part of it. */
+/** A table's months count as part of it. */
 async function tablesOf(db: Db): Promise<Map<string, Table>> {
   const found = await rows<Table & { oid: string }>(
     db,
@@ -71,7 +71,7 @@ async function tablesOf(db: Db): Promise<Map<string, Table>> {
 
 class Observed extends Error {}
 
-/** In a transaction that is rolled back. */
+/** Runs a migration in a transaction that is rolled back. */
 async function observe(db: Db, migration: MigrationMeta, before: Map<string, Table>): Promise<Effect[]> {
   let effects: Effect[] = []
   const undone = db.transaction(async (tx) => {
@@ -127,7 +127,7 @@ async function effectsIn(
   })
 }
 
-/** Many are only read, such as those referenced by a new table. */
+/** Many tables are only looked at, such as those referenced by a new table. */
 const isNothing = ({ lock, rows: touched }: Effect) =>
   waitingFor(lock) === 'nobody' && touched === 'untouched'
 
