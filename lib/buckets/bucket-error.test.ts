@@ -12,7 +12,7 @@ it("includes the bucket's code and message", () => {
   expect(fault('')).toMatchObject({ code: 'HTTP 400' })
 })
 
-it('keeps nothing that a database or a page cannot store or show', () => {
+it('keeps nothing that a database cannot store or a page cannot show', () => {
   const { code, message } = fault(`<Code>\0${'x'.repeat(99)}</Code><Message>${'👾'.repeat(200)}</Message>`)
   expect(code).toBe(` ${'x'.repeat(63)}`)
   expect(message.length).toBeLessThan(400)

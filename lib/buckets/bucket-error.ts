@@ -1,15 +1,15 @@
 /**
- * Errors between Sluice and a bucket, by what can be done about them: `trouble`: a transient error (no response, 5xx,
+ * The kinds of errors from a bucket, by what can be done about them: `trouble`: a transient error (no response, 5xx,
  * SlowDown), `refused`: permanent until someone changes something, `no_such_upload`: the bucket does not know the
  * multipart upload, `exists`: there is already an object with that key, `impossible`: the parts can never become the
  * object, `aborted`: Sluice aborted the request.
  */
 export type BucketErrorKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
-/** What the bucket said, as far as it helps to find the cause. */
+/** The parts of the bucket's response that help to find the cause. */
 type Told = {
   status: number
-  /** Only the message: the rest of the body may contain the string that was signed. */
+  /** Only the bucket's message, because the rest of the body may contain the string that was signed. */
   words: string
   details: string
   /** The bucket's region, from the body. */
@@ -23,9 +23,9 @@ type Told = {
 export class BucketError extends Error {
   override readonly name = 'BucketError'
   readonly kind: BucketErrorKind
-  /** The provider's code, such as `AccessDenied`, or ours, such as `timeout`. */
+  /** The provider's code, such as `AccessDenied`, or one of Sluice's own, such as `timeout`. */
   readonly code: string
-  /** Undefined if there was no response. */
+  /** The response of the bucket. Undefined if there was none. */
   readonly told: Told | undefined
 
   /** The number of attempts. */
@@ -48,7 +48,7 @@ export function isBucketError(error: unknown): error is BucketError {
   return error instanceof Error && error.name === 'BucketError'
 }
 
-/** The fault table: a code says more than a status, which some providers choose freely. */
+/** The kind of error for each code. A code is more reliable than a status, which some providers choose freely. */
 const KINDS: Record<Exclude<BucketErrorKind, 'aborted'>, readonly string[]> = {
   trouble: [
     ...['SlowDown', 'InternalError', 'ServiceUnavailable', 'RequestTimeout', 'Throttling', 'BadGateway'],
@@ -79,7 +79,7 @@ const KIND_OF_CODE = new Map(
   Object.entries(KINDS).flatMap(([kind, codes]) => codes.map((code) => [code, kind as BucketErrorKind])),
 )
 
-/** 409: another conditional write of the same key is in progress. */
+/** 409 means that another conditional write to the same key is in progress. */
 const PASSING_STATUS = new Set([408, 409, 425, 429])
 
 function kindOf(status: number, code: string): BucketErrorKind {
@@ -92,9 +92,7 @@ function kindOf(status: number, code: string): BucketErrorKind {
   return passing ? 'trouble' : 'refused'
 }
 
-/**
- * Reads the error from a response that is not a success, or that is a 200 with an error inside. `text` is its body.
- */
+/** Reads the error from an unsuccessful response, or from a 200 that contains an error. `text` is the body. */
 export function readFault(
   operation: string,
   bucket: string,
@@ -124,7 +122,10 @@ export function readFault(
   )
 }
 
-/** A response that is not valid S3: a proxy's page, or a truncated one. It says nothing about what happened. */
+/**
+ * The error for a response that is not valid S3: a proxy's page, or a truncated response. It does not show what
+ * happened.
+ */
 export function badResponse(operation: string): BucketError {
   return new BucketError(
     'trouble',
@@ -133,7 +134,7 @@ export function badResponse(operation: string): BucketError {
   )
 }
 
-/** The bucket's text is displayed and stored, and the database accepts neither NUL nor half a character. */
+/** The bucket's text is displayed and stored, and the database rejects NUL and lone surrogates. */
 function shorten(text = '', length: number): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
@@ -149,7 +150,7 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
     return "The Data Store's credentials do not allow this: check them and their policy."
   if (code === 'NoSuchBucket') return 'There is no such bucket at this endpoint.'
   if (code === 'InvalidPartOrder')
-    return 'The bucket reports that its parts are out of order, although Sluice sent them in order. Upload the file again.'
+    return 'The bucket reports that the parts are out of order, although Sluice sent them in order. Upload the file again.'
   if (code === 'InvalidPart')
     return 'A part differs from the recorded one: either a delayed request arrived with other bytes, or the bucket dropped the part. Upload the file again.'
   return undefined
@@ -158,7 +159,7 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
 const one = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : value?.[0]
 
-/** The text of the first element with that name; enough for the few flat responses of S3. */
+/** The text of the first element with that name, which is enough for the few flat responses of S3. */
 export function tag(xml: string, name: string): string | undefined {
   const text = xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1]
   return text

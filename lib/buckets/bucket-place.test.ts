@@ -6,7 +6,7 @@ it.each([
   ['media', 'https://s3.example.com', false, 'media.s3.example.com', ''],
   ['media', 'https://s3.example.com:9000/base/', false, 'media.s3.example.com:9000', '/base'],
   ['media', 'https://s3.example.com/base', true, 's3.example.com', '/base/media'],
-  // No certificate covers two labels, and no host has capitals or underscores.
+  // Wildcard certificates do not cover two labels, and host names have no capitals or underscores.
   ['my.media', 'https://s3.example.com', false, 's3.example.com', '/my.media'],
   ['Media', 'https://s3.example.com', false, 's3.example.com', '/Media'],
   ['my_media', 'https://s3.example.com', false, 's3.example.com', '/my_media'],
@@ -50,7 +50,7 @@ it.each([
 })
 
 it.each([
-  ['nothing, if it sets nothing', {}, { cacheControl: 'no-store' }, null],
+  ['nothing, if the Data Store sets nothing', {}, { cacheControl: 'no-store' }, null],
   [
     'its storage class and its encryption',
     { storageClass: 'COLD', encryption: S3 },
@@ -64,7 +64,7 @@ it.each([
     null,
   ],
   [
-    'its key, whatever the object has',
+    'its key, whatever the object sets',
     { storageClass: 'COLD', encryption: KEY },
     { storageClass: 'WARM', encryption: OTHER },
     { encryption: KEY },

@@ -18,8 +18,8 @@ export type BucketPlace = {
 export type Target = { key: string; contentType: string; object?: FileObject | null }
 
 /**
- * The headers that describe a new object: for PutObject, and for CreateMultipartUpload for the parts to come. Object
- * settings override the bucket's settings, except for a key that the bucket requires.
+ * The headers that describe a new object, for PutObject and CreateMultipartUpload. Object settings override the
+ * bucket's settings, except for a key that the bucket requires.
  */
 export function objectHeaders(place: BucketPlace, { contentType, object }: Target): Record<string, string> {
   const { metadata, cacheControl, contentDisposition, tags } = object ?? {}
@@ -40,7 +40,7 @@ export function objectHeaders(place: BucketPlace, { contentType, object }: Targe
   }
 }
 
-/** The object's settings that come from the bucket's settings rather than its own. Null if there are none. */
+/** The settings that an object gets from the bucket's settings instead of its own. Null if there are none. */
 export function storageOf(place: BucketPlace, object: FileObject | null): ObjectStorage | null {
   const storageClass = object?.storageClass ? null : place.storageClass
   const encryption = encryptionOf(place.encryption, object?.encryption)
@@ -49,7 +49,7 @@ export function storageOf(place: BucketPlace, object: FileObject | null): Object
   return { ...(storageClass && { storageClass }), ...(ofPlace && { encryption: ofPlace }) }
 }
 
-/** The editor of a Pipe may encrypt more than its Data Store does, but may neither drop its key nor replace it. */
+/** A Pipe may require stronger encryption than its Data Store, but cannot drop or replace the Data Store's key. */
 function encryptionOf(demanded: Encryption | null, asked: Encryption | undefined): Encryption | null {
   return demanded?.type === 'SSE-KMS' ? demanded : (asked ?? demanded)
 }
@@ -81,12 +81,13 @@ function inAscii(value: string): string {
 
 type Addressed = { endpoint: string; bucket: string; forcePathStyle: boolean }
 
-/** A wildcard certificate covers one label, and host names have neither capitals nor underscores. */
+/** A wildcard certificate covers one label, and host names have no capitals or underscores. */
 const DNS_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Virtual-host addressing puts the bucket's name in front of the host, path style at the start of the path. A name
- * that is not a single DNS label always goes into the path, as does every name if the host is an IP address.
+ * Virtual-host addressing puts the bucket's name in front of the host, and path style puts it at the start of the
+ * path. A name that is not a single DNS label always goes into the path, as does every name if the host is an IP
+ * address.
  */
 export function addressOf({ endpoint, bucket, forcePathStyle }: Addressed) {
   const base = new URL(endpoint)

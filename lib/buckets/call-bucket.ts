@@ -44,13 +44,13 @@ export type BucketDeps = {
   retryDelaysMs?: readonly number[]
   /** Counts the memory of responses. */
   memory?: ResponseMemory
-  /** For tests: replaces every call's limit. */
+  /** For tests: replaces the time limit of every call. */
   silenceMs?: number
   deadlineMs?: number
 }
 
 const SILENCE_MS = 30_000
-/** For a call with all its retries, in addition to the time that its bytes need. */
+/** The time limit for a call with all its retries, in addition to the time that its bytes need. */
 const DEADLINE_MS = 30_000
 const SLOWEST_BYTES_PER_MS = (256 * 1024) / 1000
 const EMPTY_SHA256 = sha256('')
@@ -110,13 +110,13 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
     return withRetries(() => traced(call, () => attempt(call, leftMs())), {
       delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS,
       signal: call.signal,
-      // An operation that may be silent for minutes has had its time: its caller tries again later.
+      // An operation that is allowed to be silent for minutes has used its time: its caller tries again later.
       mayRepeat: ({ code }, delayMs) => delayMs < leftMs() && !(code === 'timeout' && call.silenceMs),
     })
   }
 }
 
-/** A span for each attempt: a slow bucket and a failing one look different. */
+/** Creates a span for each attempt, so that a slow bucket looks different from a failing one. */
 function traced(call: Call, attempt: () => Promise<BucketResponse>): Promise<BucketResponse> {
   return span(`bucket ${call.operation}`, attempt, {
     kind: 'client',
@@ -149,14 +149,14 @@ function noResponse(operation: string, bucket: string, error: unknown): BucketEr
   if (isSluiceError(error)) return new BucketError('refused', error.code, error.message, cause)
   const code = (error as NodeJS.ErrnoException).code ?? 'failed'
   if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was aborted.`, cause)
-  // Node refuses to send the request, and always will.
+  // Node refuses to send the request, and a retry would not change that.
   const kind = UNSENDABLE.has(code) ? 'impossible' : 'trouble'
   return new BucketError(kind, code, `${operation} on the bucket ${bucket} got no response (${code}).`, cause)
 }
 
 const UNSENDABLE = new Set(['ERR_INVALID_CHAR', 'ERR_HTTP_INVALID_HEADER_VALUE', 'ERR_UNESCAPED_CHARACTERS'])
 
-/** How long to wait before each retry; a quarter is random, so that retries do not all arrive at once. */
+/** How long to wait before each retry. A quarter of the time is random, so that retries do not all arrive at once. */
 const RETRY_DELAYS_MS: readonly number[] = [100, 400, 1200, 3000]
 
 type RetryOptions = {

@@ -55,7 +55,7 @@ function countingMemory(limitBytes = Infinity) {
   return memory
 }
 
-it('reads a response of 64 KiB and not a byte more', async () => {
+it('reads a response of up to 64 KiB, and not a byte more', async () => {
   const memory = countingMemory()
   expect((await get(64 * KiB, undefined, memory)).body).toHaveLength(64 * KiB)
   await expect(get(64 * KiB + 1, undefined, memory)).rejects.toThrow('too long')
@@ -77,7 +77,7 @@ it('keeps the start of a refusal that is too long', async () => {
   expect({ status, bytes: body.length }).toEqual({ status: 503, bytes: 64 * KiB })
 })
 
-it('keeps nothing of a response that there is no memory for', async () => {
+it('keeps nothing of a response for which there is no memory', async () => {
   const memory = countingMemory(2 * KiB)
   await expect(get(3 * KiB, undefined, memory)).rejects.toThrow('no memory')
   expect(memory.heldBytes).toBe(0)
@@ -100,7 +100,7 @@ it('ends a response that arrives byte by byte at its deadline', async () => {
   await bucket.close()
 })
 
-/** Takes the written bytes, but only acknowledges them after the response, like a nearby bucket. */
+/** Accepts the written bytes, but only acknowledges them after the response, like a nearby bucket. */
 class QuickBucket extends Socket {
   override _read() {}
   override _writev(_: unknown, taken: () => void) {
@@ -109,7 +109,7 @@ class QuickBucket extends Socket {
   }
 }
 
-it('keeps the connection of a body whose response arrives before the notification that it was written', async () => {
+it('keeps the connection if the response arrives before the notification that the body was written', async () => {
   const opened: Socket[] = []
   class QuickAgent extends Agent {
     override createConnection() {

@@ -6,11 +6,11 @@ type Outgoing = {
   url: URL
   agent: Agent
   method: string
-  /** With the encoded query. */
+  /** The path with the encoded query. */
   path: string
   headers: Record<string, string>
   body: readonly Uint8Array[]
-  /** How many object bytes are requested; all other responses are short. */
+  /** How many object bytes are requested, if any. All other responses are short. */
   wantedBytes?: number | undefined
   /** Ends the request after this long without a byte in either direction. */
   silenceMs: number
@@ -42,7 +42,7 @@ export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
   const { silenceMs, deadlineMs } = outgoing
   request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
   const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
-  // A response counts, even if the bucket did not want the body.
+  // A response counts, even if the bucket did not read the entire body.
   request.on('error', (error) => responded || reject(late ?? error))
   const read = async (response: IncomingMessage) => {
     const collected = await collect(response, outgoing)
@@ -76,8 +76,8 @@ function sendAtOnce(request: ClientRequest, body: readonly Uint8Array[]): void {
 }
 
 /**
- * With TLS, Node would copy the list into one buffer, and keep all of its ciphertext until that is written: both are
- * as large as the body. A single chunk is encrypted in place.
+ * With TLS, Node would copy the list into one buffer, and keep all of the ciphertext until it is written. Both are as
+ * large as the body. A single chunk is not copied.
  */
 function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
   let sent = 0
@@ -111,8 +111,8 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 const FIRST_BYTES = 1024
 
 /**
- * Stores a response in one block of memory, which grows as bytes arrive: a single byte costs no more than a byte. A
- * refusal that is too long is truncated. The caller counts the memory for requested object bytes.
+ * Stores a response in one block of memory, which grows as bytes arrive, so that a response takes no more memory than
+ * it has bytes. A refusal that is too long is truncated. The caller counts the memory for requested object bytes.
  */
 async function collect(
   response: IncomingMessage,

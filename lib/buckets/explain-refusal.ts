@@ -4,12 +4,12 @@ import { addressOf, type BucketPlace } from './bucket-place.ts'
 
 /** Explains a bucket's refusal and what to change. */
 export type Refusal = {
-  /** No other operation will work either, so none is tried. */
+  /** True if no other operation can work either, so none is tried. */
   final: boolean
   message: string
 }
 
-/** S3 allows 15 minutes; a smaller difference is not the reason. */
+/** S3 allows a difference of 15 minutes, so a small one is not the reason. */
 const TELLING_SKEW_MS = 10 * 60_000
 
 const final = (message: string): Refusal => ({ final: true, message })
@@ -29,7 +29,7 @@ export function explainRefusal(thrown: unknown, place: BucketPlace, nowMs: numbe
 
 export function unresolved(place: BucketPlace): Refusal {
   return final(
-    `The name ${addressOf(place).base.hostname} does not resolve (DNS). Check the endpoint ${place.endpoint} for a typing error.`,
+    `The name ${addressOf(place).base.hostname} does not resolve (DNS). Check the endpoint ${place.endpoint} for typos.`,
   )
 }
 
@@ -54,7 +54,10 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
   return undefined
 }
 
-/** S3 reports this itself; others just refuse the signature, but their Date header shows it. */
+/**
+ * S3 reports a wrong clock itself. Other providers just refuse the signature, but their Date header shows the
+ * difference.
+ */
 function explainClock({ code, told }: BucketError, nowMs: number): Refusal | undefined {
   const skewMs = nowMs - Date.parse(told?.serverTime ?? '')
   const telling = Math.abs(skewMs) > TELLING_SKEW_MS
@@ -116,7 +119,10 @@ function explainDenied({ code, told }: BucketError, { encryption }: BucketPlace)
       : ''
   const unsigned =
     ' If they have it, check for a bucket policy with further requirements, such as signed payloads, which Sluice does not send.'
-  return { final: false, message: `Refused (${code}): the credentials lack the permission.${kms}${unsigned}` }
+  return {
+    final: false,
+    message: `Refused (${code}): the credentials do not have the permission.${kms}${unsigned}`,
+  }
 }
 
 function explainOther(error: BucketError): Refusal {

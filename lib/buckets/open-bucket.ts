@@ -10,11 +10,11 @@ import { completeBody, type ListedPage, listPage, type NamedPart } from './xml-b
 
 type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 type Options = { signal?: AbortSignal | undefined }
-/** `repeated`: it was sent before, perhaps by another process, and the outcome is unknown. */
+/** `repeated`: the request was sent before, perhaps by another process, and its outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
 type Upload = { key: string; multipartId: string }
 
-/** CompleteMultipartUpload may take minutes, during which S3 sends whitespace and others send nothing. */
+/** CompleteMultipartUpload may take minutes, during which S3 sends whitespace and other providers send nothing. */
 const ASSEMBLE_SILENCE_MS = 600_000
 
 export function openBucket(place: BucketPlace, credentials: Credentials, deps: BucketDeps): S3Bucket {
@@ -24,7 +24,7 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
 /**
  * A bucket as uploads use it. The four operations allowed by `s3:PutObject` come first; Sluice works without the
  * others, which are for cleanup and concatenation if the credentials allow them. Bodies are lists of chunks that the
- * caller keeps until the response, since a retry sends them again. Each operation throws a `BucketError`.
+ * caller keeps until the response, because a retry sends them again. Each operation throws a `BucketError`.
  */
 class S3Bucket {
   readonly #place: BucketPlace
@@ -46,8 +46,8 @@ class S3Bucket {
   }
 
   /**
-   * The same bucket, for a multipart upload that includes copied parts. Where such an upload may have no
-   * checksums, the few parts that are sent have a Content-MD5, since Object Lock requires one of the two.
+   * The same bucket, for a multipart upload that includes copied parts. Where such an upload cannot have checksums,
+   * the few parts that are sent have a Content-MD5, because Object Lock requires one of the two.
    */
   forCopies(): S3Bucket {
     if (this.capabilities.checksumsWithCopies) return this
@@ -55,12 +55,12 @@ class S3Bucket {
     return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum }, this.#call)
   }
 
-  /** Settings that objects get here in addition to their own. */
+  /** Settings that objects get from this bucket in addition to their own. */
   storageOf(object: FileObject | null): ObjectStorage | null {
     return storageOf(this.#place, object)
   }
 
-  /** `etag` is null if the object already existed: its key contains the file's id, so it is our own. */
+  /** `etag` is null if the object already existed. Its key contains the file's id, so it was created by Sluice. */
   async putObject(target: Target, body: Body, options: WriteOptions = {}): Promise<{ etag: string | null }> {
     const { signal, repeated = false } = options
     const headers = {
@@ -121,7 +121,10 @@ class S3Bucket {
     return { etag: wanted(header(response.headers.etag), 'UploadPart') }
   }
 
-  /** Safe to repeat; `no_such_upload` or `exists` after an earlier attempt means that it succeeded. */
+  /**
+   * Completing can safely be repeated: `no_such_upload` or `exists` after an earlier attempt means that that attempt
+   * succeeded.
+   */
   async completeMultipart(
     { key, multipartId }: Upload,
     object: { parts: readonly NamedPart[]; bytes: number; crc32: number },
@@ -167,8 +170,8 @@ class S3Bucket {
   }
 
   /**
-   * Undefined if there is none. If the credentials do not allow listing the bucket, S3 returns 403 for a missing
-   * object, so a refusal says nothing about the object.
+   * Undefined if there is no object. If the credentials do not allow listing the bucket, S3 returns 403 for a missing
+   * object, so a refusal does not show whether it exists.
    */
   async headObject(key: string, { signal }: Options = {}) {
     try {
@@ -244,9 +247,10 @@ function wanted(value: string | null | undefined, operation: string): string {
 const REPLACING = 'storage.objects.delete'
 
 /**
- * The error as `exists`, if there already is an object with the key; otherwise undefined. If put-only credentials are
- * not allowed to replace objects, that is a 403 that names the missing permission. If it names none, only a repeated
- * write counts as `exists`: without permission to create, the first one would also have been denied.
+ * Returns the error as `exists` if there already is an object with the key; otherwise undefined. Put-only credentials
+ * that are not allowed to replace objects get a 403 that names the missing permission. If it names none, only a
+ * repeated write counts as `exists`: without permission to create objects, the first write would also have been
+ * denied.
  */
 function asExisting(
   error: unknown,
@@ -265,8 +269,8 @@ function asExisting(
 }
 
 /**
- * Headers that make the bucket verify the bytes it receives. MD5 costs far more than CRC32: only for providers that
- * require it.
+ * Headers that make the bucket verify the bytes it receives. MD5 costs far more than CRC32, so it is only used for
+ * providers that require it.
  */
 function checksumHeaders(
   { bodyChecksum }: Pick<Capabilities, 'bodyChecksum'>,

@@ -12,7 +12,7 @@ afterEach(() => {
   server.close()
 })
 
-/** The findings for an endpoint that refuses everything with this message. */
+/** Returns the findings for an endpoint that refuses everything with this message. */
 async function probe(words: string): Promise<{ name: string; message: string }[]> {
   server = createServer((req, res) => {
     req.resume()

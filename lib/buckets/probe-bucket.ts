@@ -16,7 +16,7 @@ export type Probe = {
   found: FoundCapabilities
 }
 
-/** The settings that uploads use for their objects, with a name. */
+/** A named set of settings that uploads use for their objects. */
 export type ObjectUse = { name: string; object: FileObject }
 
 type ProbeOptions = {
@@ -26,7 +26,7 @@ type ProbeOptions = {
   uses?: readonly ObjectUse[]
 }
 
-/** For all operations together; a healthy bucket responds within one second. */
+/** The time limit for all operations together. A healthy bucket responds within one second. */
 const TIMEOUT_MS = 9000
 
 /**
@@ -63,14 +63,14 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
   }
 }
 
-/** The capabilities that differ from the assumed ones. */
+/** The capabilities that differ from what was assumed. */
 function foundIn(assumed: ProbePlace['capabilities'], found: ProbePlace['capabilities']): FoundCapabilities {
   return Object.fromEntries(
     Object.entries(found).filter(([name, value]) => assumed[name as keyof typeof assumed] !== value),
   )
 }
 
-/** Checked first, to distinguish a name that does not resolve from a silent host. */
+/** This is checked first, to distinguish a name that does not resolve from a host that does not respond. */
 async function resolves(place: ProbePlace, allowedPrivateHosts: string[]): Promise<Refusal | undefined> {
   const find = (host: string) =>
     /^[\d.]+$|:/.test(host)
@@ -108,7 +108,7 @@ class Attempt {
     })
   }
 
-  /** A refusal says nothing about the other operations. */
+  /** Tries an operation whose refusal says nothing about the others. */
   async use({ name }: ObjectUse, operation: () => Promise<void>): Promise<void> {
     if (!this.#over) await this.#try(name, operation)
   }
@@ -135,7 +135,7 @@ class Attempt {
   }
 }
 
-/** A message may quote the endpoint, which can say anything at any length. */
+/** A message may quote the endpoint's response, which can contain any text of any length. */
 function plain(message: string): string {
   return message
     .slice(0, MAX_CHARACTERS)
@@ -175,7 +175,7 @@ async function tryAll(bucket: ProbeOperations, attempt: Attempt, uses: readonly 
   await attempt.do('DeleteObject', () => bucket.delete())
 }
 
-/** An upload that cannot be aborted is completed instead, so that none stays behind. */
+/** A multipart upload that cannot be aborted is completed instead, so that it does not stay behind. */
 async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<void> {
   const upload = await attempt.do('CreateMultipartUpload', () => bucket.create())
   if (!upload) return
@@ -195,7 +195,10 @@ async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<
   )
 }
 
-/** Like single-part and multipart uploads: the latter need more permissions for an encryption key. */
+/**
+ * Writes objects like single-part and multipart uploads, because the latter need more permissions for an encryption
+ * key.
+ */
 async function tryUses(bucket: ProbeOperations, attempt: Attempt, uses: readonly ObjectUse[]): Promise<void> {
   for (const use of uses)
     await attempt.use(use, async () => {
@@ -216,7 +219,7 @@ async function beginUpload(bucket: ProbeOperations) {
   return { ...upload, etag: await bucket.part(upload) }
 }
 
-/** If nothing is known about the provider, only an attempt can tell. */
+/** If nothing is known about the provider, only an attempt shows whether it can copy. */
 async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: string): Promise<void> {
   const { capabilities } = bucket
   let refused = false

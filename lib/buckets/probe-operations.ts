@@ -66,7 +66,7 @@ export class ProbeOperations {
     this.#wrote(upload.key)
   }
 
-  /** Copies like a concatenation, and completes it, since the credentials may not allow aborting. */
+  /** Copies like a concatenation, and completes the upload, because the credentials may not allow aborting it. */
   async copy(source: string): Promise<void> {
     const bucket = this.#bucket.forCopies()
     const key = this.#newKey()
@@ -105,7 +105,7 @@ export class ProbeOperations {
   }
 }
 
-/** What to try if a bucket refuses an assumed capability. */
+/** The values to try if a bucket refuses an assumed capability. */
 const OTHERWISE = {
   bodyChecksum: ['crc32', 'md5', null],
   fullObjectCrc32: [false],
@@ -121,13 +121,13 @@ const TELLING = new Set([
   ...['XAmzContentChecksumMismatch', 'InvalidPart', 'BadDigest', 'BadRequest', 'HTTP 400', 'HTTP 501'],
 ])
 
-/** Others use their own codes, and name the missing header. */
+/** Other providers use their own codes, and name the missing header. */
 const isAboutHeaders = ({ code, told }: BucketError) =>
   TELLING.has(code) || /content-md5|checksum/i.test(told?.words ?? '')
 
 /**
  * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries others, and then
- * assumes those that worked. A working capability is never changed: uploads in progress rely on it.
+ * assumes those that worked. A capability that works is never changed, because uploads in progress rely on it.
  */
 export async function findCapabilities<T>(
   bucket: ProbeOperations,

@@ -1,12 +1,12 @@
 import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 
-/** What a provider's S3 supports and requires, as far as uploads depend on it. */
+/** What a provider's S3 API supports and requires, to the extent that uploads depend on it. */
 export type Capabilities = {
   /** Part numbers go from 1 to this. */
   maxParts: number
   /** All parts except the last must have the same size. */
   equalParts: boolean
-  /** Sent with each PutObject and UploadPart, and verified there. */
+  /** The checksum sent with each PutObject and UploadPart, which the provider verifies. */
   bodyChecksum: 'crc32' | 'md5' | null
   /** Verifies a CRC32 of the entire object on CompleteMultipartUpload. */
   fullObjectCrc32: boolean
@@ -51,7 +51,7 @@ const complete: Capabilities = {
 const CAPABILITIES: Record<ProviderName, Capabilities> = {
   aws: complete,
   minio: { ...complete, checksumsWithCopies: false, dropsUnfinishedAfterHours: 24 },
-  // Entire objects only by CRC64NVME; unfinished uploads are dropped after a week.
+  // Verifies entire objects only with CRC64NVME, and drops unfinished uploads after a week.
   r2: {
     ...plain,
     equalParts: true,
@@ -65,7 +65,7 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   // Multipart uploads do not support preconditions.
   gcs: { ...plain, copyParts: false, deniesReplacing: true },
   scaleway: { ...plain, maxParts: 1000 },
-  // Only their addresses are certain; the bucket check finds out what they support.
+  // Only the addresses of these providers are certain. The bucket check finds out what they support.
   hetzner: { ...plain, copyParts: false },
   ovh: { ...plain, copyParts: false },
   oracle: { ...plain, copyParts: false },

@@ -61,7 +61,7 @@ describe('signRequest', () => {
     expect(ours.authorization).toBe(theirs.headers.authorization)
   })
 
-  it('encodes characters that encodeURIComponent leaves out, and sorts the query', () => {
+  it('encodes characters that encodeURIComponent leaves unencoded, and sorts the query', () => {
     expect(encodePath("/a b/it's!(1)*")).toBe('/a%20b/it%27s%21%281%29%2A')
     expect(canonicalQuery({ uploadId: 'x=', partNumber: '1' })).toBe('partNumber=1&uploadId=x%3D')
   })

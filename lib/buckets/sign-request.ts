@@ -8,7 +8,7 @@ type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
 
 type Unsigned = {
   method: string
-  /** Encoded as sent. */
+  /** The path, encoded as it is sent. */
   path: string
   query: Record<string, string>
   /** Lower-case names, including `host`. */
@@ -63,7 +63,7 @@ export function createSigner(region: string, { accessKeyId, secretAccessKey }: C
   }
 }
 
-/** Sorted by encoded name, since it is signed and sent that way. */
+/** The query, sorted by encoded name, because it is signed and sent that way. */
 export function canonicalQuery(query: Record<string, string>): string {
   return Object.entries(query)
     .map(([name, value]) => `${encode(name)}=${encode(value)}`)
@@ -75,7 +75,7 @@ export function encodePath(path: string): string {
   return path.split('/').map(encode).join('/')
 }
 
-/** RFC 3986: everything except unreserved characters. */
+/** RFC 3986: encodes everything except unreserved characters. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

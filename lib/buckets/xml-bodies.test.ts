@@ -23,7 +23,7 @@ it('reads keys as they are, and continues at the end of the page', async () => {
   expect(calls[0]!.query).toMatchObject({ prefix: 'in/', 'continuation-token': 'there' })
 })
 
-it('ends with the last page, and refuses one without a continuation', async () => {
+it('ends with the last page, and refuses a truncated page without a continuation', async () => {
   const last = answering('<IsTruncated>false</IsTruncated>')
   expect(await listPage(last.call, { prefix: '', from: null })).toEqual({ objects: [], next: null })
   expect(last.calls[0]!.query).not.toHaveProperty('continuation-token')

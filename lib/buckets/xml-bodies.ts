@@ -25,11 +25,11 @@ type ListedObject = { key: string; bytes: number; modifiedMs: number }
 /** Some of a bucket's objects, in key order, and where the next page starts. */
 export type ListedPage = { objects: ListedObject[]; next: string | null }
 
-/** A key of 1,024 bytes may take three times as many when encoded. */
+/** A key of 1,024 bytes may take three times as many bytes when encoded. */
 const KEYS = 500
 const PAGE_BYTES = 2 * 1024 * 1024
 
-/** Needs `s3:ListBucket`, which uploads do not. */
+/** Requires `s3:ListBucket`, which uploads do not need. */
 export async function listPage(
   call: CallBucket,
   { prefix, from, signal }: { prefix: string; from: string | null; signal?: AbortSignal | undefined },

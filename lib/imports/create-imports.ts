@@ -40,7 +40,7 @@ export async function createImports(
   })
 }
 
-/** For a signed-in user: on behalf of the oldest Sender, like Try it. */
+/** Creates imports for a signed-in user, on behalf of the oldest Sender, as the Try it page does. */
 export async function createImportsByHand(
   runtime: Runtime,
   actor: Actor,
@@ -57,7 +57,7 @@ export async function createImportsByHand(
   })
 }
 
-/** Reports a forbidden address early; the check of each connection is what keeps Sluice safe. */
+/** Reports a forbidden address early. It is the check of each connection that keeps Sluice safe. */
 function assertAllowed({ config }: Runtime, files: readonly ImportedFrom[]): void {
   for (const [at, { url }] of files.entries()) {
     try {

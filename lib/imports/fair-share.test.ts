@@ -8,13 +8,13 @@ const waits = (workspaceId: string, waiting: number, running = 0) => ({ workspac
 describe('places that imports give up', () => {
   it.each([
     ['nobody waits', held('a', 4), [], []],
-    ['another workspace waits with one', held('a', 4), [waits('b', 1)], ['a3']],
-    ['it waits with many: half of the places, and no more', held('a', 4), [waits('b', 9)], ['a3', 'a2']],
-    ['it has only one less', held('a', 3), [waits('b', 9, 2)], []],
-    ['every workspace has one', [...held('a', 1), ...held('b', 1)], [waits('c', 5)], []],
+    ['another workspace waits with one import', held('a', 4), [waits('b', 1)], ['a3']],
+    ['another waits with many: half of the places, and no more', held('a', 4), [waits('b', 9)], ['a3', 'a2']],
+    ['the waiting workspace has only one place less', held('a', 3), [waits('b', 9, 2)], []],
+    ['every workspace has one place', [...held('a', 1), ...held('b', 1)], [waits('c', 5)], []],
     ['one has more than the others', [...held('a', 1), ...held('b', 3)], [waits('c', 5)], ['b2']],
     ['two wait', held('a', 6), [waits('b', 5), waits('c', 5)], ['a5', 'a4', 'a3', 'a2']],
-    ['its others are fetched by other nodes', held('a', 1, 5), [waits('b', 5)], ['a0']],
+    ['its other imports are fetched by other nodes', held('a', 1, 5), [waits('b', 5)], ['a0']],
   ])('when %s', (_, places, waiting, yielded) => {
     expect(placesToYield(places, waiting)).toEqual(yielded)
   })

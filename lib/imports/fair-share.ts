@@ -1,4 +1,4 @@
-/** A workspace's imports, on all nodes. */
+/** The number of a workspace's imports, on all nodes. */
 export type WaitingWorkspace = { workspaceId: string; waiting: number; running: number }
 
 /**

@@ -7,11 +7,11 @@ import { ImportFailure, sourceChanged, statusFailure } from './import-failure.ts
 /** What a response says about the file, and where its body starts. */
 export type Fetched = {
   startBytes: number
-  /** The length of the entire file; null if only the end of the body shows it. */
+  /** The length of the entire file; null if it is unknown until the body ends. */
   lengthBytes: number | null
   filetype: string | null
   validator: string | null
-  /** Undefined if there are no bytes past the requested ones. */
+  /** Undefined if the source has no bytes from the requested offset on. */
   body: IncomingMessage | undefined
 }
 
@@ -19,15 +19,15 @@ type Wanted = {
   url: string
   headers: Record<string, string>
   fromBytes: number
-  /** The validator of the version that the bytes so far belong to. */
+  /** The validator of the version that the existing bytes belong to. */
   validator: string | null
   /** A Retry-After may be a date. */
   nowMs: number
 }
 
 /**
- * Requests the bytes from `fromBytes` on, of the same version as before. A source that does not support that sends
- * all of them, and a version without a validator is read from the start, to compare it with the existing bytes.
+ * Requests the bytes from `fromBytes` on, of the same version as before. A source that does not support this sends
+ * all bytes. A version without a validator is read from the start, to compare it with the existing bytes.
  */
 export async function fetchSource(
   agents: GuardedAgents,
@@ -39,8 +39,7 @@ export async function fetchSource(
     fromBytes > 0 && validator !== null ? { Range: `bytes=${fromBytes}-`, 'If-Range': validator } : undefined
   const own = { 'User-Agent': 'Sluice-Import/1.0', Accept: '*/*', 'Accept-Encoding': 'identity', ...range }
   const response = await get(agents, { url, headers, own }, limits, signal)
-  // Node's client copies the body out of its socket reads, 64 KiB at a time, and would leave that to the garbage
-  // collector.
+  // Node's client copies the body out of its 64 KiB socket reads, and would leave those to the garbage collector.
   response.socket.on('data', freeBuffer)
   try {
     return describe(response, { askedBytes: range ? fromBytes : 0, expected: validator, nowMs })
@@ -81,12 +80,15 @@ function describe(response: IncomingMessage, { askedBytes, expected, nowMs }: As
 
 const MAX_TYPE = 255
 
-/** RFC 9110, 12.5.3: identity was requested. With any other encoding, the stored file would not match its name. */
+/**
+ * RFC 9110, 12.5.3: the identity encoding was requested. With any other encoding, the stored file would not match its
+ * name.
+ */
 function assertPlain(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'identity' || encoding === '') return
   throw new ImportFailure(
-    `The source sends the file compressed (Content-Encoding: ${encoding.slice(0, 40)}), although it was asked not to.`,
+    `The source sends the file compressed (Content-Encoding: ${encoding.slice(0, 40)}), although Sluice requested it uncompressed.`,
     { isFinal: true },
   )
 }

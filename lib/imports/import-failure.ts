@@ -41,14 +41,14 @@ export function statusFailure(status: number, retryAfter: string | undefined, no
 
 export type Judged =
   | { kind: 'fails'; reason: string }
-  /** Nobody's fault: it continues as if this attempt had not been made. */
+  /** Not a failure: the import continues as if this attempt had not been made. */
   | { kind: 'waits'; ms: number }
   | { kind: 'retries'; error: string; afterMs: number; isFault?: true }
 
 const SOON_MS = seconds(1)
 const LATER_MS = seconds(60)
 
-/** The consequence of an attempt's end. The number of attempts is not limited here: see `scheduleRetry`. */
+/** What follows from the end of an attempt. The number of attempts is not limited here: see `scheduleRetry`. */
 export function judgeFailure(error: unknown): Judged {
   if (error instanceof ImportFailure)
     return error.isFinal
@@ -62,15 +62,15 @@ export function judgeFailure(error: unknown): Judged {
     if (error.code === 'workspace_suspended') return { kind: 'waits', ms: LATER_MS }
     if (error.code === 'data_store_not_ready') return { kind: 'retries', error: error.message, afterMs: 0 }
     if (error.code.startsWith('token_'))
-      return { kind: 'fails', reason: 'Its Sender or its upload token was revoked.' }
+      return { kind: 'fails', reason: 'The Sender or the upload token of the import was revoked.' }
     if (error.passes) return { kind: 'waits', ms: SOON_MS }
     const { blame } = classify(error, 'part')
     if (blame === 'client') return { kind: 'fails', reason: error.message }
-    // Canceled, or taken over: the next check shows it.
+    // The import was canceled or taken over, which the next check shows.
     if (blame === 'rival' || blame === 'end') return { kind: 'waits', ms: SOON_MS }
     if (blame === 'bucket') return { kind: 'retries', error: error.message, afterMs: 0 }
   }
-  const words = 'Sluice could not store the bytes. It will try again.'
+  const words = 'Sluice could not store the bytes and will try again.'
   return { kind: 'retries', error: words, afterMs: 0, isFault: true }
 }
 

@@ -4,8 +4,8 @@ import { uuidv7 } from '../platform/kernel/ids.ts'
 import type { WaitingWorkspace } from './fair-share.ts'
 
 /**
- * The statements on `imports`. A worker claims what it fetches, and every write names the claim, so a worker that was
- * presumed dead changes nothing. In addition, the file has a lease, which protects the bytes.
+ * The statements on `imports`. A worker claims the import that it fetches, and every write names the claim, so a
+ * worker that was presumed dead changes nothing. The file also has a lease, which protects its bytes.
  */
 
 export type ClaimedImport = {
@@ -20,7 +20,7 @@ export type ClaimedImport = {
   validator: string | null
   failures: number
   failingSinceMs: number | null
-  /** How many of its workspace's imports are being fetched, on all nodes. */
+  /** How many of the workspace's imports are being fetched, on all nodes. */
   running: number
 }
 
@@ -73,7 +73,7 @@ export async function claimImports(
   })
 }
 
-/** The workspaces that have waiting imports and may fetch more at once. */
+/** The workspaces that have waiting imports and have not reached their limit of simultaneous imports. */
 export function waitingWorkspaces(
   db: Db,
   { perWorkspace, nowMs }: Pick<ClaimLimits, 'perWorkspace' | 'nowMs'>,
@@ -89,7 +89,10 @@ export function waitingWorkspaces(
   )
 }
 
-/** Renews these claims. For each that still holds, returns how many of its workspace's imports are being fetched. */
+/**
+ * Renews these claims. For each claim that is still valid, returns how many of its workspace's imports are being
+ * fetched.
+ */
 export async function renewClaims(
   db: Db,
   held: readonly Claimed[],
@@ -111,7 +114,7 @@ export async function renewClaims(
 type Claimed = Pick<ClaimedImport, 'fileId' | 'claim'>
 const isHeld = ({ fileId, claim }: Claimed) => sql`file_id = ${fileId}::uuid and claim = ${claim}::uuid`
 
-/** What is known about the version being fetched, and its digest so far. */
+/** Records what is known about the version being fetched, and its digest so far. */
 export async function recordSource(
   db: Db,
   held: Claimed,
@@ -121,7 +124,7 @@ export async function recordSource(
     hash_state = ${hash?.sealed ?? null} where ${isHeld(held)}`)
 }
 
-/** The file needs nothing more from its source, so its secrets are deleted. */
+/** Ends an import whose file needs nothing more from its source, and deletes its secrets. */
 export async function endImport(db: Db, held: Claimed, lastError: string | null): Promise<void> {
   await db.execute(sql`update imports set due_at = null, claim = null, claimed_until = null, sealed = '', hash_state = null,
     last_error = ${lastError} where ${isHeld(held)}`)
@@ -132,11 +135,11 @@ export type Postponed = {
   failures: number
   failingSinceMs: number | null
   error: string | null
-  /** For the file's timeline: not every short interruption of a long import needs a line. */
+  /** Whether to add a line to the file's timeline: not every short interruption of a long import needs one. */
   isNoted: boolean
 }
 
-/** Releases the claim: any worker continues fetching the file at that time. */
+/** Releases the claim. Any worker may continue fetching the file at the given time. */
 export async function postponeImport(
   db: Db,
   held: Claimed,

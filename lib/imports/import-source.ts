@@ -7,7 +7,7 @@ import type { ResumableHash } from './resumable-hash.ts'
 type Options = {
   /** Where the response body starts. */
   startBytes: number
-  /** The preceding bytes are already durable, with this checksum. */
+  /** The offset up to which the bytes are already durable, and their checksum. */
   confirmed: { offsetBytes: number; crc32: number }
   /** The length of the entire file; null if the source does not report it. */
   lengthBytes: number | null
@@ -17,19 +17,19 @@ type Options = {
 }
 
 /**
- * A response's body, from the confirmed offset on. If the source cannot continue there, the preceding bytes are read
- * again and compared: their checksum shows whether it is still the same file. The last bytes are only passed on once
- * the complete digest matches, so a file with a different digest never becomes complete.
+ * The body of a source's response, from the confirmed offset on. If the source cannot continue there, the preceding
+ * bytes are read again and compared: their checksum shows whether it is still the same file. The last bytes are only
+ * passed on once the complete digest matches, so a file with a different digest never becomes complete.
  */
 export class ImportSource implements ByteSource {
-  /** Why it ended early, if not because of the connection. */
+  /** Why the source ended early, if not because of the connection. */
   fault: Error | undefined
   readonly #inner: ByteSource
   readonly #options: Options
   #positionBytes: number
   #comparedCrc32 = 0
   #isOver = false
-  /** It only flows if neither the reader nor the pace pauses it. */
+  /** The source only flows if neither the reader nor the pace pauses it. */
   #isPaused = false
   #isHeld = false
   #window = { bytes: 0, wasPaused: false }
@@ -41,7 +41,7 @@ export class ImportSource implements ByteSource {
     this.#positionBytes = options.startBytes
   }
 
-  /** It is past the bytes that were already durable, and they matched. */
+  /** True once the bytes that were already durable have been read again, and matched. */
   get isCompared(): boolean {
     const { startBytes, confirmed } = this.#options
     if (this.#positionBytes < confirmed.offsetBytes) return false
@@ -117,7 +117,7 @@ export class ImportSource implements ByteSource {
     return this.isCompared || this.#positionBytes < this.#options.confirmed.offsetBytes
   }
 
-  /** The reader may take part of a chunk and get the rest again. */
+  /** The reader may take only part of a chunk, and then gets the rest a second time. */
   #hash(bytes: Buffer): void {
     const { digest } = this.#options
     if (digest) digest.hash.update(bytes.subarray(digest.hash.bytes - this.#positionBytes))
@@ -128,7 +128,7 @@ export class ImportSource implements ByteSource {
     return !digest || digest.hash.digest() === digest.sha256
   }
 
-  /** Called when the source has ended. Returns the reason if this is not the entire file. */
+  /** Called when the source has ended. Returns an error if this is not the entire file. */
   #lacks(): Error | undefined {
     if (this.#positionBytes < this.#options.confirmed.offsetBytes) return sourceChanged()
     return this.#agrees() ? undefined : digestMismatch()

@@ -10,8 +10,9 @@ import { IMPORT_TERMS, type ImportDeps, type ImportTerms, type Running, runImpor
 type Run = Running & { stop: AbortController; done: Promise<void> }
 
 /**
- * Fetches due imports, as many files at once as the limits allow. It has no state of its own: its work is claimed in
- * the database, and if it dies, another worker continues from the confirmed offset once the claim has expired.
+ * Fetches due imports, as many files at once as the limits allow. The worker has no state of its own: its work is
+ * claimed in the database, and if it dies, another worker continues from the confirmed offset once the claim has
+ * expired.
  */
 export function startImportWorker(
   runtime: Pick<Runtime, 'config' | 'vault' | 'log'>,
@@ -75,7 +76,7 @@ class ImportWorker {
     const pace = new Pace(context.clock, this.#limits.bytesPerSecond / claimed.running)
     const running: Running = { claimed, pace, signal: stop.signal }
     const done = runImport(this.#deps, running)
-      // Unrecorded work is found once its claim has expired.
+      // Work that was not recorded is found once its claim has expired.
       .catch((err: unknown) => log.warn({ err, fileId: claimed.fileId }, 'an import was interrupted'))
       .finally(() => {
         this.#runs.delete(claimed.claim)
@@ -100,11 +101,11 @@ class ImportWorker {
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))
   }
 
-  /** Imports may take days: without this, a workspace would have to wait for those of others to finish. */
+  /** Imports may take days. Without this, a workspace might have to wait until other workspaces' imports finish. */
   async #yield(running: ReadonlyMap<string, number>): Promise<void> {
     const { db, clock } = this.#deps.context
     const { perWorkspace } = this.#limits
-    // Their ids are in the order in which the imports were requested.
+    // The files' ids are in the order in which the imports were requested.
     const runs = [...this.#runs.values()].sort((a, b) => (a.claimed.fileId < b.claimed.fileId ? -1 : 1))
     // Places that are being given up are still counted as taken.
     if (runs.some(({ stop }) => stop.signal.aborted)) return
@@ -117,7 +118,7 @@ class ImportWorker {
       this.#runs.get(claim)?.stop.abort(new Error("Another workspace is waiting for this import's place."))
   }
 
-  /** The bytes received are kept, and other workers continue immediately. */
+  /** Stops the worker. The bytes received are kept, and other workers continue immediately. */
   async stop(): Promise<void> {
     const runs = [...this.#runs.values()]
     for (const { stop } of runs) stop.abort(new Error('This node is stopping.'))

@@ -35,15 +35,15 @@ const source = {
   url: urlField,
   /** Headers for the source. They are only sent to the URL's origin, not to another origin it redirects to. */
   headers: staticHeadersField.optional(),
-  /** Default: the last segment of the path. */
+  /** Defaults to the last segment of the URL's path. */
   filename: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').optional(),
-  /** Verified before the object is created. */
+  /** The digest is verified before the object is created. */
   digest: sha256Field.optional(),
 }
 export type ImportedFrom = { url: string; headers?: Record<string, string> | undefined } & Named
 type Named = { filename?: string | undefined; digest?: string | undefined }
 
-/** What all files in a request have in common, like a token's fields. */
+/** The fields that apply to all files in a request, as for a token. */
 const common = { pipeId, maxBytes, keyPrefix, subject, metadata, object, batch }
 
 export const importInput = z.strictObject({ ...common, ...source })
@@ -63,7 +63,7 @@ const pastedInput = z
   .min(1, 'must have at least one URL')
   .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} URLs`)
 
-/** Identifies the invalid line by its content: in a long list, nobody counts lines. */
+/** Identifies an invalid line by its content, because nobody wants to count the lines of a long list. */
 export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {
   const parsed = pastedInput.safeParse(texts)
   if (parsed.success) return parsed.data.map((url) => ({ url }))
@@ -74,7 +74,7 @@ export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {
   ])
 }
 
-/** What is fetched, and the upload token that created the file. All of it may be secret. */
+/** The source to fetch, and the upload token that created the file. All of it may be secret. */
 export type SealedSource = { url: string; headers: Record<string, string>; token: string }
 
 export const sourcePlace = (fileId: string): Place => ({
@@ -92,7 +92,7 @@ export function openSource(vault: Vault, fileId: string, sealed: string): Sealed
   return JSON.parse(vault.open(sealed, sourcePlace(fileId)))
 }
 
-/** Without the query, which is often secret: a signature or a token. */
+/** The URL without its query, which often contains a secret: a signature or a token. */
 export function shownUrlOf(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`

@@ -94,7 +94,7 @@ describe('an import', () => {
     expect(kept).toMatchObject({ shownUrl: `${source.url}/films/a%20film.mp4`, sealed: '' })
   })
 
-  it('fetches each byte once from a source that repeatedly breaks off', async () => {
+  it('fetches each byte once from a source that repeatedly closes the connection', async () => {
     const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG, cutAfter: 5 * MiB }))
     await expectEqual(id)
     const starts = source.requests.map(({ range }) => range)
@@ -135,7 +135,7 @@ describe('an import', () => {
     await expectFailed(await begin(left, { digest }), 'digest_mismatch')
   })
 
-  it('is compared with the existing bytes, even if the source reports its length only now', async () => {
+  it('is compared with the existing bytes, even if the source did not report its length before', async () => {
     const other = randomBytes(7 * MiB)
     const changed = (_: IncomingMessage, res: ServerResponse, at: number) => {
       if (at > 1) return res.writeHead(200, { 'Content-Length': other.length }).end(other)
@@ -147,15 +147,18 @@ describe('an import', () => {
   it.each([
     ['without ranges', { ETag: ETAG }, `bytes=${7 * MiB}-`],
     ['without a validator', {}, undefined],
-  ])('reads a source %s again from the start, and continues where it stopped', async (_, headers, range) => {
-    const id = await begin((_, res, at) => {
-      res.writeHead(200, { ...headers, 'Content-Length': bytes.length })
-      if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
-      else res.end(bytes)
-    })
-    await expectEqual(id)
-    expect(source.requests.map((asked) => asked.range)).toEqual([undefined, range])
-  })
+  ])(
+    'reads a source %s again from the start, and continues where it had stopped',
+    async (_, headers, range) => {
+      const id = await begin((_, res, at) => {
+        res.writeHead(200, { ...headers, 'Content-Length': bytes.length })
+        if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
+        else res.end(bytes)
+      })
+      await expectEqual(id)
+      expect(source.requests.map((asked) => asked.range)).toEqual([undefined, range])
+    },
+  )
 
   it('ends where the body ends if it has no length', async () => {
     await expectEqual(await begin((_, res) => res.writeHead(200).write(bytes, () => res.end())))
@@ -165,7 +168,7 @@ describe('an import', () => {
     )
   })
 
-  it('is finished if the source has nothing left to send', async () => {
+  it('is complete if the source has nothing left to send', async () => {
     const id = await begin((_, res, at) => {
       if (at > 1) return res.writeHead(416, { 'Content-Range': `bytes */${bytes.length}` }).end()
       res.writeHead(200, { ETag: ETAG }).write(bytes, () => setImmediate(() => res.socket?.end()))
@@ -173,7 +176,7 @@ describe('an import', () => {
     await expectEqual(id)
   })
 
-  it('fails if the source has changed in between', async () => {
+  it('fails if the source has changed in the meantime', async () => {
     const other = randomBytes(bytes.length)
     const id = await begin((req, res, at) =>
       at === 1
@@ -224,7 +227,7 @@ describe('an import', () => {
     )
   })
 
-  it("fails immediately with the source's status, or waits if that says so", async () => {
+  it("fails immediately with the source's status, or waits if the status is temporary", async () => {
     await expectFailed(await begin((_, res) => res.writeHead(404).end()), 'status 404')
     const id = await begin((req, res, at) =>
       at === 1
@@ -273,7 +276,7 @@ describe('an import', () => {
     await expectFailed(await to('/again'), 'more than 5 times')
   })
 
-  it('is interrupted if the source is too slow', async () => {
+  it('is postponed if the source is too slow', async () => {
     const id = await begin((_, res) => {
       res.writeHead(200, { 'Content-Length': bytes.length }).write('x')
     })

@@ -4,7 +4,7 @@ import type { Clock } from '../platform/kernel/clock.ts'
 export class Pace {
   readonly #clock: Clock
   #bytesPerSecond: number
-  /** When everything sent so far is paid for. */
+  /** The time by which the bytes received so far are within the limit. */
   #paidAtMs: number
 
   constructor(clock: Clock, bytesPerSecond: number) {
@@ -13,12 +13,12 @@ export class Pace {
     this.#paidAtMs = clock.now()
   }
 
-  /** Other imports in the workspace started or ended. */
+  /** Called when other imports in the workspace have started or ended. */
   changeTo(bytesPerSecond: number): void {
     this.#bytesPerSecond = bytesPerSecond
   }
 
-  /** How long to wait after these bytes. */
+  /** Returns how long to wait after these bytes. */
   spend(bytes: number): number {
     const nowMs = this.#clock.now()
     this.#paidAtMs = Math.max(this.#paidAtMs, nowMs) + (bytes / this.#bytesPerSecond) * 1000

@@ -9,11 +9,11 @@ import { cancelUpload, endingContext } from '../uploads/endings/end-upload.ts'
 import type { SenderRow } from '../workspace/senders/read-senders.ts'
 
 export const importAnswer = z.strictObject({
-  /** Without its query, which is often secret. */
+  /** The URL without its query, which is often secret. */
   url: z.string(),
-  /** When it will be fetched, or continued; null once nothing more is needed from its source. */
+  /** When the file will be fetched, or continued; null once nothing more is needed from its source. */
   nextAttemptAt: z.iso.datetime().nullable(),
-  /** A worker is fetching it now. */
+  /** True if a worker is fetching the file now. */
   fetching: z.boolean(),
   /** Consecutive attempts without new bytes. */
   failures: z.int(),
@@ -21,7 +21,7 @@ export const importAnswer = z.strictObject({
 })
 export type Import = z.output<typeof importAnswer>
 
-/** Where a file comes from; null if it is not an import. */
+/** The source of a file; null if the file is not an import. */
 export async function readImport(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   fileId: string,
@@ -37,7 +37,7 @@ export async function readImport(
   }
 }
 
-/** The file of one of this Sender's imports; another Sender's is reported as missing. */
+/** The file of one of this Sender's imports. Another Sender's import is reported as missing. */
 export async function findImported(
   db: Db,
   sender: SenderRow,

@@ -1,7 +1,7 @@
 import { createSHA256, type IHasher } from 'hash-wasm'
 
 /**
- * The distance between two points from which hashing can continue. After a crash, everything after the last one is
+ * The distance between the points from which hashing can continue. After a crash, everything after the last one is
  * fetched again.
  */
 const STEP_BYTES = 1024 * 1024
@@ -9,13 +9,14 @@ const STEP_BYTES = 1024 * 1024
 type Point = { bytes: number; state: Uint8Array }
 
 /**
- * The SHA-256 of a file as its bytes arrive, whose state can be stored and restored on another node. (Node's hashes
- * cannot.) It remembers earlier states, since fewer bytes than it has seen may turn out to be durable.
+ * The SHA-256 of a file as its bytes arrive, with a state that can be stored and restored on another node, unlike
+ * that of Node's hashes. It remembers earlier states, because fewer bytes than it has seen may turn out to be
+ * durable.
  */
 export class ResumableHash {
   readonly #hasher: IHasher
   #bytes: number
-  /** In order; the first one is at or before the confirmed offset. */
+  /** The points in order; the first one is at or before the confirmed offset. */
   #points: Point[]
 
   private constructor(hasher: IHasher, point: Point) {
@@ -29,7 +30,7 @@ export class ResumableHash {
     return new ResumableHash(hasher, point ?? { bytes: 0, state: hasher.save() })
   }
 
-  /** How many bytes it has seen. */
+  /** How many bytes have been hashed. */
   get bytes(): number {
     return this.#bytes
   }
@@ -48,7 +49,7 @@ export class ResumableHash {
     return this.#points[0]!
   }
 
-  /** The hash of all bytes seen, in hexadecimal. More bytes can be added afterwards. */
+  /** The hash of all bytes added so far, in hexadecimal. More bytes can be added afterwards. */
   digest(): string {
     const state = this.#hasher.save()
     const digest = this.#hasher.digest('hex')

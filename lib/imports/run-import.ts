@@ -35,7 +35,7 @@ export type ImportTerms = {
 
 export const IMPORT_TERMS: ImportTerms = {
   get: { respondMs: seconds(30), headerBytes: 64 * 1024 },
-  // A source may be slow, but a trickle counts as broken: it would occupy its slot for days.
+  // A source may be slow, but not slower than this: it would occupy its slot for days.
   slow: { bytes: 64 * 1024, perMs: minutes(1) },
   atOnce: 64,
   lookMs: seconds(1),
@@ -65,8 +65,8 @@ export type Running = {
 type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: unknown }
 
 /**
- * The minimum that counts as progress, and at least what was read again: after it, a source that broke off is
- * immediately tried again.
+ * An attempt made progress if it fetched this many new bytes, and at least as many as it read again. A source that
+ * closes the connection after that is retried immediately.
  */
 const PROGRESS_BYTES = 1024 * 1024
 
@@ -99,7 +99,7 @@ export async function runImport(deps: ImportDeps, running: Running): Promise<voi
   if (gained.bytes >= Math.max(PROGRESS_BYTES, gained.reread) && afterMs === 0 && !isFault)
     return postponeImport(db, claimed, { ...goesOn, error, dueAtMs: nowMs }, nowMs)
   const retry = scheduleRetry(claimed, { afterMs, nowMs, random: Math.random() })
-  if (!retry) return fail(deps, claimed, `It could not be fetched within 24 hours. ${error}`)
+  if (!retry) return fail(deps, claimed, `The file could not be fetched within 24 hours. ${error}`)
   return postponeImport(db, claimed, { ...retry, error, isNoted: true }, nowMs)
 }
 
@@ -108,7 +108,7 @@ async function fail({ context }: ImportDeps, claimed: ClaimedImport, reason: str
   await endImport(context.db, claimed, reason)
 }
 
-/** The result of an attempt. */
+/** How many bytes an attempt fetched, and how many of them it only read again. */
 type Gained = { bytes: number; reread: number }
 
 async function attempt(deps: ImportDeps, running: Running, gained: Gained): Promise<Attempted> {
@@ -125,7 +125,7 @@ async function attempt(deps: ImportDeps, running: Running, gained: Gained): Prom
   const fromBytes = claimed.sha256 === null ? offsetBytes : (kept?.bytes ?? 0)
   const wanted = { url, headers, fromBytes, validator, nowMs: context.clock.now() }
   const fetched = await fetchSource(agents, wanted, terms.get, signal)
-  // Listens immediately: a source may break off before anyone reads it.
+  // Listens immediately, because a source may close the connection before anyone reads it.
   const body = fetched.body ? new RequestSource(fetched.body) : NO_BYTES
   gained.reread = Math.max(0, offsetBytes - fetched.startBytes)
   try {
@@ -180,7 +180,7 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
     throw error
   }
   const limitBytes = await prepareToAppend(context, right, upload, incoming).catch(releasing)
-  // Another worker, presumed dead, has written in the meantime: its bytes are not the requested ones.
+  // Another worker, presumed dead, has written in the meantime, so the response does not start at the current offset.
   if (upload.progress.offsetBytes !== offsetBytes) {
     await releaseUpload(upload)
     return { end: 'stopped' }
@@ -190,7 +190,7 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
   await running.save().catch(releasing)
   context.metrics.uploadsOpen.inc()
   try {
-    // The source validates the entire file at its end, and the file is not complete before that.
+    // The source's bytes are verified at their end, and the file is not complete before that.
     const rules = { whenCut: 'keep', completedBy: 'body' } as const
     const { state, why } = await appendBytes(context, upload, source, { limitBytes, rules })
     if (state !== 'uploading') return { end: 'over' }

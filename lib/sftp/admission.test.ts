@@ -55,7 +55,7 @@ describe('connection admission', () => {
     for (let n = 2; n < 5; n++) signIn(`2001:db8:1:2::${n}`)
   })
 
-  it('also limits these networks, separately and in total', () => {
+  it('also limits these networks, individually and in total', () => {
     for (let n = 1; n <= 9; n++) signIn(`192.0.2.${n}`)
     nowMs += 60_000
     for (let n = 0; n < 3; n++) admitted('192.0.2.1')
@@ -65,7 +65,7 @@ describe('connection admission', () => {
     admitted('192.0.2.100')
   })
 
-  it('never counts a proxy as known, since everyone connects through it', () => {
+  it('never counts a proxy as known, because everyone connects through it', () => {
     const partner = admitted('192.0.2.1', true)
     partner.signedIn()
     partner.left()

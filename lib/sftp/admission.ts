@@ -18,17 +18,17 @@ type Share = { signingIn: number; exchanges: Bucket }
 const MAX_NETWORKS = 10_000
 
 /**
- * Decides whether to admit a connection, before anything is computed for it. Everything is in memory, since a
- * flood must not reach the database. Networks from which someone has signed in share as many places for
- * signing in as all others together, so that a flood of strangers does not keep them out. Trusted proxy
- * networks have no limits and are never known, since everyone connects through them.
+ * Decides whether to admit a connection, before anything is computed for it. All state is in memory, because a flood
+ * must not reach the database. Networks from which someone has signed in share as many places for signing in as all
+ * others together, so that a flood of strangers does not keep them out. Trusted proxy networks have no limits and are
+ * never known, because everyone connects through them.
  */
 export class Admission {
   readonly #clock: Clock
   readonly #terms: SftpTerms
   readonly #strangers: Share = { signingIn: 0, exchanges: { tokens: Infinity, atMs: 0 } }
   readonly #known: Share = { signingIn: 0, exchanges: { tokens: Infinity, atMs: 0 } }
-  /** In order of their last sign-in. */
+  /** The networks in order of their last sign-in. */
   readonly #knownNetworks = new Set<string>()
   readonly #byNetwork = new Map<string, Counts>()
   readonly #exchangesByNetwork = new Map<string, Bucket>()
@@ -39,7 +39,7 @@ export class Admission {
     this.#terms = terms
   }
 
-  /** Returns why the connection is to be closed, if it is. */
+  /** Admits a connection, or returns why it has to be closed. */
   admit(address: string, { isProxy }: { isProxy: boolean }): Admitted | Refusal {
     const terms = this.#terms
     const network = isProxy ? undefined : networkOf(address)
@@ -91,7 +91,7 @@ export class Admission {
 
   #takeOfNetwork(network: string): boolean {
     const bucket = this.#exchangesByNetwork.get(network) ?? { tokens: Infinity, atMs: 0 }
-    // In order of last use, so that the first one has most likely filled up again.
+    // Kept in order of last use, so that the first bucket has most likely filled up again.
     this.#exchangesByNetwork.delete(network)
     this.#exchangesByNetwork.set(network, bucket)
     if (this.#exchangesByNetwork.size > MAX_NETWORKS)

@@ -23,12 +23,15 @@ type FileHandle = { kind: 'file'; path: string; file: OpenFile }
 type FolderHandle = { kind: 'folder'; folder: string; after: string | null; hasBegun: boolean }
 type Handle = FileHandle | FolderHandle
 
-/** The number of names that fit into a packet that every client accepts, however long they are. */
+/** How many names fit into a packet that every client accepts, however long the names are. */
 const LISTED_AT_ONCE = 50
 /** How many response bytes a client may leave unread before it is considered broken or hostile. */
 const UNREAD_ANSWERS = 1024
 
-/** One channel's SFTP requests, version 3. Anything not listed here is unsupported, such as reading and links. */
+/**
+ * One channel's SFTP requests, version 3. Requests that are not listed here, such as for reading and for links, are
+ * not supported.
+ */
 export class Channel {
   readonly #sftp: SFTPWrapper
   readonly #deps: Deps
@@ -44,7 +47,7 @@ export class Channel {
       deps.log.debug({ err }, 'sftp: a malformed request')
       deps.connection.refuse('malformed')
     })
-    // A client with no more requests waits for its channel to be closed.
+    // A client that has no more requests waits for its channel to be closed.
     sftp.on('end', () => void this.cut().then(() => sftp.end()))
     sftp.on('close', () => void this.cut())
     this.#serveFiles()
@@ -52,12 +55,12 @@ export class Channel {
     this.#serveFolders()
   }
 
-  /** Resolves when its client can send no more requests, and its bytes are stored. */
+  /** Resolves when the client can send no more requests, and its bytes are stored. */
   get closed(): Promise<void> {
     return this.#closed.promise
   }
 
-  /** The bytes received by its open files are stored. The files are not complete. */
+  /** Stores the bytes received for open files, without completing the files. */
   async cut(error?: unknown): Promise<void> {
     const open = [...this.#handles.keys()].map((id) => this.#forget(id))
     await Promise.all(open.map((handle) => handle.kind === 'file' && handle.file.cut(error)))
@@ -154,7 +157,7 @@ export class Channel {
         truncates: has(OPEN_MODE.TRUNC),
         appends: has(OPEN_MODE.APPEND),
       })
-      // Its client may have gone in the meantime.
+      // The client may have disconnected in the meantime.
       if (this.#isOver) return await file.cut()
       const number = this.#add({ kind: 'file', path: pathOf(place), file })
       this.#sftp.handle(id, number)
@@ -189,7 +192,10 @@ export class Channel {
     return attributesOfFile({ sizeBytes: endOffset, modifiedMs: this.#deps.context.clock.now() })
   }
 
-  /** Clients set times and permissions on their uploads. The time is stored; a size cannot be set. */
+  /**
+   * Clients set times and permissions on their uploads. The time is stored, permissions are ignored, and a size
+   * cannot be set.
+   */
   async #change(fileId: string, sizeBytes: number, { size, mtime }: Partial<Attributes>): Promise<void> {
     if (size !== undefined && size !== sizeBytes)
       throw new SluiceError('forbidden', "A file's size is determined by its bytes and cannot be set.")
@@ -237,7 +243,7 @@ export class Channel {
     return handle.file
   }
 
-  /** For a request whose response only says that it succeeded. */
+  /** Runs a request whose response only reports success. */
   #do(id: number, work: () => Promise<void>): void {
     this.#answer(id, async () => {
       await work()
@@ -246,7 +252,7 @@ export class Channel {
     })
   }
 
-  /** Requests start in order of arrival. */
+  /** Starts requests in the order of their arrival. */
   #answer(id: number, work: () => Promise<void>): void {
     const { connection } = this.#deps
     connection.answering(async () => {
@@ -274,7 +280,7 @@ function statusOf({ code, status }: SluiceError): number {
   return status === 401 || status === 403 ? STATUS_CODE.PERMISSION_DENIED : STATUS_CODE.FAILURE
 }
 
-/** They accumulate if a client opens no window for them. ssh2 has no other way to report that. */
+/** Responses accumulate if a client opens no window for them, and ssh2 reports that in no other way. */
 const unreadAnswers = (sftp: SFTPWrapper): number =>
   (sftp as unknown as { _buffer: readonly unknown[] })._buffer.length
 
@@ -282,6 +288,6 @@ const numberOf = (name: Buffer): number => (name.length === 4 ? name.readUInt32B
 
 const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
 const noSuchHandle = () => new SluiceError('conflict', 'This file is not open.')
-const unreadable = () => new SluiceError('forbidden', 'Files can be written here, but not read.')
+const unreadable = () => new SluiceError('forbidden', 'Files can be written, but not read.')
 const tooManyHandles = () =>
   new SluiceError('rate_limited', 'This connection has too many files open. Close some of them.')

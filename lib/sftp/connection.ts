@@ -25,13 +25,13 @@ type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: 
 const METHODS = ['publickey', 'password'] as const
 /** If a client does not read its responses, its requests are no longer read. */
 const UNREAD_BYTES = 256 * 1024
-/** Clients exchange keys again after about a GiB; one that keeps doing so just costs CPU time. */
+/** Clients exchange keys again after about a GiB. A client that does so more often only costs CPU time. */
 const EXCHANGES = 5
 const EXCHANGE_PER_BYTES = 64 * 1024 * 1024
 
 /**
- * One connection: who signed in on it, when it is read, and when it ends. It is only read while its data can
- * be passed on; until then, its bytes wait in the sockets and in the client, not in memory.
+ * One connection: it knows who signed in, when to read, and when to end. It is only read while its data can be passed
+ * on; until then, its bytes wait in the sockets and in the client, not in memory.
  */
 export class Connection {
   readonly #deps: ConnectionDeps
@@ -82,7 +82,7 @@ export class Connection {
     return this.#accepted.socket.destroyed
   }
 
-  /** Its client has identified itself as an SSH client. */
+  /** Called once the client has identified itself as an SSH client. */
   begin(client: Client): void {
     this.#client = client
     const { socket } = this.#accepted
@@ -102,7 +102,7 @@ export class Connection {
     socket.on('drain', () => this.release(socket))
   }
 
-  /** Closes it if it has not progressed for too long. */
+  /** Closes the connection if it has made no progress for too long. */
   look(nowMs: number): void {
     const { signInMs, idleMs } = this.#deps.terms
     const isLate = !this.#signedIn && nowMs - this.#sinceMs >= signInMs
@@ -117,7 +117,7 @@ export class Connection {
     this.destroy()
   }
 
-  /** Waits for the bytes received to be durable. */
+  /** Stops the connection, and waits for the bytes received to be durable. */
   async stop(): Promise<void> {
     await Promise.all([...this.#channels].map((channel) => channel.cut()))
     this.end()
@@ -132,7 +132,7 @@ export class Connection {
     this.#accepted.socket.destroy()
   }
 
-  /** Runs one request on a channel; undefined while there are too many handles. */
+  /** Runs one request on a channel. */
   answering(work: () => Promise<void>): void {
     this.#activeMs = this.#deps.context.clock.now()
     this.#unanswered += 1
@@ -165,7 +165,7 @@ export class Connection {
     setImmediate(() => socket.uncork())
   }
 
-  /** False if it has reached its limit of open files and directories. */
+  /** Returns false if the connection has reached its limit of open files and directories. */
   takeHandle(): boolean {
     if (this.#handles >= this.#deps.terms.handles) return false
     this.#handles += 1
@@ -176,7 +176,10 @@ export class Connection {
     this.#handles -= 1
   }
 
-  /** Undefined if a recent check found that the session is still allowed. Rejects once it no longer is. */
+  /**
+   * Checks that the session is still allowed, and rejects if it is not. Returns undefined if a recent check found
+   * that it is.
+   */
   stillAllowed(): Promise<void> | undefined {
     const { context, terms } = this.#deps
     if (!this.#check && context.clock.now() - this.#checkedMs < terms.recheckMs) return undefined
@@ -186,7 +189,7 @@ export class Connection {
         this.#check = undefined
       },
       (error: unknown) => {
-        // Requests waiting for a response get this one, and then the connection ends.
+        // Requests that are waiting for a response get this error, and then the connection ends.
         setImmediate(() => void this.#revoke(error))
         throw error
       },

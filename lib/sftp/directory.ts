@@ -24,14 +24,14 @@ import { typeOfName } from './type-of-name.ts'
 /** How a client opens a file. */
 export type OpenMode = { creates: boolean; exclusive: boolean; truncates: boolean; appends: boolean }
 
-/** For a client that may never return: the upload expires this soon unless some bytes become durable. */
+/** How soon an upload expires unless some of its bytes become durable, because a client may never return. */
 const GRACE_MS = 3_600_000
 const FOLDERS_MADE = 1000
 const FOLDERS_LISTED = 1000
 
 /**
  * The files uploaded by a Sender and subject in the last day, as a directory that can be written and listed, but not
- * read. Folders exist where there are files; an empty one is only known to the connection that created it.
+ * read. Folders exist where there are files. An empty folder only exists for the connection that created it.
  */
 export class Directory {
   readonly #deps: FileDeps
@@ -56,7 +56,7 @@ export class Directory {
     return entry
   }
 
-  /** With its exact offset: its writer is asked to stop. */
+  /** Looks up a file with its exact offset, for which its writer is asked to stop. */
   async look(place: Place): Promise<Entry> {
     const entry = await this.get(place)
     if (entry.status !== 'uploading') return entry
@@ -83,13 +83,13 @@ export class Directory {
     await removeEntries(this.#deps.context.db, this.#signedIn, place)
   }
 
-  /** A key cannot change, but it was built from the name that a temporary one stands for. */
+  /** A key cannot change, but it does not have to: for a temporary name, it was built from the final name. */
   async rename(from: Place, to: Place): Promise<void> {
     const { fileId } = await this.get(from)
     if (!hasSameKey(from, to))
       throw new SluiceError(
         'forbidden',
-        'A file has its key from the start, so only temporary names can be changed: .filepart, .part and .partial. Write the file under its final name.',
+        'A file gets its key when it is created, so only temporary names can be changed: .filepart, .part and .partial. Write the file under its final name.',
       )
     await moveEntry(this.#deps.context.db, this.#signedIn, { fileId, to })
   }
@@ -183,7 +183,7 @@ export class Directory {
     return right
   }
 
-  /** For a complete file, the object and the record stay, since they were delivered. */
+  /** For a complete file, the object and the record stay, because they were delivered. */
   async #cancel({ fileId, workspaceId, status }: Entry): Promise<void> {
     if (status === 'uploading') await cancelUpload(this.#deps.context, { fileId, workspaceId })
   }

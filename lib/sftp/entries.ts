@@ -65,7 +65,10 @@ export function listEntries(
   )
 }
 
-/** In a folder, or at any depth below it. Names have no control characters, so nothing sorts in between. */
+/**
+ * A condition for files in a folder, or at any depth below it. Names have no control characters, so nothing sorts in
+ * between.
+ */
 const isWithin = (folder: SQL): SQL =>
   sql`(e.folder = ${folder} or e.folder > ${folder} || '/' and e.folder < ${folder} || '0')`
 
@@ -79,8 +82,8 @@ export async function isFolder(db: Db, owner: Owner, folder: string, nowMs: numb
 }
 
 /**
- * The names of a folder's subfolders that contain files. It uses the index to go from one to the next, however many
- * files each has: `/` is followed by `0`, so everything below `a` sorts before `a0`.
+ * The names of a folder's subfolders that contain files. The query uses the index to go from one subfolder to the
+ * next, however many files each has: `/` is followed by `0`, so everything below `a` sorts before `a0`.
  */
 export async function listFolders(
   db: Db,
@@ -125,7 +128,7 @@ export async function addEntry(
   )
 }
 
-/** A continued file may come from another address, or use another key. */
+/** Notes the opening in the timeline, because a file may be continued from another address or with another key. */
 export async function noteOpening(db: Db, fileId: string, opening: Opening, nowMs: number): Promise<void> {
   await db.execute(sql`with added as (select ${fileId}::uuid as id) ${noteOf(opening, nowMs)}`)
 }
@@ -133,7 +136,7 @@ export async function noteOpening(db: Db, fileId: string, opening: Opening, nowM
 const noteOf = (opening: Opening, nowMs: number): SQL =>
   insertNote({ kind: 'sftp_opened', detail: opening }, sql`added`, nowMs)
 
-/** The previous file at the new path is no longer listed. */
+/** Moves a file to a new path. The previous file at that path is no longer listed. */
 export async function moveEntry(
   db: Db,
   owner: Owner,
@@ -146,7 +149,7 @@ export async function moveEntry(
   )
 }
 
-/** For all files at this path. */
+/** Removes the entries of all files at this path. */
 export async function removeEntries(db: Db, owner: Owner, { folder, name }: Place): Promise<void> {
   await db.execute(
     sql`delete from sftp_entries e where ${isOf(owner)} and e.folder = ${folder} and e.name = ${name}`,
@@ -161,7 +164,7 @@ export async function setModified(db: Db, fileId: string, modifiedMs: number): P
 
 export const ENTRIES_AT_ONCE = 1000
 
-/** Those that are no longer listed. */
+/** Deletes entries that are no longer listed. */
 export async function pruneEntries(db: Db, nowMs: number): Promise<number> {
   const before = (ms: number) => sql`${new Date(nowMs - ms).toISOString()}::timestamptz`
   const pruned = await rows(

@@ -17,13 +17,13 @@ type Target = { fileId: string; offsetBytes: number; signedIn: SignedIn; appends
 type Opened = { upload: Upload; limitBytes: number }
 
 const RULES = { whenCut: 'keep', completedBy: 'body' } as const
-/** How often others may take over a file while it is being closed. */
+/** How many times others may take over a file while it is being closed. */
 const CLOSING_ATTEMPTS = 5
 
 /**
  * A file that a client has open for writing. Its upload's lease is taken with the first bytes, and released when none
- * arrive, when others request it, and at the end; it is taken again with the next bytes, unless someone else has
- * written in the meantime. The file is complete when it is closed. After a failed write it cannot be completed, and
+ * arrive, when others request it, and at the end; the next bytes take it again, unless someone else has written in
+ * the meantime. The file is complete when it is closed. After a failed write, the file cannot be completed, but it
  * can be resumed later.
  */
 export class OpenFile {
@@ -36,7 +36,7 @@ export class OpenFile {
   #isComplete = false
   #isGated = false
   #isGone = false
-  /** Added to the offsets of a client that appends and counts from zero. */
+  /** This is added to the offsets of a client that appends and counts from zero. */
   #shiftBytes: number | undefined
 
   constructor(deps: FileDeps, target: Target, opened?: Opened) {
@@ -49,17 +49,17 @@ export class OpenFile {
     if (opened) this.#start(opened)
   }
 
-  /** How far the client has written it. */
+  /** The end of what the client has written. */
   get endOffset(): number {
     return this.#queue.endOffset
   }
 
-  /** Whether to stop reading its connection for now. */
+  /** Whether to stop reading the connection for now. */
   get isBehind(): boolean {
     return this.#queue.hasUntaken
   }
 
-  /** Resolves when the bytes were taken over: they are durable once the file is closed. */
+  /** Resolves when the bytes have been taken. They are durable once the file is closed. */
   async write(offset: number, data: Buffer): Promise<void> {
     if (this.#fault) throw this.#fault.error
     this.#shiftBytes ??= this.#target.appends && offset === 0 ? this.#queue.endOffset : 0
@@ -93,7 +93,7 @@ export class OpenFile {
     if (this.#isGated) await this.#decided()
   }
 
-  /** After a success, the client would not return for the rejection. */
+  /** Waits for the decision, because a client that has received a success would not return for a rejection. */
   async #decided(): Promise<void> {
     const decision = await waitForDecision(this.#deps.context, this.fileId)
     if (decision?.state === 'rejected') throw rejected(decision.reason)
@@ -101,7 +101,7 @@ export class OpenFile {
       throw notNow('Every byte has arrived, but the file has not been decided on yet. Do not send it again.')
   }
 
-  /** The bytes received are kept, and the file can be resumed. */
+  /** Stops writing. The bytes received are kept, and the file can be resumed. */
   async cut(error: unknown = notNow('The connection was lost.')): Promise<void> {
     this.#isGone = true
     this.#queue.finish('cut')
@@ -148,7 +148,7 @@ export class OpenFile {
     const right = await context.rights.toContinue(signedIn.token, { pipeId: signedIn.pipeId, fileId })
     if (right.suspended) throw workspaceSuspended()
     assertNotOff(right.targets)
-    // While it is leased, its writer may extend the expiry.
+    // While the upload is leased, its writer may extend the expiry.
     if (!right.upload.leased) assertUnfinished(right, context.clock.now())
     const incoming = { bytes: undefined }
     const upload = await openUpload(context, right, incoming)

@@ -1,13 +1,14 @@
 import { invalidRequest } from '../platform/kernel/errors.ts'
 import { folderOf, MAX_FILENAME_BYTES } from '../workspace/pipes/placeholders.ts'
 
-/** A file's path in its Sender's directory: both are empty for the root. */
+/** A file's path in its Sender's directory. Both fields are empty for the root. */
 export type Place = { folder: string; name: string }
 
 const MAX_PATH_BYTES = 1024
 
 /**
- * The directory only exists in the ledger, so a path cannot lead elsewhere. `..` at the root stays there, as usual.
+ * Directories only exist in the ledger, so a path cannot lead elsewhere. As usual, `..` at the root stays at the
+ * root.
  */
 export function readPath(sent: string): Place {
   if (Buffer.byteLength(sent) > MAX_PATH_BYTES) throw refused(`has more than ${MAX_PATH_BYTES} bytes`)
@@ -25,24 +26,24 @@ export function readPath(sent: string): Place {
 
 export const isRoot = ({ name }: Place): boolean => name === ''
 
-/** Without a leading slash, like stored folders. */
+/** The path without a leading slash, like stored folders. */
 export const pathOf = ({ folder, name }: Place): string => (folder === '' ? name : `${folder}/${name}`)
 
 const refused = (message: string) => invalidRequest([{ field: 'The path', message }])
 
-/** WinSCP and others; rclone puts eight hexadecimal digits before its suffix. */
+/** The suffixes of WinSCP and others. rclone puts eight hexadecimal digits before its suffix. */
 const TEMPORARY = /(?<=.)(?:(?:\.[0-9a-f]{8})?\.partial|\.filepart|\.part)$/
 
-/** A file's name once its client is done. Its key is built from this one. */
+/** A file's name once its client is done, from which its key is built. */
 export const finalNameOf = (name: string): string => name.replace(TEMPORARY, '')
 
-/** What a file's key is built from. */
+/** The values from which a file's key is built. */
 export function describePlace({ folder, name }: Place): { filename: string; relativePath: string } {
   const filename = finalNameOf(name)
   return { filename, relativePath: pathOf({ folder, name: filename }) }
 }
 
-/** Whether the key a file got at one path is the one it would have got at the other. */
+/** Whether a file gets the same key at both paths. */
 export function hasSameKey(from: Place, to: Place): boolean {
   const [one, other] = [describePlace(from), describePlace(to)]
   return one.filename === other.filename && folderOf(one.relativePath) === folderOf(other.relativePath)

@@ -7,11 +7,11 @@ const CURVES: Record<string, string> = { nistp256: 'P-256', nistp384: 'P-384', n
 const RSA_BITS = { least: 2048, most: 8192 }
 const LINE = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)) ([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?$/
 
-/** Parses a line as in `id_ed25519.pub`, without options in front of it. Returns what is wrong with it. */
+/** Parses a line as in `id_ed25519.pub`, without options in front of it. For an invalid line, returns the reason. */
 export function readPublicKey(line: string): PublicKey | string {
   const text = line.trim()
   if (text.includes('PRIVATE KEY'))
-    return 'is a private key; paste the public one, from the file that ends in .pub'
+    return 'is a private key; paste the public key, from the file that ends in .pub'
   const [, algorithm, base64] = LINE.exec(text) ?? []
   if (!algorithm || !base64)
     return 'must be one line as in id_ed25519.pub, of the type ssh-ed25519, ecdsa-sha2-nistp256, -nistp384, -nistp521 or ssh-rsa'
@@ -26,7 +26,7 @@ export function readPublicKey(line: string): PublicKey | string {
   return { algorithm, data, fingerprint: fingerprintOf(data) }
 }
 
-/** Throws if OpenSSL does not accept it as a key. All key types except RSA have a fixed strength. */
+/** The strength of an RSA key; all other key types have a fixed strength. Throws if OpenSSL does not accept the key. */
 function rsaBits(algorithm: string, [type, ...parts]: Buffer[]): number {
   if (type?.toString() !== algorithm) throw new Error('another type')
   const { asymmetricKeyDetails: details } = createPublicKey({ key: jwkOf(algorithm, parts), format: 'jwk' })
@@ -42,7 +42,7 @@ function jwkOf(algorithm: string, parts: Buffer[]): JsonWebKey {
   if (algorithm === 'ssh-rsa') return { kty: 'RSA', e: text(first!), n: text(withoutSign(second!)) }
   const curve = first!.toString()
   const half = (second!.length - 1) / 2
-  // Uncompressed, the only format that SSH supports.
+  // The point must be uncompressed, the only format that SSH supports.
   if (second![0] !== 4 || !algorithm.endsWith(curve)) throw new Error('another curve')
   return {
     kty: 'EC',
@@ -54,7 +54,7 @@ function jwkOf(algorithm: string, parts: Buffer[]): JsonWebKey {
 
 const withoutSign = (number: Buffer) => (number[0] === 0 ? number.subarray(1) : number)
 
-/** Each preceded by its length (RFC 4251, section 5). */
+/** Splits data into strings, each preceded by its length (RFC 4251, section 5). */
 function stringsOf(data: Buffer): Buffer[] {
   const found: Buffer[] = []
   for (let at = 0; at < data.length; ) {

@@ -48,7 +48,7 @@ export class Refusals {
     log.warn({ reason, client }, 'sftp: refused')
   }
 
-  /** Call it about once a second. */
+  /** Call this about once a second. */
   look(nowMs: number): void {
     for (const [reason, { sinceMs, more, client }] of this.#said) {
       if (nowMs - sinceMs < SAY_EVERY_MS) continue

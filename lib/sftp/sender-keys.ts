@@ -10,7 +10,7 @@ import { findSender } from '../workspace/senders/read-senders.ts'
 import { tokenInput } from '../workspace/tokens/token.ts'
 import { readPublicKey } from './public-key.ts'
 
-/** For one Sender. */
+/** The maximum number of keys for each Sender. */
 const MOST_KEYS = 50
 
 const publicKeyField = z
@@ -25,7 +25,7 @@ const publicKeyField = z
 
 export const senderKeyInput = z.strictObject({
   name: nameField,
-  /** A line as in `id_ed25519.pub`: ed25519, ecdsa, or rsa of at least 2048 bits. */
+  /** A line as in `id_ed25519.pub`, with a key of type ed25519, ecdsa, or rsa with at least 2048 bits. */
   publicKey: publicKeyField,
   /** The person or partner these uploads belong to, as in a token. */
   subject: tokenInput.shape.subject,
@@ -36,7 +36,7 @@ export const senderKeyAnswer = z.strictObject({
   id: z.uuid(),
   name: z.string(),
   algorithm: z.string(),
-  /** As OpenSSH shows it. */
+  /** The fingerprint in the format that OpenSSH shows. */
   fingerprint: z.string(),
   subject: z.string().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
@@ -47,7 +47,10 @@ export type SenderKey = z.output<typeof senderKeyAnswer>
 
 const toSenderKey = (row: typeof senderKeys.$inferSelect): SenderKey => toAnswer(senderKeyAnswer, row)
 
-/** The private key's holder may upload by SFTP to every Pipe in the workspace whose SFTP source is on. */
+/**
+ * Adds a key. The holder of the private key may upload by SFTP to every Pipe in the workspace whose SFTP source is
+ * on.
+ */
 export async function addSenderKey(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -102,7 +105,7 @@ export async function listSenderKeys(
   return found.map(toSenderKey)
 }
 
-/** Its open sessions end with their next request. */
+/** Removes a key. Open sessions that use it end with their next request. */
 export async function removeSenderKey(
   { db, clock }: CoreRuntime,
   actor: Actor,

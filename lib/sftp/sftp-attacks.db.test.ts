@@ -44,13 +44,13 @@ describe('An attacker on the SFTP port', () => {
     return client.end()
   }
 
-  /** The number of refusals for this reason, in all tests so far. */
+  /** The number of refusals for this reason, in all tests up to now. */
   const refused = async (reason: string) => {
     const { values } = await site.runtime.metrics.sftpRefusals.get()
     return values.find(({ labels }) => labels.reason === reason)?.value ?? 0
   }
 
-  it('cannot open more connections than there are places for clients that are signing in', async () => {
+  it('cannot open more connections than there are places for signing in', async () => {
     const node = await serveSftp(site.runtime, { terms: { signingInPerNetwork: 5 } })
     const flood = Array.from({ length: 50 }, () => open(node.port))
     await Promise.all(flood.map(({ socket }) => once(socket, 'connect')))
@@ -77,7 +77,7 @@ describe('An attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('cannot make a node exchange keys at any rate', async () => {
+  it('cannot make a node exchange keys at an unlimited rate', async () => {
     const node = await serveSftp(site.runtime, {
       terms: { exchangesPerNetwork: { burst: 3, refillMs: 60_000 } },
     })
@@ -137,7 +137,7 @@ describe('An attacker on the SFTP port', () => {
     await other.close()
   })
 
-  it('cannot send packets of any size', async () => {
+  it('cannot send packets of unlimited size', async () => {
     const client = await connectSftp(site, await site.token())
     const channel = client.sftp as unknown as {
       _protocol: { channelData(id: number, data: Buffer): void }
@@ -165,7 +165,7 @@ describe('An attacker on the SFTP port', () => {
     const deaf = await connectSftp({ ...site, port: node.port }, await site.token())
     const { sftp } = deaf
     const long = Array(5).fill('a'.repeat(200)).join('/')
-    // It opens no further window.
+    // The client no longer opens its window.
     ;(sftp as unknown as { incoming: { window: number } }).incoming.window = Number.MAX_SAFE_INTEGER
     let isGone = false
     void deaf.gone.then(() => {

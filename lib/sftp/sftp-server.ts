@@ -10,7 +10,7 @@ import { openHostKey } from './host-key.ts'
 import { Refusals } from './refusals.ts'
 import { SFTP_TERMS, type SftpTerms } from './terms.ts'
 
-/** No SHA-1, no CBC, no finite-field key exchange, which costs a hundred times as much, and no compression. */
+/** Excludes SHA-1, CBC, compression, and finite-field key exchange, which costs a hundred times as much. */
 const ALGORITHMS: ServerConfig['algorithms'] = {
   kex: [
     'curve25519-sha256',
@@ -24,20 +24,20 @@ const ALGORITHMS: ServerConfig['algorithms'] = {
   compress: ['none'],
 }
 const LOOK_EVERY_MS = 1000
-/** Our own limits end an idle connection. A client whose connection is paused cannot respond. */
+/** Sluice's own limits end an idle connection. A client whose connection is paused cannot respond. */
 const KEEPALIVE = { keepaliveInterval: seconds(30), keepaliveCountMax: 40 }
 
 type Options = {
   port: number
   host: string
-  /** The proxies that may pass on other addresses. */
+  /** Whether an address is that of a proxy that may pass on its clients' addresses. */
   trusts: (address: string) => boolean
   terms?: Partial<SftpTerms>
 }
 
 /**
- * SFTP uploads, on a separate port. It accepts connections itself and passes them to ssh2, so that it controls their
- * number and how much is read from each.
+ * Serves SFTP uploads on a separate port. The server accepts connections itself and passes them to ssh2, so that it
+ * controls their number and how much is read from each.
  */
 export async function startSftpServer(
   { db, vault, log, config }: Pick<Runtime, 'db' | 'vault' | 'log' | 'config'>,

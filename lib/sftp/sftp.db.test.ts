@@ -127,7 +127,7 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('gives temporary names their final key, and renames nothing else', async () => {
+  it('gives files with temporary names their final key, and renames no other files', async () => {
     const client = await connect()
     for (const name of ['a.bin.filepart', 'a.bin.part', 'a.bin.1a2b3c4d.partial']) {
       await client.put(`in/${name}`, Buffer.from(name))
@@ -138,8 +138,10 @@ describe('SFTP', () => {
       expect(await client.stat('in/a.bin')).toMatchObject({ size: name.length })
       await expect(client.stat(`in/${name}`)).rejects.toThrow('no such file')
     }
-    await expect(client.rename('in/a.bin', 'in/b.bin')).rejects.toThrow('A file has its key from the start')
-    await expect(client.rename('in/a.bin', 'a.bin')).rejects.toThrow('A file has its key from the start')
+    await expect(client.rename('in/a.bin', 'in/b.bin')).rejects.toThrow(
+      'A file gets its key when it is created',
+    )
+    await expect(client.rename('in/a.bin', 'a.bin')).rejects.toThrow('A file gets its key when it is created')
     await client.end()
   })
 
@@ -226,7 +228,7 @@ describe('SFTP', () => {
     await again.end()
   })
 
-  it("releases a silent writer's file, and takes it again with the next write", async () => {
+  it('releases the file of a silent writer, and takes it again with the next write', async () => {
     const writer = await connect({ subject: 'shared' })
     const handle = await writer.open('shared', 'w')
     await writer.write(handle, Buffer.from('one '), 0)

@@ -114,7 +114,7 @@ describe("a Sender's key", () => {
     await removeSenderKey(site.runtime, site.actor, senderId, id)
   })
 
-  it('does not sign in if it is unknown or the source is off', async () => {
+  it('is refused if it is unknown or the source is off', async () => {
     const [, [, pair]] = KEYS
     await expect(connect(pair.private)).rejects.toThrow('authentication')
     const { id } = await add(pair.public)
@@ -151,7 +151,7 @@ describe("a Sender's key", () => {
   })
   const blob = Buffer.from('the session, and what is asked of it')
 
-  it('signs in only with its own signature', async () => {
+  it('is accepted only with its own signature', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const [own, others] = [parsed(one.private), parsed(two.private)]
@@ -167,7 +167,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('counts every invalid signature as a failed attempt, even after a valid key offer', async () => {
+  it('causes a failed attempt with every invalid signature, even after a valid key offer', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const good = signedBy(parsed(one.private))
@@ -183,7 +183,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('is refused to an entire IPv6 site after four of its networks have failed', async () => {
+  it('is refused for an entire IPv6 site after four of its networks have failed', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const good = signedBy(parsed(one.private))
@@ -201,7 +201,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('counts a connection once, however many unknown keys its agent offers, even with an invalid user name', async () => {
+  it('counts as one failure per connection if it is unknown, however many keys the agent offers, even with an invalid user name', async () => {
     const { key } = signedBy(parsed(KEYS[0][1].private))
     const address = '203.0.113.8'
     const failures = async () => {
@@ -221,7 +221,7 @@ describe("a Sender's key", () => {
     await database.db.execute('delete from rate_limits')
   })
 
-  it('does not sign in to the demo workspace if the demo is off', async () => {
+  it('is refused by the demo workspace if the demo is off', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public)
     const good = signedBy(parsed(pair.private))
@@ -275,7 +275,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('of type RSA is refused with SHA-1, whatever the client calls it', async () => {
+  it('of type RSA is refused with a SHA-1 signature, whatever the client calls it', async () => {
     const [, , [, pair]] = KEYS
     const { id } = await add(pair.public)
     const own = parsed(pair.private)

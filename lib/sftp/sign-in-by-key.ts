@@ -15,10 +15,10 @@ type Where = {
   user: string
   /** Undefined if it is a proxy's address, which everyone shares. */
   address: string | undefined
-  /** What the records show. */
+  /** The address that the records show. */
   from: string
   offer: Offer
-  /** Agents offer every key they have: a connection's unknown keys count as a single failure. */
+  /** Agents offer every key they have, so a connection's unknown keys count as a single failure. */
   isFirstUnknown: boolean
 }
 
@@ -37,8 +37,8 @@ const TOKEN_MS = days(1)
 const KNOWN_ADDRESSES = 20
 
 /**
- * Signs in with a Pipe id and a Sender's key. Returns undefined for an acceptable key that the client has not signed
- * with yet. Nothing is computed for an unknown key.
+ * Signs in with a Pipe id and a Sender's key. Returns undefined for an acceptable key with which the client has not
+ * signed yet. For an unknown key, nothing is computed.
  */
 export async function signInByKey(context: Context, asked: Where): Promise<SignedIn | undefined> {
   const { user, address, from, offer, isFirstUnknown } = asked
@@ -52,7 +52,7 @@ export async function signInByKey(context: Context, asked: Where): Promise<Signe
   }
   if (!offer.signature) return undefined
   if (!isSigned(offer)) {
-    // No one with the private key gets this wrong, so each one counts.
+    // Nobody with the private key gets this wrong, so each invalid signature counts.
     await countFailure(context, where)
     throw refused('The signature does not match this key.')
   }
@@ -100,7 +100,7 @@ async function enter(
         from (select ${from}::text = any(addresses) as is_known from sender_keys where id = ${id}::uuid for update) before
         where k.id = ${id}::uuid returning before.is_known as "isKnown"`,
     )
-    if (!used) throw refused('The key was just removed.')
+    if (!used) throw refused('The key has just been removed.')
     await tx.execute(sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, expires_at, created_at)
       values (${uuidv7(clock.now())}::uuid, ${workspaceId}::uuid, ${pipeId}, ${senderId}::uuid, ${hashSecret(token)}, ${subject},
         ${expiresAt}, ${now})`)

@@ -5,22 +5,25 @@ import { isPipeId } from '../platform/kernel/ids.ts'
 import { isSpent, isSpentForAddress, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 
-/** Who a session belongs to. Like any client, it does everything with an upload token. */
+/** A session's identity. Like any client, a session does everything with an upload token. */
 export type SignedIn = {
   workspaceId: string
   pipeId: string
   senderId: string
   subject: string | null
   token: string
-  /** The key it signed in with. */
+  /** The key that was used to sign in. */
   key: { id: string; fingerprint: string } | null
 }
 
-/** `address` is undefined if it is a proxy's, which everyone shares, and `pipeId` if the user name is no Pipe id. */
+/** `address` is undefined if it is a proxy's, which everyone shares, and `pipeId` if the user name is not a Pipe id. */
 type Where = { address: string | undefined; pipeId: string | undefined }
 type Context = Pick<UploadContext, 'db' | 'clock' | 'rights'>
 
-/** Failures, across all nodes. A Pipe gets more, so that one network cannot lock out the Pipe's other users. */
+/**
+ * Limits for failures, across all nodes. The limit of a Pipe is higher, so that one network cannot lock out the
+ * Pipe's other users.
+ */
 const PER_ADDRESS = { burst: 30, refillMs: 10_000 }
 const PER_PIPE = { burst: 600, refillMs: 500 }
 const FOR_ADDRESS = 'sftp'
@@ -28,7 +31,7 @@ const keyOfPipe = (pipeId: string) => `sftp:pipe:${pipeId}`
 
 const TOKEN = /^tmp_[0-9A-Za-z]{43}$/
 
-/** Signs in with a Pipe id and a temporary token. Every refusal is the same. */
+/** Signs in with a Pipe id and a temporary token. Every refusal looks the same. */
 export async function signInByToken(
   context: Context,
   { user, password, address }: { user: string; password: string; address: string | undefined },
@@ -70,11 +73,11 @@ export async function countFailure(
   const taken: Promise<void>[] = []
   if (address) taken.push(takeForAddress(context, FOR_ADDRESS, address, PER_ADDRESS))
   if (pipeId) taken.push(takeFromLimit(context, keyOfPipe(pipeId), PER_PIPE))
-  // Attempts that can no longer be counted are over the limit.
+  // An attempt that can no longer be counted is over the limit anyway.
   await Promise.allSettled(taken)
 }
 
-/** When an open session must end. If its token has expired, it may finish its current files. */
+/** Throws if an open session must end. A session whose token has expired may finish its current files. */
 export async function assertStillAllowed({ db, rights }: Context, signedIn: SignedIn): Promise<void> {
   const { token, pipeId, key } = signedIn
   if (key && !(await hasKey(db, key.id))) throw keyRemoved()

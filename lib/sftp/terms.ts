@@ -5,8 +5,8 @@ export type SftpTerms = {
   connections: number
   connectionsPerNetwork: number
   /**
-   * How many of these may not have signed in yet. The same number is reserved for networks from which someone
-   * has signed in before.
+   * How many of these may be connections that have not signed in yet. The same number is reserved for networks from
+   * which someone has signed in before.
    */
   signingIn: number
   signingInPerNetwork: number
@@ -16,7 +16,7 @@ export type SftpTerms = {
    */
   exchanges: { burst: number; refillMs: number }
   exchangesPerNetwork: { burst: number; refillMs: number }
-  /** How long a client may take to sign in, and in how many attempts and bytes. */
+  /** How long a client may take to sign in, and how many attempts and bytes it may use. */
   signInMs: number
   signInAttempts: number
   signInBytes: number
@@ -31,7 +31,7 @@ export type SftpTerms = {
   unanswered: number
   /** How far ahead of the next missing byte a write may be. */
   aheadBytes: number
-  /** The total size of writes ahead in all files. */
+  /** The maximum total size of writes ahead, in all files. */
   allAheadBytes: number
   /** How often a writing session's permission is checked. */
   recheckMs: number

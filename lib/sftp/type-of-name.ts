@@ -1,4 +1,7 @@
-/** SFTP declares no types, so the extension determines it, like the browser's own for files dropped on a page. */
+/**
+ * SFTP does not declare media types, so the file extension determines the type, as browsers do for files dropped on a
+ * page.
+ */
 const TYPES = new Map(
   Object.entries({
     aac: 'audio/aac',

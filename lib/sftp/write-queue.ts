@@ -5,22 +5,22 @@ import type { ByteSource } from '../uploads/stream/body.ts'
 export type AheadBudget = { bytes: number; readonly mostBytes: number }
 
 type Options = {
-  /** Where the confirmed bytes end. */
+  /** The offset at which the confirmed bytes end. */
   offsetBytes: number
   aheadBytes: number
   allAhead: AheadBudget
   idleMs: number
 }
 
-/** `done` reports that the bytes were taken over, or why not. */
+/** `done` reports that the bytes were taken, or why they were not. */
 type Write = { data: Buffer; done: (error?: unknown) => void }
 type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
 type State = { kind: 'idle' } | { kind: 'flowing' | 'paused'; taker: Taker }
 
 /**
  * Writes to an open file as a stream of bytes. Clients keep several in flight, which may arrive out of order within a
- * window. Nothing else waits here: a write that is not taken keeps its connection from being read. It may be started
- * repeatedly, as the upload is released and taken again.
+ * window. Nothing else is queued: a write that is not taken keeps its connection from being read. The queue may be
+ * started repeatedly, because the upload may be released and taken again.
  */
 export class WriteQueue implements ByteSource {
   readonly #options: Options
@@ -41,7 +41,7 @@ export class WriteQueue implements ByteSource {
     this.#endOffset = options.offsetBytes
   }
 
-  /** All preceding bytes were taken or already confirmed. */
+  /** The offset before which all bytes have been taken or were already confirmed. */
   get takenOffset(): number {
     return this.#takenOffset
   }
@@ -76,13 +76,13 @@ export class WriteQueue implements ByteSource {
     this.#deliver()
   }
 
-  /** No more writes will arrive. */
+  /** Called when no more writes will arrive. */
   finish(how: 'end' | 'cut'): void {
     this.#end = how
     this.#endIfOver()
   }
 
-  /** Bytes that were not taken never will be. */
+  /** Fails all writes that have not been taken, because they never will be. */
   drop(error: unknown): void {
     for (const { done } of this.#inOrder.splice(0)) done(error)
     for (const [offset, data] of this.#ahead) this.#forget(offset, data)
@@ -117,7 +117,7 @@ export class WriteQueue implements ByteSource {
     this.#endOffset += data.length
   }
 
-  /** Returns why it cannot be kept. */
+  /** Keeps a write that is ahead of the next byte, or returns why that is not possible. */
   #keepAhead(offset: number, data: Buffer): SluiceError | undefined {
     const { aheadBytes, allAhead } = this.#options
     if (!(offset > this.#endOffset) || this.#ahead.has(offset))
@@ -185,5 +185,5 @@ function discard({ buffer, byteOffset, byteLength }: Buffer): void {
 }
 
 function misplaced(why: string): SluiceError {
-  return new SluiceError('offset_conflict', `This write does not fit: ${why}.`)
+  return new SluiceError('offset_conflict', `The write is out of place: ${why}.`)
 }
