@@ -3,7 +3,7 @@ import { SESSION_COOKIES } from './lib/identity/sessions/session-cookie.ts'
 
 /**
  * Redirects dashboard visitors without a session cookie to sign-in, and nothing else: every page and action checks
- * the session itself. It must never cover a route that accepts a body, since it truncates bodies.
+ * the session itself. It must never cover a route that accepts a body, because it truncates bodies.
  */
 export function middleware(request: NextRequest) {
   const signedIn = SESSION_COOKIES.some((name) => request.cookies.has(name))

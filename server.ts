@@ -101,7 +101,7 @@ const serve: Start = async (runtime, { server, opening, parts }) => {
   return supervisor ? supervisor.sayReady : () => sayReady(runtime.config)
 }
 
-/** The port was found free and is left to the processes, once there is a database for them. */
+/** The port was found to be free, and is left to the processes once there is a database for them. */
 const supervise =
   (config: Config): Start =>
   async ({ log, metrics, queue }, { server, parts }) => {
@@ -124,7 +124,8 @@ async function tellDemo(runtime: Runtime, demo: { bucket: DemoBucket }): Promise
 }
 
 /**
- * Listens first, so that an occupied port is noticed before the database is touched; the probes respond from now on.
+ * Listens before anything else, so that an occupied port is noticed before the database is touched. Probes are
+ * answered from then on.
  */
 async function listen(server: Server, config: Config): Promise<Config> {
   if (membership && !config.roles.has('upload')) return listenBehindRelay(server, config, membership)
@@ -136,7 +137,10 @@ async function listen(server: Server, config: Config): Promise<Config> {
   return { ...config, port, baseUrl: put(config.baseUrl), uploadUrl: put(config.uploadUrl) }
 }
 
-/** Not a socket shared by the processes; a killed one may have left it behind. A worker serves no requests. */
+/**
+ * Listens on a socket that the processes do not share. A killed process may have left it behind. A worker serves no
+ * requests.
+ */
 async function listenBehindRelay(
   server: Server,
   config: Config,
@@ -149,7 +153,7 @@ async function listenBehindRelay(
   return config
 }
 
-/** The demo's bucket and inbox are on this machine, which the guarded network would refuse. */
+/** Allows the demo's bucket and inbox, which are on this machine and would otherwise be refused. */
 function allowDemo(config: Config, bucket: DemoBucket): Config {
   const hostAndPort = ({ hostname, port, protocol }: URL) =>
     `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`

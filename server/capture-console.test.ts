@@ -18,7 +18,7 @@ it('writes each message as one log line', () => {
   ])
 })
 
-it('leaves out how long Next took to read its settings', () => {
+it('leaves out the line about how long Next took to read its settings', () => {
   target.log(' ✓ Running next.config.ts took 28ms')
   target.log('Running next.config took 2ms')
   target.warn('Running next.config failed')

@@ -6,10 +6,10 @@ const COLOUR = /\u001b\[[0-9;]*m/g
 /** Next's prefix for its messages. */
 const SIGN = /^\s*[⨯✓⚠○▲]\s*/u
 
-/** Printed at each start, without being useful to anyone. */
+/** Lines that Next prints at each start, although nobody needs them. */
 const NOISE = /^Running next\.config(\.\w+)? took /
 
-/** Next writes to the console: here each message becomes a log line, with an error as its `err`. */
+/** Turns each message that Next writes to the console into a log line, with an error as its `err`. */
 export function captureConsole(log: Logger, target: Console = console): void {
   const write =
     (level: 'info' | 'warn' | 'error') =>

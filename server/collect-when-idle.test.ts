@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { collectWhenIdle } from './collect-when-idle.ts'
 
 const BUSY = 0.5
-/** Such as one small request every few seconds. */
+/** A load such as one small request every few seconds. */
 const LIGHT = 0.1
 const IDLE = 0.01
 
@@ -35,7 +35,7 @@ function pass(seconds: number, busyShare: number): void {
   }
 }
 
-it('collects once after half a minute without work, and not again while nothing happens', () => {
+it('collects once after half a minute without work, and not a second time while nothing happens', () => {
   pass(60, BUSY)
   pass(25, IDLE)
   expect(collected).toBe(0)

@@ -6,14 +6,14 @@ const LOOK_EVERY_MS = 5000
 const IDLE_BELOW = 0.05
 /** How many consecutive checks must find the process idle. */
 const IDLE_LOOKS = 6
-/** Nothing is served during garbage collection, so intermittent traffic must not cause repeated collections. */
+/** No request is served during a garbage collection, so intermittent traffic must not cause repeated collections. */
 const AT_MOST_EVERY_MS = 10 * 60_000
 
 type Deps = { busyShare(): number; now(): number; collect(): void }
 
 /**
  * Collects garbage once a busy process becomes idle. Otherwise, V8 keeps the memory that the last load took from the
- * system, since it only collects when something allocates.
+ * system, because it only collects when something allocates.
  */
 export function collectWhenIdle(
   { busyShare, now, collect }: Deps = {

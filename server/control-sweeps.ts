@@ -70,7 +70,7 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     sql`delete from idempotency_keys where ctid = any(array(
       select ctid from idempotency_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
     sql`delete from email_links where expires_at < ${before(days(7))} returning 1`,
-    // The last use of the account stays known: a node of an older version only recorded it in the session.
+    // Keeps the time of the account's last use, which nodes of an older version only recorded in the session.
     sql`with gone as (delete from sessions where id = any(array(
         select id from sessions where expires_at < ${before(days(7))} limit ${BATCH}))
         returning user_id, created_at, last_seen_at),
@@ -79,7 +79,7 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
         from (select user_id, min(created_at) as first, max(last_seen_at) as last from gone group by user_id) of_user
         where u.id = of_user.user_id)
       select 1 from gone`,
-    // A token stays valid for its uploads until they end, at most 30 days after their creation.
+    // A token stays valid for its uploads until they end, which is at most 30 days after their creation.
     sql`delete from tokens where id = any(array(
       select id from tokens where expires_at < ${before(days(31))} order by expires_at limit ${BATCH})) returning 1`,
     // An event with pending deliveries is pruned by age.

@@ -6,13 +6,13 @@ import type { Sweep } from '../lib/platform/sweeps.ts'
 
 type BacklogRuntime = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 
-/** Counting stops where nobody needs more precision. */
+/** Counting stops at this number, because nobody needs more precision. */
 const MOST = 100_000
 const MAX_OUTPUTS = 10_000
 const MAX_TAILED = 1000
 const AGES = ['minute', 'hour', 'day', 'older'] as const
 
-/** The backlog in the database, for each worker's metrics: all of them see the same. */
+/** Measures the backlog in the database for each worker's metrics, which all show the same values. */
 export function backlogSweep(runtime: BacklogRuntime): Sweep {
   return { name: 'backlog', everyMs: seconds(15), run: () => measureBacklog(runtime) }
 }
@@ -42,7 +42,7 @@ async function measureDeliveries({ db, clock, metrics }: BacklogRuntime): Promis
     metrics.deliveriesPending.set({ age }, found.find((one) => one.age === age)?.count ?? 0)
 }
 
-/** Uses an index to go from output to output, like the sweep that wakes them. */
+/** Uses an index to go from output to output, like the sweep that starts due deliveries. */
 async function measureOldestDue({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const [oldest] = await rows<{ seconds: number | null }>(
     db,
@@ -86,8 +86,8 @@ async function measureUploads({ db, metrics }: BacklogRuntime): Promise<void> {
 }
 
 /**
- * A `transferring` file waits for its bucket, unless a hook decides on it; any other waits for its client, and the
- * oldest files are examined.
+ * A `transferring` file waits for its bucket, unless a hook decides on it. Any other file waits for its client, and
+ * only the oldest are examined.
  */
 async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const age = ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())
@@ -105,7 +105,7 @@ async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<voi
     metrics.tailOldest.set({ status }, found![status] ?? 0)
 }
 
-/** For all nodes, and everything else that uses the server. */
+/** Counts the connections of all nodes, and of everything else that uses the server. */
 async function measureConnections({ db, metrics }: BacklogRuntime): Promise<void> {
   const [found] = await rows<{ busy: number; idle: number; most: number }>(
     db,

@@ -11,11 +11,11 @@ import { upgradesForNext } from './http/open-server.ts'
 const FOLDER = join(import.meta.dirname, '..')
 const BUILD = join(FOLDER, '.next')
 
-/** Next takes many modules and much memory, so only the nodes that serve pages load it. */
+/** Next has many modules and takes a lot of memory, so only nodes that serve pages load it. */
 export async function openPages({ config, log }: Runtime, server: Server, dev: boolean): Promise<Handler> {
   if (!dev) captureConsole(log)
-  // The build's own key is the same for everyone with the build.
-  // biome-ignore lint/style/noProcessEnv: the one way to tell Next
+  // The build contains a key, but it is the same for everyone who has the build.
+  // biome-ignore lint/style/noProcessEnv: the only way to pass it to Next
   process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY ??= keyOfActions(config.authSecret)
   const next = dev ? (await import('next')).default : loadBuilt()
   const httpServer = upgradesForNext(server, dev)
@@ -30,8 +30,8 @@ function keyOfActions(authSecret: string): string {
 }
 
 /**
- * Loads what the build has put next to the pages, with the build's settings, like the start of Next's own generated
- * server.
+ * Loads the Next that the build has put next to the pages, with the build's settings, as Next's own generated server
+ * does.
  */
 function loadBuilt(): typeof import('next').default {
   const { config } = JSON.parse(readFileSync(join(BUILD, 'required-server-files.json'), 'utf8')) as {

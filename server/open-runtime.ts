@@ -22,7 +22,7 @@ export async function openRuntime(
   const pooler = await database.usePooler()
   if (pooler) log.info({ pooler }, 'the database is behind a pooler')
   await migrate(db, MIGRATIONS, { log })
-  // Nobody else can be alive on an embedded database yet: existing leases belong to a dead process.
+  // No other process can be using an embedded database yet, so existing leases belong to a dead process.
   if (database.kind === 'embedded') await lapseLeases(db)
   const queue = await openQueue(database, { worker: config.roles.has('worker'), log })
   const vault = await openVault(db, config.encryptionKeys)

@@ -25,7 +25,7 @@ import type { SealedDataStore } from '../lib/workspace/data-stores/sealed-data-s
 /** The retry schedule for a failing bucket; tests use a shorter one. */
 type Patience = Pick<BucketDeps, 'silenceMs' | 'deadlineMs' | 'retryDelaysMs'>
 
-/** Assembles the data plane: uploads on one side, real buckets, the vault and events on the other. */
+/** Assembles the data plane: connects uploads with real buckets, the vault and events. */
 export async function openUploads(
   runtime: Runtime,
   options: {
@@ -91,14 +91,17 @@ export async function openUploads(
   }
 }
 
-/** How many database connections these statements may use. */
+/** The share of the database connections that writes of tails may use. */
 const TAIL_SHARE = 0.4
-/** A statement that takes this long hangs, and must not delay the others. */
+/** A statement that takes this long is considered hung, and must not delay the others. */
 const TAIL_PATIENCE_MS = 2000
 const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 
-/** Buckets by the version of their row: a client keeps its signing key, and its secret is decrypted once. */
+/**
+ * Caches buckets by the version of their row, so that a client keeps its signing key, and its secret is decrypted
+ * once.
+ */
 export function bucketsOf(
   { config, clock, metrics, vault }: Pick<Runtime, 'config' | 'clock' | 'metrics' | 'vault'>,
   budget: MemoryBudget,

@@ -21,14 +21,14 @@ describeWithDatabase('a start with an ENCRYPTION_KEY', (database) => {
   const start = (...keys: Buffer[]) => openVault(database().db, keys)
   afterEach(() => database().db.execute(sql`delete from sealed_canary`))
 
-  it('is refused if it sealed nothing here', async () => {
+  it('is refused if the key has sealed nothing in this database', async () => {
     await start(OLD)
     await start(OLD)
     await expect(start(WRONG)).rejects.toThrow(REFUSAL)
     expect(await start(WRONG).catch((error) => error.name)).toBe('StartError')
   })
 
-  it('works in all steps of a rotation, and in no shortcut', async () => {
+  it('works in all steps of a rotation, but not if a step is skipped', async () => {
     await start(OLD)
     for (const keys of [
       [OLD, NEW],
@@ -41,7 +41,7 @@ describeWithDatabase('a start with an ENCRYPTION_KEY', (database) => {
     await expect(start(OLD)).rejects.toThrow(REFUSAL)
   })
 
-  it('is checked against a Data Store if no canary was sealed yet', async () => {
+  it('is checked against a Data Store if no canary has been sealed yet', async () => {
     await createTestWorkspace(testRuntime(database()))
     await expect(start(WRONG)).rejects.toThrow(REFUSAL)
     await start(OLD)
@@ -56,7 +56,7 @@ describeWithDatabase('secrets and their columns', (database) => {
       await database().db.execute(sql`delete from ${sql.identifier(table)}`)
   })
 
-  /** A customer on a database that an older release started first, or on a new one. */
+  /** A customer with a database that was created by an older release, or with a new one. */
   async function customer({ older }: { older: boolean }) {
     const runtime = testRuntime(database())
     const { db } = runtime
@@ -77,7 +77,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     return { db, node, start, mine, secrets: [rotated.secret, secret], rowsNow }
   }
 
-  it('are bound from the first start on; none opens if swapped', async () => {
+  it('are bound from the first start, and do not open if swapped', async () => {
     const { db, node, mine, secrets, rowsNow } = await customer({ older: false })
     const { store, output } = await rowsNow()
     expect(openSecrets(node.vault, output, node.clock.now())).toEqual(secrets)
@@ -115,7 +115,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     expect(() =>
       olderRelease.open(after.output.secretEncrypted, `webhook_output:${after.output.id}`),
     ).toThrow()
-    // A node that was already running writes the new format immediately.
+    // A node that was already running immediately writes the new format.
     await updateDataStore(node, mine.actor, after.store.id, { secretAccessKey: 'another' })
     const restarted = await start()
     const bound = await rowsNow()
@@ -130,7 +130,7 @@ describeWithDatabase('secrets and their columns', (database) => {
       accessKeyId: 'AKIAEXAMPLE',
     })
 
-    // A copy that someone kept from before no longer opens in any column.
+    // A copy of a secret from before the rotation no longer opens in any column.
     await db.execute(sql`update data_stores set access_key_id_encrypted = ${before.store.secretAccessKeyEncrypted}
       where id = ${bound.store.id}`)
     await expect(showDataStore(restarted, mine.actor, bound.store.id)).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     })
   })
 
-  it('bound only to rows in a database without a canary are written that way', async () => {
+  it('are written in the old format if a database without a canary has secrets that are bound only to rows', async () => {
     const { db, node, mine, rowsNow } = await customer({ older: true })
     await db.execute(sql`delete from sealed_canary`)
     await openVault(db, [OLD])

@@ -14,13 +14,13 @@ export const canaryPlace = (id: string): Place => ({
 
 /**
  * Refuses to start if ENCRYPTION_KEY does not open what the database contains. The first start seals a text for this;
- * an older database has its Data Stores to check against, so that a wrong key cannot seal the text. That text's
- * format shows whether secrets are bound to their columns here (decision 47).
+ * for an older database, the key is first checked against the Data Stores, so that a wrong key cannot seal the text.
+ * The format of that text shows whether secrets in this database are bound to their columns (decision 47).
  */
 export async function openVault(db: Db, keys: Buffer[]): Promise<Vault> {
   const vault = createVault(keys)
   if ((await openCanary(db, vault)) === undefined) await makeCanary(db, vault)
-  // Another node may have been first, with a different key.
+  // Another node may have sealed the text first, with a different key.
   const sealed = await openCanary(db, vault)
   return createVault(keys, { boundOnly: sealed !== undefined && isBoundToColumn(sealed) })
 }
@@ -57,7 +57,7 @@ function open(vault: Vault, sealed: string, place: Place): void {
     const reason =
       error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error)
     throw new StartError(
-      `ENCRYPTION_KEY is not the one that this database was used with. ${reason} How keys are changed: docs/operations.md, Keys.`,
+      `ENCRYPTION_KEY is not the one that this database was used with. ${reason} See docs/operations.md, Keys, for how to change keys.`,
     )
   }
 }

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Releases what loading the program left behind: 100 MiB, most of it a copy of a package.json for each file in its
- * package. V8 would keep it until memory is short. Call it before anyone waits for responses.
+ * Releases the memory that loading the program left behind: 100 MiB, mostly copies of package.json files, one for
+ * each loaded file. V8 would keep that memory until memory is short. Call this before anyone waits for responses.
  */
 export function releaseMemory(): void {
   setFlagsFromString('--expose-gc')

@@ -58,13 +58,13 @@ const BATCH = 500
 
 /**
  * Rewrites secrets sealed with an older key under the first key of ENCRYPTION_KEY, so that the older one can be
- * dropped, and converts those written by an older release to the current format. It may run alongside Sluice: a
- * secret that changes in the meantime is left alone, since it was sealed under the first key. Emails in the queue are
- * not touched; they are gone within minutes.
+ * dropped, and converts those written by an older release to the current format. This may run alongside Sluice: a
+ * secret that changes in the meantime is left alone, because it was sealed under the first key. Emails in the queue
+ * are not touched; they are gone within minutes.
  */
 export async function resealSecrets(db: Db, vault: Vault): Promise<number> {
   const bound = await db.transaction(async (tx) => {
-    // Writers in the old format hold the canary until then; later ones find the new format.
+    // Waits for writers in the old format, which lock the canary. Later writers find the new format.
     await tx.execute(sql`select from sealed_canary for update`)
     return resealColumns(tx, vault, BOUND_TO_COLUMNS)
   })

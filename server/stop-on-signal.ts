@@ -4,14 +4,17 @@ import type { Runtime } from '../lib/platform/runtime.ts'
 import { refuseConnections } from './http/open-server.ts'
 import type { Tracing } from './open-tracing.ts'
 
-/** How long work in progress may take to reach a boundary. */
+/** How long work in progress may take to reach a point at which it can stop. */
 export const DRAIN_MS = 10_000
-/** A supervisor waits for its processes. */
+/** This is longer because a supervisor waits for its processes. */
 export const SUPERVISOR_DRAIN_MS = DRAIN_MS + 4000
 
 export type Part = { stop(): Promise<void> }
 
-/** SIGTERM: accept nothing new, let work in progress reach a boundary and be recorded, then exit with 0. */
+/**
+ * On SIGTERM, accepts nothing new, lets work in progress reach a point at which it can stop and be recorded, and
+ * exits with 0.
+ */
 export function stopOnSignal(
   runtime: Runtime,
   server: Server,
@@ -19,7 +22,7 @@ export function stopOnSignal(
 ): void {
   let stopping = false
   /**
-   * A database that is down by then does not keep the process from ending: every acknowledged change is already
+   * A database that is down does not keep the process from ending, because every acknowledged change is already
    * committed.
    */
   const tried = (work: Promise<unknown>) =>

@@ -34,7 +34,7 @@ export function countDescriptors(): Descriptors | undefined {
     const limit = readFileSync('/proc/self/limits', 'utf8').match(/^Max open files +(\d+)/m)?.[1]
     return limit ? { open: readdirSync('/proc/self/fd').length, limit: Number(limit) } : undefined
   } catch (error) {
-    // Not even these two files can be opened.
+    // The limit is reached: not even these two files can be opened.
     if ((error as NodeJS.ErrnoException).code === 'EMFILE') return { open: 1, limit: 1 }
     return undefined
   }

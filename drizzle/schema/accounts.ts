@@ -26,13 +26,13 @@ export const users = pgTable(
     passwordHash: text(),
     emailVerifiedAt: instant(),
     /**
-     * When this account was first used. Unlike sessions, it is never deleted, since an unverified account that was
-     * never used may be given away.
+     * When this account was first used. Unlike sessions, it is never deleted, because an unverified account that was
+     * never used may be given to someone else.
      */
     enteredAt: instant(),
-    /** From pruned sessions; later sessions have it themselves. */
+    /** Only from sessions that have been pruned. Later sessions have their own value. */
     lastSeenAt: instant(),
-    /** The operator has locked them out. */
+    /** When the operator locked the user out. */
     disabledAt: instant(),
     createdAt: createdAt(),
   },
@@ -46,7 +46,7 @@ export const identities = pgTable(
     provider: text().notNull(),
     providerAccountId: text().notNull(),
     userId: belongsTo(() => users.id),
-    /** The provider's name for the user, for display. */
+    /** How the provider identifies the user, for display. */
     email: text(),
     createdAt: createdAt(),
   },
@@ -62,9 +62,12 @@ export const sessions = pgTable(
     address: inet(),
     createdAt: createdAt(),
     lastSeenAt: instant().notNull().defaultNow(),
-    /** The session's open workspace. If it is null, or one that the user left, the user's first workspace. */
+    /**
+     * The workspace that is open in the session. If it is null, or the user has left it, the user's first workspace
+     * is open.
+     */
     workspaceId: uuid(),
-    /** When a second-factor code was entered in it. */
+    /** When a second-factor code was entered in the session. */
     secondFactorAt: instant(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
@@ -77,22 +80,22 @@ export const secondFactors = pgTable('second_factors', {
   userId: uuid()
     .primaryKey()
     .references(() => users.id, { onDelete: 'cascade' }),
-  /** Sealed. */
+  /** The TOTP secret, sealed. */
   secret: text().notNull(),
   /** Null until the first code has shown that the authenticator has the secret. */
   enabledAt: instant(),
-  /** The time step of the last accepted code: no code for it or an earlier step is accepted again. */
+  /** The time step of the last accepted code. Codes for that step or an earlier one are no longer accepted. */
   lastStep: bytes().notNull().default(0),
   /** SHA-256 of the remaining recovery codes. */
   recoveryHashes: text().array().notNull().default([]),
-  /** Since the last correct one. */
+  /** How many wrong codes were entered since the last correct one. */
   wrongCodes: integer().notNull().default(0),
-  /** From then on, only a recovery code is accepted. */
+  /** When too many wrong codes were entered. From then on, only a recovery code is accepted. */
   lockedAt: instant(),
   createdAt: createdAt(),
 })
 
-/** One-time links in emails: to verify an address, to reset a password. */
+/** One-time links in emails, to verify an address or reset a password. */
 export const emailLinks = pgTable(
   'email_links',
   {
@@ -107,7 +110,7 @@ export const emailLinks = pgTable(
   (t) => [index().on(t.userId)],
 )
 
-/** The owner of everything else. */
+/** Workspaces own everything else. */
 export const workspaces = pgTable(
   'workspaces',
   {
@@ -120,23 +123,26 @@ export const workspaces = pgTable(
     inboxKey: text().notNull().unique(),
     /** The demo workspace's sign-in and tokens, sealed: the source of `demo.json`. */
     demoSealed: text(),
-    /** Monthly transfer, if the operator set a different limit than FREE_TIER_BYTES; 0 is unlimited. */
+    /** The monthly transfer limit, if the operator set one that differs from FREE_TIER_BYTES. 0 means unlimited. */
     transferLimitBytes: bytes(),
-    /** The other limits set by the operator; null: the default. */
+    /** The other limits set by the operator. Null means the default. */
     tokensPerSecond: integer(),
     memorySharePercent: integer(),
     maxFileBytes: bytes(),
-    /** Everyone needs a second factor to enter. */
+    /** True if every member needs a second factor to enter the workspace. */
     requireSecondFactor: boolean().notNull().default(false),
-    /** The operator suspended it: no tokens, no bytes; everything stays and can be read. */
+    /**
+     * When the operator suspended the workspace. It then issues no tokens and accepts no bytes, but everything is
+     * kept and can be read.
+     */
     suspendedAt: instant(),
     suspendedReason: text(),
     /**
-     * When its first webhook was counted as delivered. Unlike deliveries, it is never deleted, so the Overview's
-     * checklist stays done.
+     * When its first webhook was counted as delivered. Unlike deliveries, this is never deleted, so the checklist on
+     * the Overview stays complete.
      */
     webhookDeliveredAt: instant(),
-    /** Its owner deleted it: until then it can be restored, and is treated as suspended. */
+    /** Set if an owner deleted the workspace. Until this time, it can be restored, and is treated as suspended. */
     deleteAfter: instant(),
     createdAt: createdAt(),
   },
@@ -146,7 +152,7 @@ export const workspaces = pgTable(
   ],
 )
 
-/** From the fewest rights to the most; the table in `lib/identity/rights.ts` defines them. */
+/** Ordered from the fewest rights to the most. The table in `lib/identity/rights.ts` defines the rights. */
 export const MEMBER_ROLES = ['viewer', 'developer', 'admin', 'owner'] as const
 
 export const members = pgTable(
@@ -160,7 +166,7 @@ export const members = pgTable(
   (t) => [primaryKey({ columns: [t.workspaceId, t.userId] }), index().on(t.userId)],
 )
 
-/** Who may become a member, through a link that was emailed to them. */
+/** People who may become members, through a link that was emailed to them. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -168,7 +174,7 @@ export const invitations = pgTable(
     workspaceId: belongsTo(() => workspaces.id),
     email: text().notNull(),
     role: text({ enum: MEMBER_ROLES }).notNull(),
-    /** From the latest link. */
+    /** The hash of the token in the latest link. */
     tokenHash: text().notNull().unique(),
     /** The inviter's display name. */
     invitedBy: text().notNull(),
@@ -176,7 +182,7 @@ export const invitations = pgTable(
     expiresAt: instant().notNull(),
     createdAt: createdAt(),
   },
-  // Accepted and withdrawn ones are deleted, so an address has at most one.
+  // Accepted and withdrawn invitations are deleted, so an address has at most one.
   (t) => [uniqueIndex('invitations_one_for_each').on(t.workspaceId, sql`lower(${t.email})`)],
 )
 
@@ -191,7 +197,9 @@ export const accountKeys = pgTable(
     keyHash: text().notNull().unique(),
     last4: text().notNull(),
     scope: text({ enum: KEY_SCOPES }).notNull().default('admin'),
-    /** The user whose rights it never exceeds; null if created by a version that did not record it. */
+    /**
+     * The user whose rights the key never exceeds; null for a key created by a version that did not record the user.
+     */
     createdBy: uuid(),
     expiresAt: instant(),
     lastUsedAt: instant(),
@@ -204,7 +212,7 @@ export const accountKeys = pgTable(
 export const TURNED_OFF_KINDS = ['account_key', 'sender', 'webhook', 'hook', 'data_store'] as const
 export type TurnedOffKind = (typeof TURNED_OFF_KINDS)[number]
 
-/** What was turned off when an address's owner took over their account from someone who had used it. */
+/** Things that were turned off when the owner of an email address took over an account that someone else had used. */
 export const turnedOff = pgTable(
   'turned_off',
   {
@@ -242,7 +250,7 @@ export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
     workspaceId: belongsTo(() => workspaces.id),
-    /** The response's owner: an account key must not get secrets created by another. */
+    /** The owner of the response: an account key must not receive secrets created by another. */
     actorId: text().notNull(),
     key: text().notNull(),
     requestHash: text().notNull(),

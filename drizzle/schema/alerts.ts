@@ -24,12 +24,12 @@ export const alerts = pgTable(
     kind: text({ enum: ALERT_KINDS }).notNull(),
     /** A month, or the id of a Data Store, Pipe (for its first output), output or Sender. */
     subjectId: text().notNull(),
-    /** Its name at that time. */
+    /** The subject's name at that time. */
     subject: text().notNull(),
     detail: text(),
     raisedAt: instant().notNull(),
     clearedAt: instant(),
-    /** The last event that was sent about it. */
+    /** The last event that was sent about the alert. */
     sent: text({ enum: ['nothing', 'raised', 'cleared'] })
       .notNull()
       .default('nothing'),

@@ -5,7 +5,7 @@ import { belongsTo, createdAt, instant } from './columns.ts'
 
 /**
  * Files that belong together. The id is derived from what identifies a batch: the Pipe, the Sender, the subject, the
- * name and who gave it. Creating its first file therefore creates the row, without looking for it first.
+ * name and who chose it. So creating the first file also creates the row, without having to look for it first.
  */
 export const batches = pgTable(
   'batches',
@@ -16,11 +16,14 @@ export const batches = pgTable(
     senderId: uuid().notNull(),
     subject: text(),
     name: text().notNull(),
-    /** A token named it. Otherwise the uploader did; uploaders cannot add files to a batch named by a token. */
+    /**
+     * True if a token named the batch; otherwise, the uploader did. Uploaders cannot add files to a batch named by a
+     * token.
+     */
     byToken: boolean().notNull(),
-    /** It accepts no more files. */
+    /** Set once the batch accepts no more files. */
     sealedAt: instant(),
-    /** All its files have ended, and its event was written. */
+    /** Set once all its files have ended and its event was written. */
     completedAt: instant(),
     createdAt: createdAt(),
   },

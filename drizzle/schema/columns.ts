@@ -1,6 +1,6 @@
 import { type AnyPgColumn, bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
 
-/** Bytes and counts stay exact up to 2^53; the largest object of any provider is 2^46. */
+/** Bytes and counts are exact up to 2^53; the largest object that any provider allows has 2^46 bytes. */
 export const bytes = () => bigint({ mode: 'number' })
 
 export const instant = () => timestamp({ withTimezone: true, mode: 'date', precision: 3 })
@@ -9,9 +9,9 @@ export const createdAt = () => instant().notNull().defaultNow()
 
 export const id = () => uuid().primaryKey()
 
-/** The id of the row that it is deleted with. */
+/** The id of a row whose deletion also deletes this row. */
 export const belongsTo = (column: () => AnyPgColumn) =>
   uuid().notNull().references(column, { onDelete: 'cascade' })
 
-/** Only accessed through handwritten SQL: see `lib/uploads`. */
+/** Columns of this type are only accessed through handwritten SQL: see `lib/uploads`. */
 export const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => 'bytea' })

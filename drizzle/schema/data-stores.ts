@@ -23,7 +23,7 @@ export type BucketCheck = {
   checkedAt: string
   ok: boolean
   operations: { name: string; ok: boolean; message: string }[]
-  /** The minimal policy to paste, and the lifecycle rule if the keys do not allow aborting. */
+  /** The minimal policy to paste, and the lifecycle rule if the credentials do not allow aborting. */
   policy?: string
   lifecycleRule?: string
 }
@@ -54,24 +54,24 @@ export const dataStores = pgTable(
     storageClass: text(),
     encryption: jsonb().$type<{ type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }>(),
     check: jsonb().$type<BucketCheck>(),
-    /** Set while the bucket rejects uploads: since when, and its last error. */
+    /** Set while the bucket rejects uploads: the time of the first rejection, and the last error. */
     rejectingSince: instant(),
     rejection: text(),
     rejectedAt: instant(),
-    /** When the check looks again whether it accepts them. */
+    /** When to check again whether the bucket accepts uploads. */
     recheckAt: instant(),
-    /** Found by the check; used if present, but never required. */
+    /** Permissions found by the check. They are used if granted, but never required. */
     mayAbort: boolean().notNull().default(false),
     mayRead: boolean().notNull().default(false),
     mayDelete: boolean().notNull().default(false),
     found: jsonb().$type<FoundCapabilities>(),
-    /** When a check of this location first succeeded: until then it accepts no uploads. */
+    /** When a check of this location first succeeded. Until then, the Data Store accepts no uploads. */
     readyAt: instant(),
-    /** Set while it accepts no uploads at all: its creator lost the account. */
+    /** Set while the Data Store accepts no uploads at all, because its creator lost the account. */
     turnedOffAt: instant(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
-    /** Files remember their Data Store; its keys are erased when it is deleted. */
+    /** The row of a deleted Data Store is kept because files refer to it, but its credentials are erased. */
     deletedAt: instant(),
   },
   (t) => [

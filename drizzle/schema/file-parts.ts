@@ -2,7 +2,7 @@ import { integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { belongsTo, bytea, bytes } from './columns.ts'
 import { files } from './files.ts'
 
-/** Parts acknowledged by the bucket, recorded only in order. */
+/** Parts acknowledged by the bucket, which are only recorded in order. */
 export const fileParts = pgTable(
   'file_parts',
   {
@@ -10,7 +10,7 @@ export const fileParts = pgTable(
     number: integer().notNull(),
     offsetBytes: bytes().notNull(),
     sizeBytes: bytes().notNull(),
-    /** The ETag at the first destination. Null if that is best effort and has not acknowledged the part. */
+    /** The ETag at the first destination. Null if that destination is best effort and has not acknowledged the part. */
     etag: text(),
     crc32: bytes().notNull(),
     /** The ETags at the other destinations, starting with position 2. */
@@ -35,7 +35,7 @@ export const repairedParts = pgTable(
   (t) => [primaryKey({ columns: [t.fileId, t.dataStoreId, t.number] })],
 )
 
-/** Confirmed bytes past the last part, each written once; they become part of the next one. */
+/** Confirmed bytes after the last part, each written once. They become the start of the next part. */
 export const uploadTails = pgTable(
   'upload_tails',
   {

@@ -41,8 +41,9 @@ export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http', 'url', 'sftp'] a
 export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
 /**
  * Why a destination has no object. `fell_behind`: it lagged behind the required ones for too long or by too many
- * bytes; `rejected`: the bucket refused it; `unavailable`: the bucket did not respond, or not conclusively;
- * `unknown`: nobody can tell whether it has the object; `file_ended`: the file ended without an object.
+ * bytes; `rejected`: the bucket refused it; `unavailable`: the bucket did not respond, or its response was
+ * inconclusive; `unknown`: it is not known whether the bucket has the object; `file_ended`: the file ended without an
+ * object.
  */
 export const DESTINATION_REASONS = [
   'fell_behind',
@@ -68,7 +69,7 @@ export type ObjectStorage = Pick<ObjectSettings, 'storageClass' | 'encryption'>
 
 /**
  * A file is also its upload: the row contains what the customer sees, the confirmed offset and the lease of the
- * single writer. The Pipe, token and Sender are named but not referenced, since the record outlives them.
+ * single writer. The Pipe, token and Sender are named but not referenced, because the record outlives them.
  */
 export const files = pgTable(
   'files',
@@ -76,13 +77,16 @@ export const files = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     pipeId: text().notNull(),
-    /** The token that created it; the others continued it while they were unexpired. Each stays valid for it. */
+    /**
+     * The token that created the upload, followed by the tokens that continued it before they expired. Each stays
+     * valid for this upload.
+     */
     tokenId: uuid(),
     continuedBy: uuid().array().notNull().default([]),
     senderId: uuid(),
     senderName: text().notNull(),
     subject: text(),
-    /** The protocol that created it; only that one can continue it. */
+    /** The protocol that created the upload, which is the only one that can continue it. */
     protocol: text({ enum: FILE_PROTOCOLS }).notNull().default('tus'),
     filename: text().notNull(),
     filetype: text(),
@@ -92,24 +96,24 @@ export const files = pgTable(
     uploadMetadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     /** Metadata that the customer's backend set in the token. */
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
-    /** Fixed at creation. Null if its Pipe sets nothing. */
+    /** The object settings, fixed at creation. Null if the Pipe sets nothing. */
     object: jsonb().$type<FileObject>(),
-    /** The client's folder, cleaned, if the Pipe's keys contain {path}. */
+    /** The client's folder, sanitized, if the Pipe's keys contain {path}. */
     folder: text(),
     batchId: uuid(),
     /** True if the first bytes must match the declared type. Nothing is sent to a bucket before they do. */
     verifyContent: boolean(),
     /** The detected media type of the first bytes. */
     foundType: text(),
-    /** For the entire file, as the client declared it. */
+    /** The checksum of the entire file, as declared by the client. */
     declaredCrc32: bytes(),
     status: text({ enum: FILE_STATUSES }).notNull().default('uploading'),
     failureReason: text(),
     /** Null until a deferred length is known. */
     lengthBytes: bytes(),
-    /** True if the length was declared after every byte had arrived, so the client knew the final offset before it. */
+    /** True if the length was declared after every byte had arrived, when the client already knew the final offset. */
     lengthCameLast: boolean(),
-    /** The confirmed offset: durable bytes from the start, without gaps. Never goes back. */
+    /** The confirmed offset: durable bytes from the start, without gaps. It never decreases. */
     offsetBytes: bytes().notNull().default(0),
     /** Running CRC32 of the confirmed bytes. */
     crc32: bytes().notNull().default(0),
@@ -119,7 +123,8 @@ export const files = pgTable(
     /** For a final upload: the Upload-Concat header as sent. */
     concatHeader: text(),
     /**
-     * For a partial upload: the final one it was joined into. Its own address still reports that every byte arrived.
+     * For a partial upload: the final upload it was joined into. Its own address still reports that every byte has
+     * arrived.
      */
     joinedInto: uuid(),
     /** This upload's part size, fixed when the length or the first part is known. */
@@ -127,12 +132,12 @@ export const files = pgTable(
     /** The number of the last recorded part, and where it ends. */
     recordedParts: integer().notNull().default(0),
     recordedBytes: bytes().notNull().default(0),
-    /** Where the later parts end: each of these numbers is bound to its bytes, and may be in flight. */
+    /** Where the later parts end: each of these part numbers is bound to its bytes, and the part may be in flight. */
     boundEnds: bytes().array().notNull().default([]),
     /**
-     * These three are for nodes running commit 757d55c, and will be removed in the release after this one. Only
-     * `taken` writes the first. The second is -1 for a file with several destinations, which those nodes cannot write: a
-     * trigger keeps its lease from them.
+     * These three columns are for nodes running commit 757d55c, and will be removed in the release after this one.
+     * Only `taken` writes the first. The second is -1 for a file with several destinations, which those nodes cannot
+     * write: a trigger keeps its lease from them.
      */
     boundFence: integer(),
     sealedFence: integer(),
@@ -141,17 +146,23 @@ export const files = pgTable(
      * The last writer's claim, which holds the lease while `leaseUntil` is set. Every write to the ledger names it.
      */
     leaseHolder: text(),
-    /** How often the lease was taken. */
+    /** How many times the lease has been taken. */
     leaseFence: integer().notNull().default(0),
     leaseUntil: instant(),
-    /** How many of the confirmed bytes the month's usage includes: all, except while a request is writing. */
+    /**
+     * How many of the confirmed bytes are included in the month's usage: all of them, except while a request is
+     * writing.
+     */
     countedBytes: bytes().notNull().default(0),
-    /** Bytes of quota still reserved, and the month ('2026-11') they are reserved in. */
+    /** Bytes of quota that are still reserved, and the month ('2026-11') in which they are reserved. */
     reservedBytes: bytes().notNull().default(0),
     reservedMonth: text(),
     completeSentAt: instant(),
     completeAttempts: integer().notNull().default(0),
-    /** There is no object: since the bytes were complete, no Complete was sent, or the bucket refused each one. */
+    /**
+     * True if there is certainly no object: after all bytes had arrived, no Complete was sent, or the bucket refused
+     * every Complete.
+     */
     completeRefused: boolean().notNull().default(false),
     /** The state of the `before_complete` hook. Null for a file without a hook. */
     decision: text({ enum: DECISION_STATES }),
@@ -165,17 +176,19 @@ export const files = pgTable(
     savedBytes: bytes().notNull().default(0),
     /** DELETE of a finished upload retires its address and keeps the record. */
     retiredAt: instant(),
-    /** The last request that wrote it, passed on to its consequences, such as a webhook. */
+    /** The id of the last request that wrote to the upload, passed on to what follows from it, such as a webhook. */
     lastRequestId: text(),
     lastTraceparent: text(),
     firstByteAt: instant(),
     lastByteAt: instant(),
     expirySeconds: integer().notNull(),
     expiresAt: instant().notNull(),
-    /** When it expires at the latest, however often bytes arrive. */
+    /** The latest time at which the upload expires, however often bytes arrive. */
     expiresBy: instant().notNull().default(sql`now() + interval '30 days'`),
     finishedAt: instant(),
-    /** Its customer erased it; the row is deleted once the bucket is cleared of its parts. */
+    /**
+     * Set once the customer has erased the file. The row is deleted once its parts have been cleared from the bucket.
+     */
     erasedAt: instant(),
     createdAt: createdAt(),
   },
@@ -203,13 +216,13 @@ export const files = pgTable(
 
 /**
  * A file's destination. `position` and `required` are null for a file with a single destination, which is required:
- * most files have one, and their rows stay as small as they were.
+ * most files have one, so this keeps their rows small.
  */
 export const fileDestinations = pgTable(
   'file_destinations',
   {
     fileId: belongsTo(() => files.id),
-    /** The webhook's destinationId: the Data Store's id. */
+    /** The Data Store's id, which is the `destinationId` in webhooks. */
     dataStoreId: uuid().notNull(),
     bucket: text().notNull(),
     key: text().notNull(),
@@ -217,30 +230,30 @@ export const fileDestinations = pgTable(
     /** The bucket's id for the multipart upload, once there is one. */
     multipartId: text(),
     etag: text(),
-    /** The settings sent that come from the Data Store and not from the file. Null if there are none. */
+    /** The settings sent to the bucket that come from the Data Store instead of the file. Null if there are none. */
     storage: jsonb().$type<ObjectStorage>(),
     /**
      * How certain it is that the object exists:
      *
-     * - `answered`: the bucket said so when the object was created.
+     * - `answered`: the bucket confirmed the creation of the object.
      * - `confirmed`: the response was lost, and the object was looked up.
      * - `inferred`: the response was lost, and the bucket refused to create the object again.
      * - `found`: the database was restored from before the object was created, and the object was looked up.
      * - `unknown`: the file failed, but its object may exist.
      */
     certainty: text({ enum: ['answered', 'confirmed', 'inferred', 'found', 'unknown'] }),
-    /** The bucket still has leftovers of a failed upload, or of a joined piece, to be cleaned up. */
+    /** True while the bucket has leftovers of a failed upload or a joined piece to clean up. */
     abortPending: boolean().notNull().default(false),
     /**
-     * Not to be tried before this time. Each attempt postpones it, so that a crash or a failing bucket only delays
-     * it.
+     * When the cleanup may next be tried. Each attempt postpones this time first, so that a crash or a failing bucket
+     * only causes a delay.
      */
     abortAt: instant(),
     /** Starts at 1, in the Pipe's order. */
     position: smallint(),
-    /** False: best effort. It gets the same bytes and neither delays nor fails the file. */
+    /** False for a best-effort destination, which gets the same bytes, but neither delays nor fails the file. */
     required: boolean(),
-    /** Why it failed: a code and a description. */
+    /** Why the destination failed: a code and a description. */
     reason: text().$type<DestinationReason>(),
     reasonDetail: text(),
     /** When the next attempt to copy the object from another destination is due; null if there will be none. */
@@ -261,7 +274,7 @@ export const fileDestinations = pgTable(
   ],
 )
 
-/** A file's history, for its page: created, first byte, request, resume, part, completed, failed … */
+/** A file's history, shown on the file page: created, first byte, request, resume, part, completed, failed … */
 export const fileTimeline = pgTable(
   'file_timeline',
   {

@@ -26,10 +26,10 @@ export const pipeHooks = pgTable(
     timeoutSeconds: integer().notNull(),
     withoutAnswer: text({ enum: WITHOUT_ANSWER }).notNull(),
     secretEncrypted: text().notNull(),
-    /** Also signs for 24 hours after a rotation. */
+    /** The previous secret, which also signs for 24 hours after a rotation. */
     previousSecretEncrypted: text(),
     previousSecretUntil: instant(),
-    /** The first of an unbroken series of unanswered questions, and the last one's error. */
+    /** The time of the first in the current series of unanswered requests, and the error of the last. */
     failingSince: instant(),
     fault: text(),
     createdAt: createdAt(),
@@ -39,10 +39,13 @@ export const pipeHooks = pgTable(
 )
 
 export const VERDICTS = ['allowed', 'rejected', 'deferred'] as const
-/** The receiver, an API call, the hook's setting for a missing answer, or the end of a deferral. */
+/**
+ * Who made the decision: the receiver, an API call, the hook's setting for a missing answer, or the end of a
+ * deferral.
+ */
 export const DECIDED_BY = ['receiver', 'api', 'default', 'time'] as const
 
-/** The single decision on a file for each hook. Only `deferred` is ever replaced, and once. */
+/** The single decision on a file for each hook. Only `deferred` is replaced, and only once. */
 export const fileDecisions = pgTable(
   'file_decisions',
   {
@@ -50,7 +53,7 @@ export const fileDecisions = pgTable(
     hook: text({ enum: HOOKS }).notNull(),
     state: text({ enum: VERDICTS }).notNull(),
     decidedBy: text({ enum: DECIDED_BY }).notNull(),
-    /** Why it was rejected. Shown to the uploader. */
+    /** Why the file was rejected, as shown to the uploader. */
     reason: text(),
     /** The result returned to the uploader. */
     result: jsonb().$type<unknown>(),

@@ -15,20 +15,20 @@ export const imports = pgTable(
     shownUrl: text().notNull(),
     /** The URL, the request headers, and the upload token that created the file. */
     sealed: text().notNull(),
-    /** Its expected SHA-256, in hexadecimal. */
+    /** The file's expected SHA-256, in hexadecimal. */
     sha256: text(),
     /** Progress of the SHA-256: `hashState` covers the first `hashedBytes` bytes. */
     hashedBytes: bytes().notNull().default(0),
     hashState: text(),
     /** A validator for the version being fetched, for If-Range. */
     validator: text(),
-    /** Consecutive attempts without new bytes, and since when. */
+    /** Consecutive attempts without new bytes, and the time of the first. */
     failures: integer().notNull().default(0),
     failingSince: instant(),
     lastError: text(),
-    /** When it will be fetched, or continued; null once the file needs nothing more from the source. */
+    /** When the file will be fetched, or continued; null once it needs nothing more from the source. */
     dueAt: instant(),
-    /** The worker that fetches it, until its claim expires. */
+    /** The claim of the worker that is fetching the file, and when the claim expires. */
     claim: uuid(),
     claimedUntil: instant(),
     createdAt: createdAt(),

@@ -1,7 +1,7 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { bytes, id, instant } from './columns.ts'
 
-/** Sluice's running processes, for their operator: each rewrites its own row every few seconds. */
+/** Sluice's running processes, shown to the operator. Each rewrites its own row every few seconds. */
 export const nodes = pgTable('nodes', {
   id: id(),
   version: text().notNull(),

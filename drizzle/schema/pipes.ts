@@ -33,7 +33,7 @@ export const OBJECT_SETTINGS = [
   'encryption',
 ] as const satisfies (keyof ObjectSettings)[]
 
-/** For a Pipe: includes which of them a token may set. */
+/** A Pipe's object settings, with a list of those that a token may set. */
 export type PipeObject = ObjectSettings & { tokensMaySet?: (keyof ObjectSettings)[] }
 
 export const pipes = pgTable(
@@ -47,14 +47,14 @@ export const pipes = pgTable(
     sourceSftp: boolean().notNull().default(false),
     keyTemplate: text().notNull(),
     maxFileBytes: bytes(),
-    /** Empty if any is allowed. */
+    /** The allowed media types. Empty if every type is allowed. */
     allowedTypes: text().array().notNull().default([]),
     allowedOrigins: text().array().notNull().default([]),
     uploadExpirySeconds: integer().notNull(),
-    /** Its tokens must name the uploader. */
+    /** True if its tokens must name the uploader. */
     requireSubject: boolean().notNull().default(false),
     object: jsonb().$type<PipeObject>(),
-    /** A file's first bytes must match its declared type. */
+    /** True if a file's first bytes must match its declared type. */
     verifyContent: boolean().notNull().default(false),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
@@ -74,7 +74,7 @@ export const pipeDestinations = pgTable(
       .notNull()
       .references(() => pipes.id, { onDelete: 'cascade' }),
     dataStoreId: belongsTo(() => dataStores.id),
-    /** False: best effort. */
+    /** False for a best-effort destination. */
     required: boolean().notNull().default(true),
   },
   (t) => [primaryKey({ columns: [t.pipeId, t.dataStoreId] }), index().on(t.dataStoreId)],
@@ -94,7 +94,7 @@ export const furtherPipeDestinations = pgTable(
   (t) => [primaryKey({ columns: [t.pipeId, t.position] }), index().on(t.dataStoreId)],
 )
 
-/** The kinds of events. Receivers only get the first, unless they ask for more. */
+/** The kinds of events. Receivers only get the first, unless they subscribe to more. */
 export const EVENT_KINDS = [
   'file.status_changed',
   'file.created',
@@ -112,36 +112,36 @@ export const webhookOutputs = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     /**
-     * For a Pipe's first output. Nodes of the previous version assume it is the only one, and would write an event
-     * for each output they find, so the others store their Pipe in `furtherPipeId` until no such node is left. Rows
-     * of Pipes are only deleted with their workspace.
+     * The Pipe, for its first output. Nodes of the previous version assume it is the only one, and would write an
+     * event for each output they find, so the others store their Pipe in `furtherPipeId` until no such node is left.
+     * Rows of Pipes are only deleted with their workspace.
      */
     pipeId: text()
       .unique()
       .references(() => pipes.id, { onDelete: 'cascade' }),
     furtherPipeId: text(),
-    /** Whose events it gets: a Pipe's, or those of all Pipes in its workspace. */
+    /** Whose events the output gets: those of one Pipe, or of all Pipes in its workspace. */
     scope: text().notNull().generatedAlwaysAs(sql`coalesce(pipe_id, further_pipe_id, workspace_id::text)`),
     name: text().notNull().default('Webhook'),
     enabled: boolean().notNull(),
     url: text().notNull(),
-    /** The kinds of events it gets. */
+    /** The kinds of events that the output gets. */
     events: text({ enum: EVENT_KINDS }).array().notNull().default(['file.status_changed']),
-    /** Which file statuses send an event in addition to `transferred`, which always does. */
+    /** The file statuses that send an event in addition to `transferred`, which always sends one. */
     statuses: text().array().notNull().default(['transferred']),
     secretEncrypted: text().notNull(),
-    /** The request headers that its receiver requires, as a JSON object. */
+    /** The request headers that the receiver requires, as a JSON object. */
     headersEncrypted: text(),
     headerNames: text().array().notNull().default([]),
-    /** Earlier events do not count as missed. */
+    /** Events before this time do not count as missed. */
     missedAfter: instant(),
-    /** Also signs for 24 hours after a rotation. */
+    /** The previous secret, which also signs for 24 hours after a rotation. */
     previousSecretEncrypted: text(),
     previousSecretUntil: instant(),
-    /** Why Sluice turned it off, for display. */
+    /** Why Sluice turned the output off, for display. */
     turnedOffReason: text(),
     turnedOffAt: instant(),
-    /** The first of an unbroken series of failed attempts. */
+    /** The time of the first failed attempt in the current series. */
     failingSince: instant(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),

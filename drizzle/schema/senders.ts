@@ -11,19 +11,19 @@ export const senders = pgTable(
     name: text().notNull(),
     tokenHash: text().notNull().unique(),
     tokenLast4: text().notNull(),
-    /** Also valid until the overlap of a rotation ends. */
+    /** The previous token, which is also valid until the overlap of a rotation ends. */
     previousTokenHash: text().unique(),
     previousTokenUntil: instant(),
     requestCount: bigint({ mode: 'number' }).notNull().default(0),
     lastUsedAt: instant(),
-    /** Set when its token reached the TUS endpoint, and so was in a browser. */
+    /** Set when the Sender's token was used at the upload endpoint, which means that it was in a browser. */
     exposedAt: instant(),
     exposedOrigin: text(),
-    /** When its owner was notified. */
+    /** When the owner was notified of the exposure. */
     exposedNoticedAt: instant(),
     revokedAt: instant(),
     createdAt: createdAt(),
-    /** The token API's token bucket is here, so that issuing a token is one statement. */
+    /** The rate limit of the token API, stored here so that issuing a token takes one statement. */
     rateTokens: doublePrecision(),
     rateUpdatedAt: instant(),
   },
@@ -48,11 +48,11 @@ export const tokens = pgTable(
     allowedTypes: text().array().notNull().default([]),
     keyPrefix: text().notNull().default(''),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
-    /** Replaces the Pipe's settings, if the Pipe lets tokens do that. */
+    /** Object settings that replace the Pipe's, if the Pipe lets tokens do that. */
     object: jsonb().$type<ObjectSettings>(),
-    /** The name of its files' batch. */
+    /** The name of the batch that the token's files belong to. */
     batch: text(),
-    /** The upload link it was issued for, whose limits apply to all its tokens together. */
+    /** The upload link that the token was issued for, whose limits apply to all its tokens together. */
     linkId: uuid(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),

@@ -3,20 +3,20 @@ import { belongsTo, createdAt, id, instant } from './columns.ts'
 import { files } from './files.ts'
 import { senders } from './senders.ts'
 
-/** Sorts by bytes, so that a directory can be read page by page regardless of the database's collation. */
+/** Text that sorts by bytes, so that a directory can be read page by page regardless of the database's collation. */
 const byteText = customType<{ data: string }>({ dataType: () => 'text collate "C"' })
 
-/** The key by which clients recognize this server: the same on all nodes. */
+/** The key by which clients recognize this server, which is the same on all nodes. */
 export const sftpHostKeys = pgTable('sftp_host_keys', {
   id: text().primaryKey(),
   /** The private key in OpenSSH format. */
   sealed: text().notNull(),
-  /** As in known_hosts. */
+  /** The public key as in known_hosts. */
   publicKey: text().notNull(),
   createdAt: createdAt(),
 })
 
-/** A file's path in the directory of its Sender and subject. If several share a path, the newest counts. */
+/** A file's path in the directory of its Sender and subject. If several files share a path, the newest counts. */
 export const sftpEntries = pgTable(
   'sftp_entries',
   {
@@ -26,10 +26,10 @@ export const sftpEntries = pgTable(
     pipeId: text().notNull(),
     senderId: uuid().notNull(),
     subject: text(),
-    /** Without a slash at either end; empty for the root. */
+    /** The folder without a slash at either end; empty for the root. */
     folder: byteText().notNull(),
     name: byteText().notNull(),
-    /** As set by the client. */
+    /** The modification time set by the client. */
     modifiedAt: instant(),
     createdAt: createdAt(),
   },
@@ -44,19 +44,19 @@ export const senderKeys = pgTable(
   'sender_keys',
   {
     id: id(),
-    /** The Sender's. */
+    /** The Sender's workspace. */
     workspaceId: uuid().notNull(),
     senderId: belongsTo(() => senders.id),
     name: text().notNull(),
     algorithm: text().notNull(),
-    /** In base64, as in authorized_keys. */
+    /** The key in base64, as in authorized_keys. */
     publicKey: text().notNull(),
     fingerprint: text().notNull(),
-    /** The uploads' subject, as in a token. */
+    /** The subject of the key's uploads, as in a token. */
     subject: text(),
     lastUsedAt: instant(),
     lastAddress: text(),
-    /** The last of those that were new, each of which is audited once. */
+    /** The most recent addresses that were new, each of which is audited once. */
     addresses: text().array().notNull().default([]),
     createdAt: createdAt(),
   },

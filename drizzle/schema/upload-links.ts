@@ -16,14 +16,14 @@ export const uploadLinks = pgTable(
     passwordHash: text(),
     expiresAt: instant(),
     closedAt: instant(),
-    /** All uploads created through it, whatever their outcome. */
+    /** The limit for all uploads created through the link, whatever their outcome. */
     maxFiles: integer(),
     maxBytes: bytes(),
     filesCreated: integer().notNull().default(0),
     bytesCreated: bytes().notNull().default(0),
     allowedTypes: text().array().notNull().default([]),
     createdAt: createdAt(),
-    /** The row stays, since files refer to its Sender. */
+    /** The row is kept, because files refer to its Sender. */
     deletedAt: instant(),
   },
   (t) => [index().on(t.workspaceId), index().on(t.pipeId, t.id)],

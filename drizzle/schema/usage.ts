@@ -28,13 +28,13 @@ export const usageDays = pgTable(
   (t) => [primaryKey({ columns: [t.workspaceId, t.day, t.pipeId] }), index().on(t.pipeId, t.day)],
 )
 
-/** What is counted for the Overview: the ends of files, and webhook outcomes. */
+/** The events counted for the Overview: the ends of files, and webhook outcomes. */
 export const TALLIED = ['transferred', 'failed', 'expired', 'canceled', 'delivered', 'undelivered'] as const
 export type Tallied = (typeof TALLIED)[number]
 
 /**
- * Events that are not in `counts` yet, each written by the statement that caused it. It refers to nothing and stays
- * small, so that it costs an upload next to nothing.
+ * Events that are not in `counts` yet, each written by the statement that caused it. The table refers to no other and
+ * stays small, so that it costs an upload next to nothing.
  */
 export const tallies = pgTable('tallies', {
   id: id().defaultRandom(),
@@ -42,18 +42,18 @@ export const tallies = pgTable('tallies', {
   pipeId: text().notNull(),
   what: text({ enum: TALLIED }).notNull(),
   at: instant().notNull(),
-  /** For a transferred file: its size, and how long it took from its creation. */
+  /** For a transferred file: its size, and the time from its creation. */
   bytes: bytes().notNull().default(0),
   tookMs: bytes().notNull().default(0),
 })
 
-/** How often each thing happened, by hour, by quarter of a day, and by day (UTC). */
+/** The number of events of each kind, by hour, by quarter of a day, and by day (UTC). */
 export const counts = pgTable(
   'counts',
   {
     workspaceId: belongsTo(() => workspaces.id),
     span: text({ enum: ['hour', 'quarter', 'day'] }).notNull(),
-    /** When the period starts. */
+    /** The start of the period. */
     at: instant().notNull(),
     /** Empty for all Pipes together. */
     pipeId: text().notNull(),
@@ -64,7 +64,10 @@ export const counts = pgTable(
     delivered: integer().notNull().default(0),
     undelivered: integer().notNull().default(0),
     bytes: bytes().notNull().default(0),
-    /** How many of the transferred took how long, on the scale in `lib/workspace/usage/fold-tallies.ts`. */
+    /**
+     * How many of the transferred files fall into each range of durations, on the scale in
+     * `lib/workspace/usage/fold-tallies.ts`.
+     */
     durations: integer().array().notNull(),
   },
   (t) => [

@@ -5,38 +5,40 @@ import { belongsTo, createdAt, id, instant } from './columns.ts'
 import type { FileStatus } from './files.ts'
 import { EVENT_KINDS, type EventKind } from './pipes.ts'
 
-/**
- * What distinguishes events for outputs that only want some of them: the status for the ends of files, otherwise the
- * kind.
- */
+/** The value that outputs use to select events: the status for the ends of files, otherwise the kind. */
 export type EventTopic = FileStatus | EventKind
 
 /**
- * What happened, in the exact bytes that every attempt sends. Like its deliveries, their attempts and file timelines,
- * it is stored by month of its id: `lib/platform/db/months.ts`.
+ * Events, in the exact bytes that every attempt sends. Like deliveries, attempts and file timelines, they are stored
+ * by the month of their ids: `lib/platform/db/months.ts`.
  */
 export const events = pgTable(
   'events',
   {
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
-    /** If it does not concern a single Pipe: the workspace's id. */
+    /** The Pipe's id, or the workspace's id if the event does not concern a single Pipe. */
     pipeId: text().notNull(),
-    /** Null unless it belongs to a real file. */
+    /** Null unless the event belongs to a real file. */
     fileId: uuid(),
     kind: text({ enum: EVENT_KINDS }).notNull().default('file.status_changed'),
     /** The request that ended the file. */
     requestId: text(),
     traceparent: text(),
     test: boolean().notNull().default(false),
-    /** Null while a file's end is sent to nobody: it no longer changes, so the bytes are built when they are sent. */
+    /**
+     * Null while nobody is sent a file's end: an ended file does not change, so the bytes can be built when they are
+     * sent.
+     */
     payload: text(),
     /**
      * The topic an output must be subscribed to: a file status or a kind. Null once every output has its
      * delivery.
      */
     missedStatus: text().$type<EventTopic>(),
-    /** Each output has its delivery. Nodes of the previous version do not record this: see `eventsToFanOut`. */
+    /**
+     * True once each output has its delivery. Nodes of the previous version do not record this: see `eventsToFanOut`.
+     */
     fannedOut: boolean().notNull().default(false),
     createdAt: createdAt(),
   },
@@ -59,15 +61,15 @@ export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number]
 export const ATTEMPT_ERRORS = ['dns', 'connect', 'tls', 'timeout', 'blocked', 'status'] as const
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
 
-/** One event to one output. The row is authoritative; a queued job is just a timer. */
+/** The delivery of one event to one output. The row is authoritative; a queued job is just a timer. */
 export const deliveries = pgTable(
   'deliveries',
   {
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     /**
-     * Deleted with its event, by a trigger: a month of events with references could not be dropped without being
-     * read.
+     * A trigger deletes a delivery with its event: a month of events could not be dropped without being read if there
+     * were references.
      */
     eventId: uuid().notNull(),
     pipeId: text().notNull(),
@@ -76,10 +78,13 @@ export const deliveries = pgTable(
     webhookOutputId: uuid().notNull(),
     url: text().notNull(),
     state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),
-    /** Attempts since the schedule started; a resend restarts it. */
+    /** Attempts since the retry schedule started. A resend restarts the schedule. */
     attemptCount: integer().notNull().default(0),
     nextTrigger: text({ enum: ATTEMPT_TRIGGERS }).notNull().default('auto'),
-    /** When it is due. A claim moves this to its own expiry, so a delivery whose worker died becomes due again. */
+    /**
+     * When the next attempt is due. A claim moves this to its own expiry, so a delivery whose worker died becomes due
+     * again.
+     */
     nextAttemptAt: instant(),
     /**
      * The attempt in progress, if any, and when its claim expires. Until then, no other worker may start one.
@@ -98,7 +103,7 @@ export const deliveries = pgTable(
     index('deliveries_by_pipe_state').on(t.pipeId, t.state, t.id),
     index('deliveries_by_file').on(t.fileId),
     index('deliveries_by_event').on(t.eventId),
-    // Also by output: `lib/webhooks/delivery/sweeps.ts` builds that index without blocking writers.
+    // There is also an index by output, which `lib/webhooks/delivery/sweeps.ts` builds without blocking writers.
     index('deliveries_due').on(t.webhookOutputId, t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
   ],
 )
@@ -107,20 +112,20 @@ export const attempts = pgTable(
   'attempts',
   {
     id: id(),
-    /** Deleted with its delivery, by a trigger. */
+    /** A trigger deletes an attempt with its delivery. */
     deliveryId: uuid().notNull(),
     trigger: text({ enum: ATTEMPT_TRIGGERS }).notNull(),
     at: instant().notNull(),
     durationMs: integer(),
     url: text().notNull(),
-    /** The request's body is the event's payload. */
+    /** The headers only: the request's body is the event's payload. */
     requestHeaders: jsonb().$type<Record<string, string>>().notNull(),
     status: integer(),
     responseHeaders: jsonb().$type<Record<string, string>>(),
-    /** The first 16 KiB. */
+    /** The first 16 KiB of the response body. */
     responseBody: text(),
     error: text({ enum: ATTEMPT_ERRORS }),
-    /** A description; for a delivered event, why its response was not read completely. */
+    /** A description of the error. For a delivered event, why the response was not read completely. */
     errorDetail: text(),
   },
   (t) => [index().on(t.deliveryId, t.id)],

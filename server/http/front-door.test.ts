@@ -13,7 +13,7 @@ let opening: PromiseWithResolvers<Opened>
 beforeEach(async () => {
   opening = Promise.withResolvers()
   server = createServer(
-    // Here the front door ends the connection, not Node, which considers one without bytes idle.
+    // In this test, the front door ends the connection, not Node, which treats a connection without bytes as idle.
     { keepAliveTimeout: 0 },
     frontDoor(opening.promise, { log: createLogger('silent'), trusts: proxyTrust(['127.0.0.1']) }),
   ).listen(0, '127.0.0.1')
@@ -41,7 +41,7 @@ function open(settings: Record<string, string> = {}, handlers: Handlers = {}) {
   return runtime
 }
 
-it('lets a request that arrives during startup wait for its end', async () => {
+it('lets a request that arrives during startup wait until startup ends', async () => {
   const { answer } = await ask('HEAD', '/pipes/pipe_x/files/y')
   open()
   expect((await answer).status).toBe(200)
@@ -51,7 +51,7 @@ it.each([
   ['HEAD', '/pipes/pipe_x/files/y', 423],
   ['POST', '/pipes/pipe_x/files/', 503],
   ['GET', '/dashboard', 503],
-])('answers %s %s with %i when startup takes long', async (method, path, status) => {
+])('answers %s %s with %i when startup takes a long time', async (method, path, status) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { answer } = await ask(method, path)
   await vi.advanceTimersByTimeAsync(10_000)
@@ -91,14 +91,14 @@ it.each([
   expect(await (await answer).text()).toBe(where)
 })
 
-it('refuses an address that cannot be decoded, which Next would answer with 500', async () => {
+it('refuses an address that cannot be decoded, for which Next would return 500', async () => {
   const { answer } = await ask('GET', '/api/v1/files/%ff')
   open()
   const refused = await answer
   expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalid_request'])
 })
 
-it("reveals an upload link's address to no other site, and keeps it out of search engines", async () => {
+it("keeps an upload link's address from other sites and out of search engines", async () => {
   const { answer } = await ask('GET', '/u/AbCdEfGhIjKlMnOpQrStUv')
   open()
   const { headers } = await answer
@@ -108,7 +108,7 @@ it("reveals an upload link's address to no other site, and keeps it out of searc
   ])
 })
 
-it('returns 400 for two Hosts, even if both are ours', async () => {
+it('returns 400 for two Host headers, even if both are valid', async () => {
   open()
   const { port } = server.address() as AddressInfo
   const socket = connect(port, '127.0.0.1')
@@ -179,7 +179,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 describe('the access log', () => {
   const lines = (runtime: TestRuntime) => runtime.logLines.map((line) => JSON.parse(line))
 
-  it('has one line for each request, with the findings about it', async () => {
+  it('has one line for each request, with what was found out about it', async () => {
     const runtime = open(
       { ACCESS_LOG: 'all', LOG_LEVEL: 'error' },
       {
@@ -236,7 +236,7 @@ describe('the access log', () => {
     ['errors', 204, 0],
     ['errors', 423, 1],
     ['all', 204, 1],
-  ])('set to %s, writes for a response of %i this many lines: %i', async (ACCESS_LOG, status, count) => {
+  ])('set to %s, for a response of %i, writes this many lines: %i', async (ACCESS_LOG, status, count) => {
     const over = Promise.withResolvers<void>()
     const runtime = open(
       { ACCESS_LOG },
@@ -252,7 +252,7 @@ describe('the access log', () => {
   })
 })
 
-it('counts a response by the sent status, although the connection ended before all of it was sent', async () => {
+it('counts a response under its status, even if the connection ended before all of it was sent', async () => {
   const runtime = open(
     {},
     {

@@ -27,11 +27,11 @@ export type Handlers = {
   uploads?: Handler | undefined
   api?: Handler | undefined
   pages?: Handler | undefined
-  /** Everything except uploads, if another process serves it. */
+  /** Set if another process handles everything except uploads. */
   relay?: Handler | undefined
 }
 
-/** Set once the process is up; until then, only probes are answered, and all other requests wait. */
+/** What is available once the process is up. Until then, only probes are answered, and all other requests wait. */
 export type Opened = {
   runtime: Runtime
   handlers: Handlers
@@ -54,8 +54,8 @@ export function openDoor(
 /**
  * Every request enters here: it gets an id, the security headers and a log line, then goes to the probes, the upload
  * endpoint or Next, which serves the API with its route handlers. The upload endpoint comes before Next, which must
- * not touch a body; so does the one request that accompanies every page view of the customers' sites, a new token,
- * for which Next costs more than the work itself (decision 40).
+ * not touch a body. So does the request for a new token, which every page view on customers' sites causes, and for
+ * which Next costs more than the work itself (decision 40).
  */
 export function frontDoor(
   opening: Promise<Opened>,
@@ -96,21 +96,21 @@ export function frontDoor(
 const PATIENCE_MS = 9000
 
 /**
- * Clients of a dead node reconnect immediately. Hold their requests: common clients discard the upload if HEAD fails
- * with anything but 423.
+ * Clients of a dead node reconnect immediately. Their requests wait, because common clients discard the upload if
+ * HEAD fails with anything but 423.
  */
 async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Opened> {
   const opened = await within(PATIENCE_MS, opening)
   if (opened !== 'late') return opened
   const isHead = req.method === 'HEAD' && isUploadPath(req.url ?? '/')
-  // Resumable Uploads for HTTP clients, which name its version, only continue after a 5xx.
+  // Clients of Resumable Uploads for HTTP, which send its version, only continue after a 5xx.
   const isLocked = isHead && !req.headers['upload-draft-interop-version']
   const detail = 'Sluice is starting. Try again in a moment.'
   if (!isLocked) throw notNow(detail)
   throw new SluiceError('upload_locked', detail, { headers: { 'Retry-After': '1' } })
 }
 
-/** For every request except uploads, including probes and refused requests. */
+/** The deadline for bodies of all requests except uploads, including probes and refused requests. */
 const BODY_DEADLINE_MS = 30_000
 /** The methods this server supports anywhere: the response to `OPTIONS *` (RFC 9110, 9.3.7). */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -176,7 +176,7 @@ function assertDecodable(url: string): void {
   }
 }
 
-/** X-Forwarded-* from anyone else is dropped, so that it cannot deceive anything behind this point. */
+/** Drops X-Forwarded-* headers from anyone else, so that they cannot deceive anything behind this point. */
 function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
   const { host, proto, address } = forwarded(req, trusts)
   for (const name of ['x-forwarded-host', 'x-forwarded-port', 'forwarded']) delete req.headers[name]
@@ -192,14 +192,14 @@ function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
  */
 function assertOneHost({ rawHeaders }: IncomingMessage): void {
   const lines = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
-  if (lines.length > 1) throw new SluiceError('invalid_header', 'The request has more than one Host.')
+  if (lines.length > 1) throw new SluiceError('invalid_header', 'The request has more than one Host header.')
 }
 
 function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
   if (hosts.has(req.headers.host ?? '')) return
   throw new SluiceError(
     'misdirected_host',
-    "The request's Host is neither that of BASE_URL nor that of UPLOAD_URL.",
+    "The request's Host is neither the host of BASE_URL nor that of UPLOAD_URL.",
   )
 }
 
@@ -215,7 +215,7 @@ function refuse(res: ServerResponse, { status, headers, body }: Problem): void {
   else res.writeHead(status, headers).end(body)
 }
 
-/** On every response. */
+/** Sets the headers that every response has. */
 export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader('Referrer-Policy', 'strict-origin-when-cross-origin')
@@ -224,13 +224,13 @@ export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
 }
 
-/** An upload link's address is sufficient to use it. */
+/** Anyone who knows an upload link's address can use the link. */
 function keepAddressSecret(res: ServerResponse): void {
   res.setHeader('Referrer-Policy', 'no-referrer')
   res.setHeader('X-Robots-Tag', 'noindex, nofollow')
 }
 
-/** For pages: scripts only by nonce, and connections only to ourselves and the upload address. */
+/** The policy for pages: scripts only by nonce, and connections only to this server and the upload address. */
 export function contentSecurityPolicy(nonce: string, uploadUrl: string, dev: boolean): string {
   return [
     "default-src 'self'",

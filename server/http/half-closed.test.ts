@@ -37,7 +37,7 @@ it.each(['HTTP', 'HTTPS'] as const)('answers a client that has closed its side, 
   const [req] = await nextRequest()
   if (!req.socket.readableEnded) await once(req.socket, 'end')
   answer()
-  // The server closes the rest with its response: no further request can arrive.
+  // The server closes the other side with its response, because no further request can arrive.
   expect(await text(client)).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\n\r\narrived$/)
 })
 

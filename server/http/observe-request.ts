@@ -5,7 +5,7 @@ import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import { isTracing, span } from '../../lib/platform/tracing/span.ts'
 
-/** Written whatever LOG_LEVEL omits, unless that is everything. */
+/** The access log is written regardless of LOG_LEVEL, unless that is `silent`. */
 export type AccessLog = { log: Logger; fromStatus: number }
 
 const FROM_STATUS = { off: Number.POSITIVE_INFINITY, errors: 400, all: 0 }
@@ -17,7 +17,7 @@ export function openAccessLog({ config, log }: Pick<Runtime, 'config' | 'log'>):
 
 type Begun = { startedAt: number; received: () => number; context: RequestContext }
 
-/** Counts each request when it ends, and writes its access log line, if ACCESS_LOG asks for it. */
+/** Counts each request when it ends, and writes its access log line if ACCESS_LOG is set accordingly. */
 export function observeRequest(
   req: IncomingMessage,
   res: ServerResponse,
@@ -29,7 +29,7 @@ export function observeRequest(
     const path = (req.url ?? '/').split('?', 1)[0]!
     const method = req.method ?? ''
     const ms = performance.now() - startedAt
-    // The status sent; 499 if the client left before that.
+    // The status that was sent; 499 if the client left before that.
     const status = res.headersSent ? res.statusCode : 499
     metrics.http.observe({ handler: handlerOf(path), method, status: String(status) }, ms / 1000)
     if (status < access.fromStatus) return
@@ -52,7 +52,7 @@ export function observeRequest(
 }
 
 /**
- * Counts body bytes as they are received, by any reader. Call it before awaiting anything: the first bytes
+ * Counts body bytes as they are received, by any reader. Call this before awaiting anything, because the first bytes
  * may have arrived with the headers.
  */
 export function countBody(req: IncomingMessage): () => number {
@@ -70,8 +70,8 @@ function handlerOf(path: string): 'tus' | 'api' | 'pages' {
 }
 
 /**
- * The span of an entire request, until its response is sent or its client gone. The request has its traceparent from
- * here on, so that log lines, the file's timeline and webhooks belong to it.
+ * Creates the span of an entire request, until its response is sent or its client is gone. The request has the span's
+ * traceparent from here on, so that log lines, the file's timeline and webhooks belong to it.
  */
 export function traceRequest(req: IncomingMessage, res: ServerResponse, context: RequestContext): void {
   if (!isTracing()) return

@@ -50,7 +50,7 @@ async function subject(): Promise<string> {
   return String(CN)
 }
 
-it('loads a renewed certificate, in whatever order its files are written', async () => {
+it('loads a renewed certificate, whatever the order in which its files are written', async () => {
   await open()
   expect(await subject()).toBe('localhost')
   put({ cert: RENEWED_CERTIFICATE.cert })
@@ -61,7 +61,7 @@ it('loads a renewed certificate, in whatever order its files are written', async
   expect(lines.join()).not.toContain('PRIVATE')
 })
 
-it('resumes sessions from before a renewal', async () => {
+it('resumes sessions that started before a renewal', async () => {
   await open()
   const first = (await shakeHands()).resume()
   const [session] = (await once(first, 'session')) as [Buffer]
@@ -72,7 +72,7 @@ it('resumes sessions from before a renewal', async () => {
   for (const socket of [first, second]) socket.destroy()
 })
 
-it('reports what is wrong with the files, and reveals nothing of a key', () => {
+it('reports what is wrong with the files, without revealing anything about a key', () => {
   const opening = () => openServer(() => {}, { tls: tls(), log })
   put({ key: RENEWED_CERTIFICATE.key })
   expect(opening).toThrow(/TLS_CERT_FILE \(.*tls.crt\) and TLS_KEY_FILE \(.*tls.key\) must be .*mismatch/)
@@ -83,7 +83,7 @@ it('reports what is wrong with the files, and reveals nothing of a key', () => {
 })
 
 it.each(['before', 'after'])(
-  'stops without waiting for a refused client that is still sending slowly, answered %s',
+  'stops without waiting for a refused client that is still sending slowly, answered %s the stop',
   async (order) => {
     let refuse = () => {}
     server = openServer(

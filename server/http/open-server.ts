@@ -17,9 +17,8 @@ import type { CertificateFiles } from '../../lib/platform/settings/config.ts'
 type Options = { tls: CertificateFiles | undefined; log: Logger; checkEveryMs?: number }
 
 /**
- * An upload may take days, so there is no limit for an entire request; each kind of body has its own. Without one,
- * Node also waits indefinitely for the headers, unless configured: a client that sends them slowly would hold its
- * connection.
+ * An upload may take days, so there is no limit for an entire request; each kind of body has its own. Without a limit
+ * for requests, Node needs one for headers, or it would wait for them indefinitely.
  */
 export const SERVER_OPTIONS = {
   requestTimeout: 0,
@@ -29,8 +28,8 @@ export const SERVER_OPTIONS = {
 }
 
 /**
- * A client that never finishes its handshake would hold its connection. Without TLS, Node allows half-open
- * connections itself.
+ * The timeout is for clients that never finish their handshake. Without TLS, Node itself allows half-open
+ * connections.
  */
 const TLS_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: seconds(30), allowHalfOpen: true }
 
@@ -45,9 +44,9 @@ export function openServer(
     try {
       // With the same ticket keys, clients can still resume their sessions.
       server.setSecureContext({ ...readCertificate(tls), ticketKeys: server.getTicketKeys() })
-      log.info({ file: tls.certFile }, 'took up the renewed certificate')
+      log.info({ file: tls.certFile }, 'loaded the renewed certificate')
     } catch (err) {
-      // Between writing the two files, they do not match; the second one triggers another attempt.
+      // The files do not match until both have been written. Writing the second one triggers another attempt.
       log.warn({ err }, 'kept the certificate in use: the renewed one cannot be used')
     }
   }
@@ -80,13 +79,13 @@ function read(name: string, file: string): Buffer {
 
 const watchRequests = <S extends Server>(server: S): S => answerHalfClosed(watchLateBodies(server))
 
-/** Clients that got a response before their body arrived must read it within this time. */
+/** Clients that got a response before their entire body had arrived must read it within this time. */
 const LATE_MS = seconds(1)
 const hurries = new WeakMap<Server, (lateMs: number) => void>()
 
 /**
  * A refused client may keep sending, possibly slowly: it has its response, and a stopping server must not wait for
- * the rest. It is not disconnected immediately, as that could lose the response.
+ * the rest. It is not disconnected immediately, because that could lose the response.
  */
 function watchLateBodies<S extends Server>(server: S): S {
   const late = new Set<IncomingMessage>()
@@ -107,9 +106,9 @@ function watchLateBodies<S extends Server>(server: S): S {
 }
 
 /**
- * Refuses new connections immediately, so balancers use another node. Resolves when none are left. A kept connection
- * gets one more response and is closed with it: closing it while a request is arriving would fail a POST, which
- * nobody may repeat.
+ * Refuses new connections immediately, so that balancers use another node. Resolves when none are left. A kept
+ * connection gets one more response and is closed with it: closing it while a request is arriving would fail a POST,
+ * which must not be repeated.
  */
 export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Promise<void> {
   hurries.get(server)?.(lateMs)
@@ -117,14 +116,14 @@ export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Pr
     res.shouldKeepAlive = false
   }
   server.prependListener('request', closeAfter).prependListener('checkContinue', closeAfter)
-  // Not HTTP's method, which closes idle connections first.
+  // The `close` method of the HTTP server would close idle connections first.
   return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()))
 }
 
 /**
- * The server passed to Next instead of ours. Next listens for upgrades on its server, and neither answers nor closes
- * those it does not know. A server without a listener treats them as ordinary requests (RFC 9110, 7.8: a server may
- * ignore Upgrade), so they pass the front door and its deadlines.
+ * The server object passed to Next instead of the real server. Next listens for upgrades on its server, and neither
+ * answers nor closes those it does not know. A server without a listener treats them as ordinary requests (RFC 9110,
+ * 7.8: a server may ignore Upgrade), so they pass the front door and its deadlines.
  */
 export function upgradesForNext(server: Server, dev: boolean): Server {
   const upgrades = new Server()
@@ -141,9 +140,9 @@ export function upgradesForNext(server: Server, dev: boolean): Server {
  * A client may close its side of the connection once it has sent its entire request, and still read the response. By
  * default, Node closes the other side immediately, and the response is lost.
  *
- * A client that has left looks the same until something is written to it. That costs nothing for a response that ends
- * on its own, and an interrupted request is still noticed by its missing bytes. An event stream has no end, so
- * closing one side of it means leaving, as before.
+ * A client that has left looks the same until something is written to it. That does no harm if the response ends on
+ * its own, and an interrupted request is still noticed because bytes are missing. An event stream has no end, so a
+ * client that closes its side of one is treated as gone.
  */
 export function answerHalfClosed<S extends Server>(server: S): S {
   // Node has had this since its first versions, but its types do not include it.
@@ -158,7 +157,7 @@ function endStreamWhenClosed(req: IncomingMessage, res: ServerResponse): void {
   }
   socket.once('end', endStream)
   res.once('close', () => socket.off('end', endStream))
-  // The client may have closed its side before it was known that the response is a stream.
+  // The client may have closed its side before the response turned out to be a stream.
   const writeHead = res.writeHead.bind(res)
   res.writeHead = ((status: number, ...rest: []) => {
     writeHead(status, ...rest)

@@ -9,8 +9,8 @@ import type { Opened } from './front-door.ts'
 const PROBE_TIMEOUT_MS = 3000
 
 /**
- * `/healthz`, `/readyz` and `/metrics`: for machines, so on any Host. True if the request was one of them, and is not
- * answered by the process that it is relayed to.
+ * Answers `/healthz`, `/readyz` and `/metrics`. Any Host is accepted, because machines send these requests. False for
+ * any other request, and for those answered by the process to which they are relayed.
  */
 export async function answerProbe(
   req: IncomingMessage,
@@ -27,8 +27,8 @@ export async function answerProbe(
 }
 
 /**
- * Does not query the database: while it is down, an upload node tells clients to wait, while a balancer that took the
- * node out of rotation could only turn them away.
+ * Does not query the database. While the database is down, an upload node tells clients to wait, whereas a balancer
+ * that took the node out of rotation could only turn them away.
  */
 function answerReadyForUploads(res: ServerResponse, runtime: Runtime | undefined): void {
   if (!runtime) say(res, 503, 'starting\n')
@@ -43,7 +43,7 @@ async function answerReady(res: ServerResponse, runtime: Runtime | undefined): P
     migrationsApplied(runtime.db).catch(() => false),
   )
   if (ready === true) say(res, 200, 'ready\n')
-  else say(res, 503, 'the database does not answer, or lacks a migration\n')
+  else say(res, 503, 'the database is not responding, or is missing a migration\n')
 }
 
 async function answerMetrics(

@@ -14,7 +14,7 @@ import { openServer } from './open-server.ts'
 import { relayTo, trustsRelay } from './relay.ts'
 import type { ProxyTrust } from './trusted-proxies.ts'
 
-/** The page process at a socket, and the one in front of it at a port. */
+/** The page process listens on a socket, and the process in front of it on a port. */
 const lines: string[] = []
 const log = createLogger('info', { write: (line) => void lines.push(line) })
 let folder: string
@@ -105,7 +105,7 @@ it("passes on who the client is, and none of the client's own claims", async () 
   expect(line.requestId).toBe(answer.headers['x-request-id'])
 })
 
-it('does not relay uploads, and the host is checked behind it', async () => {
+it('does not relay uploads, and leaves the check of the host to the page process', async () => {
   await answerWith((_, res) => void res.end('page'))
   expect((await ask('/pipes/pipe_x/files/')).body).toBe('uploads')
   expect((await ask('/dashboard', { headers: { host: 'evil.example' } })).answer.statusCode).toBe(421)
@@ -183,7 +183,7 @@ it("answers a client that has closed its side, and ends such a client's event st
   await gone.promise
 })
 
-it('breaks off a response that the other side breaks off', async () => {
+it('cuts off a response that the other side cuts off', async () => {
   await answerWith((_, res) => {
     res.write('half')
     setImmediate(() => res.destroy())
@@ -192,14 +192,14 @@ it('breaks off a response that the other side breaks off', async () => {
   await expect(text(answer)).rejects.toThrow('aborted')
 })
 
-it('waits for a process that starts', async () => {
+it('waits for a process that is starting', async () => {
   const answered = ask('/dashboard')
   await once(front, 'request')
   await answerWith((_, res) => void res.end('page'))
   expect((await answered).body).toBe('page')
 })
 
-it('reports a process that does not start, and one that dies with the request', async () => {
+it('reports a process that does not start, and one that dies during the request', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const answered = ask('/dashboard')
   await once(front, 'request')

@@ -16,10 +16,11 @@ import type { ProxyTrust } from './trusted-proxies.ts'
 
 /**
  * Relays a request to the process listening on a local socket, and returns its response. The front door has already
- * identified the client and passes that in the headers; the other side trusts them, and checks everything else.
+ * identified the client and passes it on in the headers. The other process trusts these headers, and checks
+ * everything else.
  */
 export function relayTo(socketPath: string): Handler {
-  // As many connections as there are requests in progress.
+  // Opens as many connections as there are requests in progress.
   const agent = new Agent({ keepAlive: true })
   return async (req, res) => {
     const { method = 'GET', url: path = '/' } = req
@@ -27,12 +28,12 @@ export function relayTo(socketPath: string): Handler {
     const onward = await connected(() => request(options), res)
     // The client may have left in the meantime.
     if (res.destroyed) return void onward.destroy()
-    // Here, where Node's errors about them are caught.
+    // The headers are sent here, where Node's errors about them are caught.
     onward.flushHeaders()
     if (req.headers.expect !== undefined) res.writeContinue()
     const responded = once(onward, 'response') as Promise<[IncomingMessage]>
     res.once('close', () => onward.destroy())
-    // An early response still has its body read to the end, as without a relay.
+    // If the response comes early, the rest of the request's body is still read, as without a relay.
     onward.once('close', () => req.resume())
     req.pipe(onward)
     const [response] = await responded.catch((error: unknown) => giveUp(res, error))
@@ -40,16 +41,17 @@ export function relayTo(socketPath: string): Handler {
   }
 }
 
-/** A socket in our own folder has no address, and nobody else can reach it. */
+/** Trusts connections without an address: they come from a socket in a folder that nobody else can enter. */
 export const trustsRelay: ProxyTrust = (address) => address === ''
 
 const RETRY_EVERY_MS = 50
-/** As long as clients wait for a starting process. */
+/** How long requests wait for a starting process. */
 const PATIENCE_MS = 9000
 const NOBODY_LISTENS = new Set(['ENOENT', 'ECONNREFUSED'])
 
 /**
- * Nothing is sent before it is connected, so it can be tried again: the process behind the socket may be starting.
+ * Nothing is sent before the connection is established, so it can be tried again: the process behind the socket may
+ * be starting.
  */
 async function connected(open: () => ClientRequest, res: ServerResponse): Promise<ClientRequest> {
   for (let waitedMs = 0; ; waitedMs += RETRY_EVERY_MS) {
@@ -82,7 +84,7 @@ async function handBack(response: IncomingMessage, res: ServerResponse): Promise
   await pipeline(response, res).catch(() => void res.destroy())
 }
 
-/** RFC 9110, 7.6.1: these belong to a single connection; and Expect was answered here. */
+/** RFC 9110, 7.6.1: these headers belong to a single connection. Expect has been answered by this process. */
 const OF_ONE_CONNECTION = new Set(
   'connection keep-alive proxy-connection te trailer upgrade expect'.split(' '),
 )
@@ -97,7 +99,7 @@ function onwardHeaders(req: IncomingMessage): OutgoingHttpHeaders {
     : { ...headers, 'content-length': '0' }
 }
 
-/** In the original order and spelling, as a flat list of pairs. */
+/** The headers to pass on, in the original order and spelling, as a flat list of pairs. */
 function endToEnd(rawHeaders: string[]): string[] {
   return rawHeaders.filter((_, at) => !ofThisHop(rawHeaders[at - (at % 2)]!))
 }

@@ -94,7 +94,7 @@ it.each([
   server.close()
 })
 
-it('cuts off a slow body, and lets one that arrived in time be answered', async () => {
+it('cuts off a slow body, and does not affect the response to a body that arrived in time', async () => {
   const server = createServer((req, res) => {
     setBodyDeadline(req, req.url === '/drip' ? 20 : 60_000)
     req.resume().once('end', () => res.end('thanks'))

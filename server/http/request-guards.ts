@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 /**
- * A request must be for one of our hosts: this keeps a page from another origin from reaching a loopback server
- * through its own name (DNS rebinding).
+ * The hosts for which requests are accepted. This keeps a page from another origin from reaching a loopback server
+ * through a name of its own (DNS rebinding).
  */
 export function allowedHosts(addresses: string[]): ReadonlySet<string> {
   const hosts = new Set<string>()
@@ -20,7 +20,7 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
 /**
  * A request's target as a path (RFC 9112, 3.2). As specified there, the host of an absolute target replaces the Host
- * header; otherwise, one would be checked and the other used. `*` is kept, which is only valid for OPTIONS.
+ * header; otherwise, one host would be checked and the other used. `*`, which is only valid for OPTIONS, is kept.
  */
 export function toOriginForm(req: IncomingMessage): void {
   const target = req.url ?? ''
@@ -33,9 +33,9 @@ export function toOriginForm(req: IncomingMessage): void {
 }
 
 /**
- * Requests that may call a server action must come from a page on the same host, since the browser sends the cookies
- * with them. Next also refuses others, but with the same response as for requests it cannot read. Without an Origin,
- * it was not a browser.
+ * Requests that may call a server action must come from a page on the same host, because the browser sends the
+ * cookies with them. Next also refuses other requests, but with the same response as for requests it cannot read. A
+ * request without an Origin was not sent by a browser.
  */
 export function refuseCrossSite({ method, headers }: IncomingMessage): void {
   const { origin, host } = headers
@@ -53,9 +53,9 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Next responds with 500 to a posted form or action arguments that it cannot read: truncated, or with made-up fields
- * of its own. Our actions catch their own errors, and an action's error for a script is inside a 200, so only invalid
- * requests remain.
+ * Next responds with 500 to a posted form or action arguments that it cannot read: truncated data, or made-up fields
+ * in Next's own format. Sluice's actions catch their own errors, and an action's error for a script is inside a 200,
+ * so only invalid requests remain.
  */
 export function refuseUnreadableForm(req: IncomingMessage, res: ServerResponse): void {
   const type = req.headers['content-type'] ?? ''
@@ -70,8 +70,8 @@ export function refuseUnreadableForm(req: IncomingMessage, res: ServerResponse):
 
 /**
  * Ends a request whose body has not arrived in time, whether or not it was answered. The server's own limit is off,
- * since an upload may take days; all other bodies are small, and a slow one would hold a connection forever. Returns
- * a function that cancels the deadline, for a handler with its own.
+ * because an upload may take days. All other bodies are small, and a slow one would occupy a connection forever.
+ * Returns a function that cancels the deadline, for a handler that has its own.
  */
 export function setBodyDeadline(req: IncomingMessage, deadlineMs: number): () => void {
   const timer = setTimeout(() => {

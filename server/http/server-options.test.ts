@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { SERVER_OPTIONS } from './open-server.ts'
 
-it('allows headers a minute at most', () => {
+it('allows at most a minute for headers', () => {
   const server = createServer(SERVER_OPTIONS)
   expect(server.headersTimeout).toBeGreaterThan(0)
   expect(server.headersTimeout + SERVER_OPTIONS.connectionsCheckingInterval).toBeLessThanOrEqual(60_000)
@@ -30,7 +30,7 @@ it('ends slow headers and silent connections, but not a slow body', async () => 
     const dripping = setInterval(() => text === '' || slow.write('x'), 5)
     await new Promise((resolve) => slow.once('close', resolve))
     clearInterval(dripping)
-    // Bytes that still trickle in turn the end into a reset, which may overtake the response.
+    // If bytes are still arriving, the connection is reset, which may overtake the response.
     if (text === '') expect(said).toMatch(/^HTTP\/1.1 408 /)
   }
   slowBody.write('234567890')

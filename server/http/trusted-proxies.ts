@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { uuidv7 } from '../../lib/platform/kernel/ids.ts'
 
-/** Which peers may use X-Forwarded-* to say what the client requested and where it is. */
+/** Whether a peer may use X-Forwarded-* headers to report the client's address and what it requested. */
 export type ProxyTrust = (address: string) => boolean
 
 export function proxyTrust(networks: string[]): ProxyTrust {
@@ -36,7 +36,7 @@ export function forwarded(
   }
 }
 
-/** The last address in the chain that is not a trusted proxy: anyone can write those before it. */
+/** The last address in the chain that is not a trusted proxy. Anyone can forge those before it. */
 function clientAddress(chain: string, trusts: ProxyTrust): string | undefined {
   const addresses = chain
     .split(',')
@@ -51,7 +51,7 @@ const REQUEST_ID = /^[\w.:+/=-]{8,128}$/
  */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** A trusted proxy's request id, so that its log and ours can be correlated; otherwise our own id. */
+/** A trusted proxy's request id, so that its log and Sluice's can be correlated; otherwise a new id. */
 export function nameRequest(
   req: IncomingMessage,
   trusts: ProxyTrust,

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { upgradesForNext } from './open-server.ts'
 
-it('in development, passes on upgrades that reload pages, and closes every other', async () => {
+it('in development, passes on upgrades that reload pages, and closes all others', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   const upgrades = upgradesForNext(server, true)
   upgrades.on('upgrade', (_, socket) => socket.end('taken'))
@@ -22,7 +22,7 @@ it('in development, passes on upgrades that reload pages, and closes every other
   server.close()
 })
 
-it('in production, leaves no listener, so that an upgrade is an ordinary request', () => {
+it('in production, leaves no listener, so that an upgrade is treated as an ordinary request', () => {
   const server = createServer()
   upgradesForNext(server, false).on('upgrade', () => {})
   expect(server.listenerCount('upgrade')).toBe(0)

@@ -5,7 +5,10 @@ import { openLine } from './line.ts'
 /** Longer than the supervisor waits for a blocked process. */
 const METRICS_PATIENCE_MS = 5000
 
-/** A process's part: it reports when it is ready, and collects everyone's metrics on request. */
+/**
+ * Connects a process with its supervisor: the process reports when it is ready, and can collect the metrics of all
+ * processes.
+ */
 export function joinSupervisor({ metrics }: Pick<Runtime, 'metrics'>): {
   sayReady(): Promise<unknown>
   readMetrics(): Promise<string>

@@ -4,7 +4,7 @@ import { openLine } from './line.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-/** Two ends, like those between processes: each receives what the other sends. */
+/** Two ends of a line, like those between processes: each receives what the other sends. */
 function ends(hears = true) {
   class End extends EventEmitter {
     other!: End
@@ -18,7 +18,7 @@ function ends(hears = true) {
   return { one, other }
 }
 
-it("answers each side's own questions", async () => {
+it('answers the questions of both sides', async () => {
   const { one, other } = ends()
   const left = openLine(one, { name: async () => 'left' })
   const right = openLine(other, { name: async () => 'right' })

@@ -1,11 +1,11 @@
-/** Questions between the supervisor and one of its processes, in both directions. */
+/** A line for questions between the supervisor and one of its processes, in both directions. */
 export type Line = {
   /** Undefined if the other side is gone, or silent for too long. */
   ask(question: string, patienceMs?: number): Promise<unknown>
 }
 type Answers = Record<string, () => Promise<unknown>>
 
-/** `process` on one side, a worker of `node:cluster` on the other. */
+/** The channel is `process` on one side, and a worker of `node:cluster` on the other. */
 type Channel = {
   on(event: 'message', listener: (message: Message) => void): unknown
   once(event: 'disconnect', listener: () => void): unknown

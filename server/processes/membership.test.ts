@@ -38,8 +38,11 @@ it('relays nothing if nobody serves pages', () => {
   expect(all.map(({ pagesSocket }) => pagesSocket)).toEqual(Array(3).fill(undefined))
 })
 
-it.each([2, 4, 8, 16])('for %i upload processes, stays within the connections in total', (processes) => {
-  const all = divide({ PROCESSES: String(processes) })
-  const sum = all.reduce((connections, { config }) => connections + config.databaseConnections, 0)
-  expect(sum).toBeLessThanOrEqual(Math.max(40, all.length * 5))
-})
+it.each([2, 4, 8, 16])(
+  'for %i upload processes, stays within the total number of connections',
+  (processes) => {
+    const all = divide({ PROCESSES: String(processes) })
+    const sum = all.reduce((connections, { config }) => connections + config.databaseConnections, 0)
+    expect(sum).toBeLessThanOrEqual(Math.max(40, all.length * 5))
+  },
+)

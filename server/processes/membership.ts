@@ -6,7 +6,7 @@ import type { Role } from '../../lib/platform/settings/settings.ts'
 export type Membership = {
   name: string
   roles: Role[]
-  /** Where the page process listens, if there is one. */
+  /** The socket on which the page process listens, if there is one. */
   pagesSocket: string | undefined
   shares: Pick<
     Config,
@@ -15,11 +15,13 @@ export type Membership = {
   >
 }
 
-/** For all of them together; a statement takes a few milliseconds. */
+/**
+ * The database connections of all processes together. They are enough, because a statement takes a few milliseconds.
+ */
 const DATABASE_CONNECTIONS = 40
 const MIN_DATABASE_CONNECTIONS = 5
 
-/** Upload processes, and one for each other role. They share what a single process would have. */
+/** Memberships for the upload processes, and one for each other role. They share what a single process would have. */
 export function membershipsOf(config: Config, pagesSocket: string): Membership[] {
   const { roles, processes, port, baseUrl, uploadUrl, allowedPrivateHosts } = config
   const named: [string, Role][] = Array.from({ length: processes }, (_, at) => [`upload-${at + 1}`, 'upload'])
@@ -53,7 +55,7 @@ export function readMembership(): Membership | undefined {
   return given === undefined ? undefined : (JSON.parse(given) as Membership)
 }
 
-/** The settings for one of them. */
+/** The settings for one of the processes. */
 export function configOfMember(config: Config, { roles, shares }: Membership): Config {
   return { ...config, ...shares, roles: new Set(roles), processes: 1 }
 }

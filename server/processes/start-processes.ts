@@ -14,8 +14,8 @@ import { createSummedMetrics, type SummedMetrics } from './summed-metrics.ts'
 const SERVER = join(import.meta.dirname, '../../server.ts')
 
 /**
- * The supervisor's part: several processes behind one port, each restarted when it ends. They get connections in turn
- * (decision 95), and end with the supervisor, however that ends.
+ * Starts the supervisor's processes, which share one port and are restarted when they end. They get connections in
+ * turn (decision 95), and end with the supervisor, however that ends.
  */
 export async function startProcesses({
   config,
@@ -23,7 +23,7 @@ export async function startProcesses({
   metrics,
 }: Pick<Runtime, 'config' | 'log' | 'metrics'>): Promise<{ stop(): Promise<void> }> {
   cluster.schedulingPolicy = cluster.SCHED_RR
-  // Nobody else may enter it.
+  // Only the owner of this folder may enter it.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const summed = createSummedMetrics(metrics.registry)
@@ -35,7 +35,7 @@ export async function startProcesses({
   return { stop: async () => void (await Promise.all(all.map((one) => one.stop()))) }
 }
 
-/** Resolves when it responds. */
+/** Resolves when the process responds. */
 async function startProcess(membership: Membership, summed: SummedMetrics): Promise<Running> {
   const { name } = membership
   cluster.setupPrimary({ exec: SERVER, args: [name] })
@@ -59,7 +59,7 @@ async function startProcess(membership: Membership, summed: SummedMetrics): Prom
 
 function endOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
-    worker.once('exit', (code, signal) => resolve(`It ended with ${signal ?? code}.`))
+    worker.once('exit', (code, signal) => resolve(`The process ended with ${signal ?? code}.`))
     worker.on('error', (error) => resolve(String(error)))
   })
 }
@@ -82,7 +82,7 @@ type Connection = { close(): void }
 
 /**
  * Closes the connection that a process was being handed when it ended. `node:cluster` forgets it but keeps it open,
- * and its client would wait forever: nodejs/node#21746.
+ * so its client would wait forever: nodejs/node#21746.
  */
 export function closeUntaken(child: ChildProcess): void {
   const untaken = new Map<number, Connection>()
@@ -95,7 +95,7 @@ export function closeUntaken(child: ChildProcess): void {
   child.on('internalMessage', ({ ack }: Heard) => {
     if (ack !== undefined) untaken.delete(ack)
   })
-  // By then it has ended, and all its messages have been received.
+  // At this point, the process has ended, and all its messages have been received.
   child.once('close', () => {
     for (const connection of untaken.values()) connection.close()
   })

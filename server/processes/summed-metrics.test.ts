@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Line } from './line.ts'
 import { createSummedMetrics } from './summed-metrics.ts'
 
-/** A process with a counter, a gauge and a lag. */
+/** A process whose metrics are a counter, a gauge and a lag. */
 function counting({ bytes, memory, lag }: { bytes: number; memory: number; lag: number }): Line {
   const registry = new Registry()
   const registers = [registry]
@@ -12,7 +12,7 @@ function counting({ bytes, memory, lag }: { bytes: number; memory: number; lag: 
   new Gauge({ name: 'nodejs_eventloop_lag_p99_seconds', help: 'x', registers, aggregator: 'average' }).set(
     lag,
   )
-  // As it arrives from the other process.
+  // The metrics in the form in which they arrive from another process.
   return { ask: async () => JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())) }
 }
 
@@ -30,7 +30,7 @@ it('adds up, and shows the worst lag', async () => {
   })
 })
 
-it("keeps an ended process's counters, and nothing else of it", async () => {
+it('keeps the counters of a process that has ended, but none of its other metrics', async () => {
   const summed = createSummedMetrics(new Registry())
   summed.join('upload-1', counting({ bytes: 10, memory: 1, lag: 0.01 }))
   summed.join('upload-2', counting({ bytes: 20, memory: 2, lag: 0.5 }))
@@ -47,7 +47,7 @@ it("keeps an ended process's counters, and nothing else of it", async () => {
   })
 })
 
-it("shows a silent process's last values", async () => {
+it('shows the last values of a process that does not respond', async () => {
   const summed = createSummedMetrics(new Registry())
   const line = counting({ bytes: 10, memory: 1, lag: 0.01 })
   const silent = { ask: line.ask }

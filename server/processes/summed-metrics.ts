@@ -2,8 +2,8 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 import type { Line } from './line.ts'
 
 /**
- * The metrics of all processes as one. A counter never falls: it still includes what a process had counted before it
- * died.
+ * The metrics of all processes as one. A counter never decreases, because it still includes what a process had
+ * counted before it died.
  */
 export type SummedMetrics = {
   join(name: string, line: Line): void
@@ -39,7 +39,7 @@ export function createSummedMetrics(own: Registry): SummedMetrics {
 }
 
 const COUNTED = new Set(['counter', 'histogram'])
-/** A single blocked process must be visible, however many are not. */
+/** A single blocked process must be visible, however many others are not blocked. */
 const LAG = /^nodejs_eventloop_lag/
 
 function sum(sets: Metric[][]): Registry {
