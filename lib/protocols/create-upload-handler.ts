@@ -33,7 +33,7 @@ const PROTOCOLS: Record<HttpProtocol, Protocol> = {
 /**
  * The upload endpoint. It uses Node's own requests, so that bodies go from the socket to the bucket without a web
  * stream in between. Headers are checked before the database is queried, and the token before the body is read. This
- * handler contains what all protocols have in common; a request's headers determine which protocol handles it.
+ * handler does what all protocols have in common; a request's headers determine which protocol handles the rest.
  */
 export function createUploadHandler(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
@@ -83,10 +83,10 @@ function methodOf(req: IncomingMessage): string {
 }
 
 /**
- * These can also use an address that ends with the name of a new file: PUT creates it, and OPTIONS is its preflight.
+ * Methods whose address may also end with the name of a new file: PUT creates the file, and OPTIONS is its preflight.
  */
 const METHODS_FOR_NEW_FILES = new Set(['PUT', 'OPTIONS'])
-/** PUT creates a file with that name. */
+/** PUT is included because it creates a file named `result`. */
 const METHODS_OF_RESULTS = new Set(['GET', 'PUT', 'OPTIONS'])
 
 function read(
@@ -97,7 +97,7 @@ function read(
   if (!path || (path.name && !path.fileId && !METHODS_FOR_NEW_FILES.has(head.method)))
     throw new SluiceError('not_found', 'Uploads go to /pipes/<pipe_id>/files/.')
   if (path.ofResult && !METHODS_OF_RESULTS.has(head.method))
-    throw new SluiceError('method_not_allowed', "Read an upload's result with GET.")
+    throw new SluiceError('method_not_allowed', 'Use GET to read the result of an upload.')
   const { pipeId, fileId } = path
   noteRequest({ pipeId, ...(fileId && head.method !== 'PUT' && { fileId }) })
   return { ...path, ...head, headers: req.headers, body: req }
@@ -145,7 +145,7 @@ const DRAIN_IDLE_MS = 1000
 
 /**
  * Many clients only read a response once they have sent their entire body, and lose it if the connection is closed
- * before that. So a refused client's remaining bytes are read and dropped, within these limits.
+ * before that. So the remaining bytes of a refused client are read and dropped, within these limits.
  */
 export function respond(
   req: IncomingMessage,
@@ -167,7 +167,7 @@ function drain(req: IncomingMessage, end: () => void): void {
   let leftBytes = DRAIN_BYTES
   const idle = setTimeout(end, DRAIN_IDLE_MS)
   const longest = setTimeout(end, DRAIN_MS)
-  // A source that was never started would hold back the body.
+  // A source that was never started would keep the body from being read.
   req.removeAllListeners('data')
   req.on('data', (chunk: Buffer) => {
     idle.refresh()
@@ -189,7 +189,7 @@ export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
 }
 
 /**
- * Undefined if interim responses cannot be sent: Node 22 only knows some of their statuses, and HTTP/1.0 has none.
+ * Undefined if interim responses cannot be sent: Node 22 only supports some of their statuses, and HTTP/1.0 has none.
  */
 export function interimSender(req: IncomingMessage, res: ServerResponse): UploadRequest['sendInterim'] {
   if (typeof res.writeInformation !== 'function' || req.httpVersion === '1.0') return undefined

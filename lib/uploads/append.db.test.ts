@@ -24,7 +24,7 @@ describeWithDatabase('bytes that arrived before an interruption', (database) => 
   let client: TusClient
   beforeAll(async () => {
     site = await createSite(database())
-    // Only the interruption ends a writer, however long its bytes take.
+    // In these tests, only an interruption ends a writer, not a timeout.
     const patient = { turnMs: 60_000, quietMs: 60_000, waitMs: 60_000 }
     node = await serveUploads(site.runtime, { terms: patient })
     client = await site.client(node)
@@ -52,7 +52,7 @@ describeWithDatabase('bytes that arrived before an interruption', (database) => 
     },
   )
 
-  it('are in small rows, which take little memory to write; bytes that a client waits for are in one', async () => {
+  it('are stored in small rows, which take little memory to write; bytes that a client waits for are in one row', async () => {
     const whole = randomBytes(300_000)
     const rowsOf = async (url: string) => {
       const look = sql`select ${tailBytes} as bytes from upload_tails where file_id = ${fileIdOf(url)}::uuid
@@ -158,7 +158,7 @@ describe('several writers', () => {
         where t.file_id = ${fileIdOf(url)}::uuid and t.kind = 'request'`,
     )
 
-  it('a request that ends with a part ends when the part is recorded', async () => {
+  it('a request that ends on a part boundary releases the lease along with recording the part', async () => {
     const url = await client.begin(17 * MiB)
     expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
     const look = sql`select f.lease_until is null as free, f.recorded_parts as recorded,
@@ -168,7 +168,7 @@ describe('several writers', () => {
     expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'end' }])
   })
 
-  it('a request cut after its last part was recorded is still noted', async () => {
+  it('a request interrupted after its last part was recorded still appears in the timeline', async () => {
     const url = await client.begin(17 * MiB)
     const patch = openPatch(client, url, { offset: 0, length: 17 * MiB })
     await patch.write(randomBytes(16 * MiB))

@@ -20,7 +20,7 @@ export type Appended = {
 }
 
 export type AppendOptions = {
-  /** More bytes than this are the client's error. */
+  /** The maximum length of the body. A longer body is the client's error. */
   limitBytes: number
   /** CRC32 of the entire file, if the client declares it with this request. */
   crc32?: number | undefined
@@ -32,8 +32,9 @@ export type AppendOptions = {
 /** How a protocol treats a request body. Each protocol has one preset. */
 export type BodyRules = {
   /**
-   * What happens to the bytes of an interrupted body. `keep`: all bytes received count. `keep parts`: nobody can
-   * continue the upload, so bytes that did not fill a part are not stored. `discard`: the request is atomic.
+   * What happens to the bytes of an interrupted body. `keep`: all received bytes are kept. `keep parts`: nobody can
+   * continue the upload, so bytes that did not fill a part are not stored. `discard`: the request is atomic, so
+   * nothing is kept.
    */
   whenCut: 'keep' | 'keep parts' | 'discard'
   /** What completes the file: its last byte, the end of this body, or a later request. */
@@ -89,12 +90,12 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
   const { buffer, why } = rest
   const { context, upload, parts, guard, verify, rules, fromBytes } = request
   if (why === 'overrun') {
-    // Full parts before the excess bytes count, unless the request is atomic.
+    // Full parts received before the excess bytes are kept, unless the request is atomic.
     if (parts.isCommitted) await parts.recorded()
-    throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
+    throw new SluiceError('file_too_large', 'The request contains bytes past the end of the upload.')
   }
   const release = { interrupted: why !== 'end' }
-  // For any other request, the parts recorded so far count.
+  // Parts that are already recorded are kept; an atomic request has recorded none.
   if (release.interrupted && rules.whenCut !== 'keep') await parts.discard()
   else {
     if (why === 'end') verify?.()

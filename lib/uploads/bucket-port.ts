@@ -1,6 +1,6 @@
 import type { FileObject, ObjectStorage } from '../workspace/pipes/object-settings.ts'
 
-/** What the bucket's provider allows. */
+/** The limits of the bucket's provider. */
 type BucketLimits = {
   maxParts: number
   equalParts: boolean
@@ -12,7 +12,7 @@ export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: the same request was sent before, and its outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
-/** `object`: settings for the object in addition to its bytes, its type, and the Data Store's settings. */
+/** `object`: the object's settings, other than its type and those of the Data Store. */
 export type Target = { key: string; contentType: string; object: FileObject | null }
 type Multipart = { key: string; multipartId: string }
 export type ListedPage = {
@@ -25,10 +25,12 @@ export type ListedPage = {
  * failing call throws an error with a `kind`: see `bucketFault`.
  */
 export type Bucket = {
-  /** The workspace that owns it. */
+  /** The workspace that owns the bucket. */
   readonly workspaceId: string
   capabilities: BucketLimits
-  /** The storage class and the encryption that objects with these settings get from the Data Store. Null if none. */
+  /**
+   * The storage class and encryption that the Data Store adds to objects with these settings. Null if there are none.
+   */
   storageOf(object: FileObject | null): ObjectStorage | null
   /** `etag` is null if the object already existed. */
   putObject(target: Target, body: Body, options?: WriteOptions): Promise<{ etag: string | null }>

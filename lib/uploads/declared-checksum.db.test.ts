@@ -74,7 +74,7 @@ describe('a file checksum declared by its client', () => {
     }
   })
 
-  it('is accepted by the draft and by a plain request', async () => {
+  it('is accepted in a Resumable Uploads request and in a plain request', async () => {
     const file = randomBytes(5000)
     for (const headers of [{}, { ...DRAFT, 'Upload-Complete': '?1' }]) {
       const put = (body: Buffer) =>
@@ -107,7 +107,7 @@ describe('a file checksum declared by its client', () => {
     }
   })
 
-  it('is compared by a request that waited for the one declaring it', async () => {
+  it('is compared by a request that waited for the request declaring it', async () => {
     const file = randomBytes(4000)
     const url = await client.begin(4000)
     const first = openPatch(client, url, { offset: 0, length: 4000, headers: declaring(file) })

@@ -14,7 +14,7 @@ import { repairDestinations } from './repair/repair-destinations.ts'
 const MiB = 1024 * 1024
 const KEY = { type: 'SSE-KMS', keyId: 'key-of-the-first' }
 const OBJECT = { cacheControl: 'no-cache', tags: { kind: '{ext}' }, encryption: { type: 'SSE-S3' } }
-/** What the file has, with its placeholders filled in. */
+/** The file's settings, with their placeholders filled in. */
 const OF_FILE = { ...OBJECT, tags: { kind: 'bin' } }
 const ACTIONS = ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:PutObjectTagging'] as const
 
@@ -61,7 +61,7 @@ describe('the object settings of a file with several destinations', () => {
     return showFile(site.runtime, site.actor, fileIdOf(url))
   }
   const told = async (url: string) => (await shown(url)).destinations.map(({ object }) => object)
-  /** Each bucket's objects, in API terms. */
+  /** Each bucket's objects, with settings as the API names them. */
   const seen = async (url: string) => {
     const { destinations } = await shown(url)
     return Promise.all(
@@ -125,7 +125,7 @@ describe('the object settings of a file with several destinations', () => {
   it.each([
     ['one part', 1000],
     ['several parts', 18 * MiB],
-  ])('are those of the repair, for %s, if one destination refused them', async (_, bytes) => {
+  ])('are those at the time of the repair, for %s, if one destination had refused them', async (_, bytes) => {
     const effect = { kind: 'refuse', status: 501, code: 'NotImplemented' } as const
     buckets[2]!.faults.add({ operation: 'any', times: 100, effect })
     const url = await upload(bytes)
@@ -166,7 +166,7 @@ describe('the object settings of a file with several destinations', () => {
   })
 })
 
-it('are missing for a file without any', async () => {
+it('are absent for a file that has none', async () => {
   const database = await openTestDatabase()
   const site = await createSite(database)
   const node = await serveUploads(site.runtime)

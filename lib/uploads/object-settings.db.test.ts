@@ -137,7 +137,7 @@ describe("a Pipe's object settings", () => {
     expect(await seen(joined.headers.location!)).toMatchObject(expected)
   })
 
-  it("are overridden and extended by a token's if the Pipe allows it", async () => {
+  it("are overridden and extended by the token's settings if the Pipe allows it", async () => {
     const object = { cacheControl: 'no-cache', metadata: { sender: 'me', order: '7' }, tags: { kind: 'x' } }
     const client = await site.client(node, { object })
     const url = await client.begin(10, NAMED)

@@ -184,7 +184,7 @@ describe('a file with two required destinations and one best-effort destination'
   })
 
   it.each([
-    ['whose keys cannot be decrypted', sql`secret_access_key_encrypted = 'v1.broken'`],
+    ['whose credentials cannot be decrypted', sql`secret_access_key_encrypted = 'v1.broken'`],
     ['that is turned off', sql`turned_off_at = now()`],
   ])('continues without a best-effort destination %s', async (_, broken) => {
     const { id } = site.copies[1]!.dataStore
@@ -279,7 +279,7 @@ describe('a file with two required destinations and one best-effort destination'
       expect((await bucket.objects()).filter((key) => key.startsWith(fileIdOf(url)))).toEqual([])
   })
 
-  it('counts no byte that a required destination is missing', async () => {
+  it('does not count bytes that a required destination is missing', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     buckets[1]!.faults.add({ operation: 'UploadPart', effect: REFUSED })
@@ -330,7 +330,7 @@ describe('a file with two required destinations and one best-effort destination'
     await expectEverywhere(url, whole, buckets.slice(0, 2))
   })
 
-  it('stays abandoned if its bucket accepts the object after that', async () => {
+  it('leaves a destination abandoned whose bucket accepts the object later', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     const held = { kind: 'hold', gate: 'completed' } as const

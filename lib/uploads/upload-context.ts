@@ -17,8 +17,8 @@ import type { TailCipher } from './rules/tail-cipher.ts'
 import type { UploadTerms } from './rules/upload-terms.ts'
 
 /**
- * What a protocol knows about the ledger: the rows a token gives access to, and an entire file that requests the
- * lease with them.
+ * What a protocol knows about the ledger: the rows that a token gives access to, and a request with an entire file,
+ * which takes the lease along with them.
  */
 export type { WholeRequest } from './ledger/first-lease.ts'
 export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'
@@ -32,11 +32,11 @@ export type Named = {
   filename?: string | undefined
   keyPrefix?: string | undefined
   metadata?: Record<string, string> | undefined
-  /** Like a token's: settings that the Pipe does not let tokens set have no effect. */
+  /** Like a token's settings: those that the Pipe does not let tokens set have no effect. */
   object?: UploadToken['object'] | undefined
 }
 
-/** The hook's request before an upload starts, when its file has no record yet. */
+/** What the hook is asked before an upload starts, when its file has no record yet. */
 export type Asked = Pick<CreationRight, 'token' | 'pipe'> & {
   fileId: string
   declared: {
@@ -48,7 +48,7 @@ export type Asked = Pick<CreationRight, 'token' | 'pipe'> & {
   }
 }
 
-/** Asks the customer's backend, as often as needed. If it does not answer, the Pipe's hook settings decide. */
+/** Asks the customer's backend, with retries. If it does not answer, the Pipe's hook settings decide. */
 export type Hooks = {
   /** Throws if the upload may not start. */
   beforeCreate(asked: Asked): Promise<Named>
@@ -81,17 +81,19 @@ export type UploadContext = {
   /** Writes the event for each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
   emitCreated: EmitCreated
-  /** The event for a file that a repair made transferred; its end was counted earlier. */
+  /** Writes the event for a file that a repair made transferred. Its end was counted earlier. */
   emitRepaired(tx: Db, fileId: string): Promise<void>
   /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void
   /** Work that continues after its request has ended. A stopping node waits for it. */
   background: Set<Promise<unknown>>
-  /** The part of `background` that the reconciler started, with each file's Data Store id. */
+  /** The work in `background` that the reconciler started, with each file's Data Store id. */
   reconciling: Map<Promise<unknown>, string>
-  /** The part of it that copies objects to destinations missing them, with each one's Data Store id. */
+  /**
+   * The work in `background` that copies objects to destinations missing them, with each destination's Data Store id.
+   */
   repairing: Map<Promise<unknown>, string>
-  /** Aborted when the node stops: other nodes continue its copies. */
+  /** Aborted when this node stops: other nodes then continue its copies. */
   stopping: AbortController
   /** Decisions that this node requests in the background, with each file's Pipe id. */
   deciding: Map<Promise<unknown>, string>
@@ -107,7 +109,7 @@ export const CHECKPOINTS = [
   'complete answered',
   'transferred',
 ] as const
-/** Additional limit for files that a hook decides on. */
+/** Additional checkpoints for files that a hook decides on. */
 export const DECISION_CHECKPOINTS = ['decision answered', 'decided'] as const
 export type Checkpoint = (typeof CHECKPOINTS | typeof DECISION_CHECKPOINTS)[number]
 

@@ -30,12 +30,12 @@ describe('a Pipe that verifies the content', () => {
     await database?.close()
   })
 
-  /** Each token allows few refusals. */
+  /** A new token, because each allows only a few refusals. */
   const renew = async () => {
     client = await site.client(node)
   }
 
-  /** A file of a given length that starts like the sample, continued with text if that is text. */
+  /** A file of a given length that starts like the sample, and continues with text if the sample is text. */
   function fileOf(sample: SampleName, bytes: number): Buffer {
     const head = sampleOf(sample)
     const file = Buffer.alloc(Math.max(bytes, head.length), head.includes(0) ? 0 : 'a')
@@ -85,7 +85,7 @@ describe('a Pipe that verifies the content', () => {
     return { ...ended(reply), id: url && fileIdOf(url) }
   }
 
-  /** One request, in writes of this many bytes. */
+  /** Sends a file in one request, in writes of `chunkBytes` bytes. */
   async function byPut(file: Buffer, type: string, chunkBytes = 8 * MiB, by = client): Promise<Ended> {
     const call = openCall({
       method: 'PUT',
@@ -126,7 +126,7 @@ describe('a Pipe that verifies the content', () => {
 
   const WAYS: [name: string, send: (file: Buffer, type: string) => Promise<Ended>][] = [
     ['TUS in one request', (file, type) => byTus(file, type, 8 * MiB)],
-    ['the draft in one request', (file, type) => byDraft(file, type, 8 * MiB)],
+    ['Resumable Uploads in one request', (file, type) => byDraft(file, type, 8 * MiB)],
     ['one plain request', byPut],
   ]
 
@@ -167,7 +167,7 @@ describe('a Pipe that verifies the content', () => {
     ['a plain request', byPut, 1],
     ['a plain request', byPut, 100],
   ] as const)(
-    'decides the same for chunks sent by %s as for the entire file (%#)',
+    'makes the same decision for chunks sent by %s as for the entire file (%#)',
     async (_, send, chunkBytes) => {
       const before = await usedBytes()
       const sent = site.bucket.traffic.seen().length
@@ -192,7 +192,7 @@ describe('a Pipe that verifies the content', () => {
     120_000,
   )
 
-  it('decides by the bytes of earlier requests too, and sends nothing before', async () => {
+  it('decides based on the bytes of earlier requests, too, and sends nothing before that', async () => {
     const liar = fileOf('exe', 9 * MiB)
     const url = await client.begin(liar.length, {
       'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),

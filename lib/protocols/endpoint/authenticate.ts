@@ -42,10 +42,15 @@ export async function authenticateToContinue(
   return right
 }
 
-/** The others read, or end existing uploads: a client that cannot request its offset would start over. */
+/**
+ * Methods that write. The others read or end existing uploads: a client that cannot request its offset would start
+ * over.
+ */
 const WRITES = new Set(['PATCH', 'POST', 'PUT'])
 
-/** Only accepts `tmp_` tokens. A Sender token here means that it is in a browser, so its owner is warned. */
+/**
+ * Only accepts `tmp_` tokens. A Sender token at this address was probably sent by a browser, so its owner is warned.
+ */
 async function temporaryToken({ db, clock }: UploadContext, request: UploadRequest): Promise<string> {
   const token = requiredToken(request)
   if (!token.startsWith('sk_')) return token
@@ -58,7 +63,7 @@ async function temporaryToken({ db, clock }: UploadContext, request: UploadReque
 
 function assertOrigin({ allowedOrigins }: PipeRow, { origin }: UploadRequest): void {
   if (!isAllowedOrigin(allowedOrigins, origin))
-    throw new SluiceError('origin_not_allowed', `This Pipe does not accept uploads from pages of ${origin}.`)
+    throw new SluiceError('origin_not_allowed', `This Pipe does not accept uploads from pages on ${origin}.`)
 }
 
 const NAMES = {
@@ -76,7 +81,7 @@ function assertProtocol(
 ): void {
   if (created === protocol || ofResult) return
   if (method === 'HEAD' || method === 'GET')
-    throw new SluiceError('upload_not_found', 'There is no such upload in this protocol.')
+    throw new SluiceError('upload_not_found', 'There is no such upload that uses this protocol.')
   throw new SluiceError(
     'other_protocol',
     `The upload was created using ${NAMES[created]} and can only be continued that way.`,

@@ -5,7 +5,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { UploadRequest } from './upload-request.ts'
 
-/** Compares a body with the digests its client sent. */
+/** Compares a body with the digests that its client sent. */
 export type BodyCheck = {
   update(chunk: Buffer): void
   /** Call this once the entire body has arrived. */
@@ -16,7 +16,7 @@ type Algorithm = 'md5' | 'sha1' | 'sha256' | 'sha512' | 'crc32'
 export type Digest = { algorithm: Algorithm; base64: string }
 type RunningDigest = { update(chunk: Buffer): void; base64(): string }
 
-/** `wanted` is called after the body has ended: a trailer may specify the algorithm only then. */
+/** `wanted` is called after the body has ended, because a trailer may only then specify the algorithm. */
 export function checkBody(
   algorithms: Iterable<Algorithm>,
   wanted: () => readonly Digest[],
@@ -34,7 +34,7 @@ export function checkBody(
         if (digests.get(algorithm) !== base64)
           throw new SluiceError(
             'checksum_mismatch',
-            `The ${algorithm} of the body does not match the one sent.`,
+            `The ${algorithm} of the body does not match the value sent.`,
             { ...(status && { status }) },
           )
     },
@@ -104,7 +104,10 @@ export function declaredCrc32({ headers }: Pick<UploadRequest, 'headers'>): numb
   if (value === undefined) return undefined
   const crc32 = value instanceof ArrayBuffer && crc32FromBase64(Buffer.from(value).toString('base64'))
   if (typeof crc32 === 'number') return crc32
-  throw new SluiceError('invalid_header', 'The crc32 in Repr-Digest must be :four bytes in Base64:.')
+  throw new SluiceError(
+    'invalid_header',
+    'The crc32 in Repr-Digest must be four bytes in Base64, between colons.',
+  )
 }
 
 function contentMd5(header: string | string[] | undefined): Digest[] {

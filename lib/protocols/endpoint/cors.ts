@@ -1,4 +1,4 @@
-/** Cross-origin responses (Fetch, 3.2). Since cookies are not used, any origin may read any response. */
+/** Cross-origin responses (Fetch, 3.2). Any origin may read any response, because cookies are not used. */
 const EXPOSED = [
   'Location',
   'Upload-Offset',
@@ -42,7 +42,7 @@ const ALLOWED_HEADERS = [
 
 export const METHODS = 'POST, PUT, HEAD, PATCH, DELETE, OPTIONS'
 
-/** For every response, including errors. */
+/** Headers for every response, including errors. */
 export function corsHeaders(origin: string | null): Record<string, string> {
   return {
     'Access-Control-Allow-Origin': origin ?? '*',
@@ -51,7 +51,9 @@ export function corsHeaders(origin: string | null): Record<string, string> {
   }
 }
 
-/** Without the headers that allow it, the browser does not let the page send its request. */
+/**
+ * The response to a preflight. Without the headers that allow it, the browser does not let the page send its request.
+ */
 export function preflight(origin: string | null, allowed: boolean): Record<string, string> {
   if (!allowed) return { Vary: 'Origin' }
   return {

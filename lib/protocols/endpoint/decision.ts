@@ -11,8 +11,8 @@ import type { UploadRequest, UploadResponse } from './upload-request.ts'
 /** How each protocol reports the decision on a file. */
 
 /**
- * After the last byte: waits for the decision, and throws the reason for a rejection. Does not wait for a client that
- * is gone.
+ * Waits for the decision after the last byte, and throws the reason for a rejection. Does not wait if the client is
+ * gone.
  */
 export async function afterDecision(
   context: UploadContext,
@@ -31,7 +31,7 @@ export async function afterDecision(
 
 type Decided = Pick<Appended, 'state' | 'offsetBytes' | 'result'>
 
-/** The same for a repeated request. */
+/** Like `afterDecision`, for a repeated request. */
 export async function decided(
   context: UploadContext,
   { fileId, progress }: { fileId: string; progress: Pick<Progress, 'lengthBytes' | 'lengthCameLast'> },
@@ -44,26 +44,24 @@ export async function decided(
   if (state === 'rejected') throw rejected(reason)
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
   if (state === 'allowed') return { state: hasObject(status) ? status : 'transferring', offsetBytes, result }
-  // No byte is left to withhold: the file is empty, its bytes arrived with other uploads, or its client knows of all.
+  // No last byte can be withheld: the file is empty, was joined from others, or its client knows of every byte.
   if (offsetBytes === 0 || progress.lengthCameLast) throw stillUndecided()
   return { state: 'undecided', offsetBytes: offsetBytes - 1 }
 }
 
-/**
- * True for an append at the offset reported to its client while the file was undecided. Its byte has already arrived.
- */
+/** True for an append at the offset that was reported while the file was undecided. Its byte has already arrived. */
 export function repeatsLastByte(upload: UploadRow, chunk: { offsetBytes: number }): boolean {
   const { decision, lengthBytes, offsetBytes } = upload
   return decision !== null && offsetBytes === lengthBytes && chunk.offsetBytes === lengthBytes - 1
 }
 
-/** The customer backend's result for the uploader. */
+/** The header with the customer backend's result for the uploader. */
 export function resultHeader(result: unknown): Record<string, string> {
   if (result === null || result === undefined) return {}
   return { 'Sluice-Result': Buffer.from(JSON.stringify(result)).toString('base64url') }
 }
 
-/** GET …/files/<id>/result: for clients that cannot read the header, and for people. */
+/** Responds to GET …/files/<id>/result, for clients that cannot read the header, and for people. */
 export async function showResult(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await authenticateToContinue(context, request)
   const { status, decision } = upload

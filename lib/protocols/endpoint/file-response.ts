@@ -33,12 +33,12 @@ export function describeFile(
   return { status: isThere ? 201 : 202, headers, body: JSON.stringify(file) }
 }
 
-/** For an upload that cannot be resumed and was interrupted because its node is stopping. */
+/** The error for an upload that cannot be resumed and was interrupted because its node is stopping. */
 export function stoppedForGood(): SluiceError {
   return notNow('This node is stopping. Send the file again.')
 }
 
-/** A new file's name: the last segment of its address, otherwise the one in Content-Disposition (RFC 6266). */
+/** A new file's name: the last segment of its address, or else the name in Content-Disposition (RFC 6266). */
 export function readName({ name, headers }: Pick<UploadRequest, 'name' | 'headers'>): string {
   const disposition = headers['content-disposition']
   return lastSegment(readPath({ name }) ?? '') || (disposition && ofDisposition(disposition)) || 'file'
@@ -50,7 +50,7 @@ export function readPath({ name }: Pick<UploadRequest, 'name'>): string | null {
   try {
     return decodeURIComponent(name)
   } catch (cause) {
-    throw new SluiceError('invalid_request', 'The name in the address is not percent-encoded UTF-8.', {
+    throw new SluiceError('invalid_request', 'The file name in the address is not percent-encoded UTF-8.', {
       cause,
     })
   }

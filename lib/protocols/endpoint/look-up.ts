@@ -45,7 +45,7 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   if (request.fileId) await context.leases.incoming.passed(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
-  // The next request gets the reason: a client that finds no upload here would start over.
+  // A rejection is reported by the next request: a client that finds no upload here would start over.
   if (!isRejected(right.upload)) assertStillThere(right.upload, context.clock.now())
   assertMayLookComplete(right.upload)
   await noteOffsetRequest(context, right.upload)
@@ -75,8 +75,8 @@ function assertMayLookComplete({ status, lengthBytes, decision }: UploadRow): vo
 }
 
 /**
- * Throws 410 if the upload has ended without a file, or is finished and its address was retired; for a rejected one,
- * the reason.
+ * Throws 410 if the upload has ended without a file, or is finished and its address was retired. For a rejected
+ * upload, throws the reason.
  */
 export function assertStillThere(upload: UploadRow, nowMs: number): void {
   const { status, retired, expiresAtMs, decision } = upload
@@ -87,28 +87,30 @@ export function assertStillThere(upload: UploadRow, nowMs: number): void {
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
 }
 
-/** Every required destination has it. */
+/** True if every required destination has the object. */
 export function hasObject(
   status: UploadRow['status'] | Appended['state'],
 ): status is 'transferred' | 'partially_transferred' {
   return status === 'transferred' || status === 'partially_transferred'
 }
 
-/** For files without a last byte that could be withheld. */
+/** The response for a file without a last byte that could be withheld. */
 export function stillUndecided(): SluiceError {
-  return new SluiceError('upload_locked', 'The file has not been decided on yet. Ask again.', {
+  return new SluiceError('upload_locked', 'The file has not been decided on yet. Try again.', {
     headers: { 'Retry-After': '5' },
   })
 }
 
 function busy(cause?: unknown): SluiceError {
-  return new SluiceError('upload_locked', 'The upload cannot be looked up right now. Ask again.', {
+  return new SluiceError('upload_locked', 'The upload cannot be looked up right now. Try again.', {
     headers: { 'Retry-After': '1' },
     cause,
   })
 }
 
-/** Cancels an unfinished upload. A finished one only loses its address, since its object belongs to the customer. */
+/**
+ * Cancels an unfinished upload. A finished upload only loses its address, because its object belongs to the customer.
+ */
 export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await authenticateToContinue(context, request)
   assertStillThere(upload, context.clock.now())

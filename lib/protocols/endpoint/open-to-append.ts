@@ -19,17 +19,17 @@ export type Chunk = Body & {
   offsetBytes: number
   lengthBytes: number | undefined
   bytes: number | undefined
-  /** For the entire file. */
+  /** The checksum of the entire file. */
   crc32: number | undefined
 }
 
-/** Without `upload`, the file accepts no more bytes; with it, up to `limitBytes` more. */
+/** If `upload` is undefined, the file accepts no more bytes; otherwise, it accepts up to `limitBytes` more. */
 type Opened = { right: UploadRight; upload: Upload | undefined; limitBytes: number }
 type AppendRequest = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
 /** Converts an error for the client. */
 type Refuse = (error: unknown, upload: UploadRight['upload']) => unknown
 
-/** Opens the upload for this request, with all checks that do not need the body. */
+/** Opens the upload for this request, after all checks that do not need the body. */
 export async function openToAppend(
   context: UploadContext,
   request: UploadRequest,
@@ -48,7 +48,7 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
   const right = await (whole
     ? context.leases.taking(requiredFileId(request), whole.claim, authenticating)
     : authenticating)
-  // While it is leased, its writer may extend the expiry.
+  // While the upload is leased, its writer may extend the expiry.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {
     return await take(context, right, asked)
@@ -63,7 +63,7 @@ async function take(context: UploadContext, right: UploadRight, asked: AppendReq
     return { right, upload: undefined, limitBytes: 0 }
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk, toldOffset(right.upload))
   const upload = await openUpload(context, right, chunk)
-  // It ended while this request waited for its lease.
+  // The upload ended while this request waited for its lease.
   if (!upload) return open(context, asked)
   try {
     return { right, upload, limitBytes: await prepare(context, right, upload, chunk) }
@@ -73,7 +73,7 @@ async function take(context: UploadContext, right: UploadRight, asked: AppendReq
   }
 }
 
-/** `toldBytes` is reported to the client instead, if it must not consider the file finished. */
+/** `toldBytes` is the offset that the client gets instead if it must not consider the file finished. */
 export function assertOffset(
   confirmedBytes: number,
   { offsetBytes }: Pick<Chunk, 'offsetBytes'>,

@@ -33,7 +33,7 @@ it.each([
   expect(named('address.txt', header)).toBe('address.txt')
 })
 
-it('any text is either a name without separators or refused', () => {
+it('any text either yields a name without separators or is refused', () => {
   const text = fc.option(fc.string({ unit: 'binary' }), { nil: undefined })
   fc.assert(
     fc.property(text, text, (path, header) => {

@@ -14,7 +14,9 @@ import { afterDecision } from './decision.ts'
 /** A request's bytes, and how to verify them if the client sent digests. */
 export type Body = { source: ByteSource; check: BodyCheck | undefined }
 
-/** Receives a request's bytes. If they are the last ones and a hook decides on the file, waits for the decision. */
+/**
+ * Receives a request's bytes. If these include the last byte and a hook decides on the file, waits for the decision.
+ */
 export async function receiveBody(
   context: UploadContext,
   upload: Upload,
@@ -43,8 +45,8 @@ async function receive(
 }
 
 /**
- * Receives an upload's first bytes. If they fail, the creation is undone, unless the client knows the address and may
- * continue.
+ * Receives an upload's first bytes. If that fails, the creation is undone, unless the client knows the address and
+ * may continue.
  */
 export async function receiveFirstBody(
   context: UploadContext,
@@ -61,7 +63,7 @@ export async function receiveFirstBody(
   const receiving = receive(context, upload, body, { limitBytes, ...options })
   const appended = await receiving.catch(async (error: unknown) => {
     const { blame } = classify(error, 'put')
-    // A client that knows the address may send other bytes to it, but the same ones would be refused again.
+    // A client that knows the address may send other bytes to it, but the same bytes would be refused again.
     if (addressKnown ? blame === 'client' : blame !== 'end')
       await takeBackUpload(context, upload, { tokenId: token.id, error })
     throw error

@@ -7,11 +7,11 @@ import { RequestSource } from '../../uploads/stream/request-source.ts'
 import { respond } from '../create-upload-handler.ts'
 
 const MiB = 1024 * 1024
-/** More than a connection's buffers hold. */
+/** More than a connection's buffers can hold. */
 const BODY = Buffer.alloc(32 * MiB)
 const LENGTH = { 'Content-Length': String(BODY.length) }
 
-/** Refuses every request, like the endpoint: a source was created for the body, and nobody has started it. */
+/** Refuses every request like the endpoint does: a source has been created for the body, but not started. */
 const refuse = (req: IncomingMessage, res: ServerResponse) => {
   new RequestSource(req)
   respond(req, res, { status: 401, headers: {}, body: 'refused' })
@@ -27,7 +27,7 @@ afterAll(() => {
   server.close()
 })
 
-/** A client that reads nothing before it has sent everything. */
+/** Behaves like a client that reads nothing before it has sent everything. */
 async function sendThenRead(headers: Record<string, string>, body: Buffer): Promise<string> {
   const socket = connect({ port: port(), host: '127.0.0.1', allowHalfOpen: true })
   const lines = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -38,7 +38,8 @@ export function requiredFileId({ fileId }: UploadRequest): string {
 }
 
 /**
- * A number too large for JavaScript is capped. It is still larger than any provider's limit, and refused for that.
+ * A number too large for JavaScript is capped. It is still larger than any provider's limit, and is refused for that
+ * reason.
  */
 export function countHeader(request: UploadRequest, name: string): number | undefined {
   const text = request.headers[name]
@@ -51,7 +52,7 @@ export function countHeader(request: UploadRequest, name: string): number | unde
 /** The length of the body; undefined if the body is chunked. */
 export function bodyBytes(request: UploadRequest): number | undefined {
   const coding = request.headers['transfer-encoding']
-  // A body in any other coding would be stored as received.
+  // A body with any other transfer coding would be stored as received.
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
     throw new SluiceError('invalid_header', 'Transfer-Encoding may only be chunked.')
   if (coding !== undefined) return undefined
@@ -70,9 +71,9 @@ type UploadPath = {
   pipeId: string
   fileId: string | undefined
   name: string | undefined
-  /** The address of its result, below the upload's. */
+  /** True for the address of an upload's result, below that of the upload. */
   ofResult: boolean
-  /** `/pipes/<pipe_id>/batches/seal`, where uploaders declare that a batch gets no more files. */
+  /** True for `/pipes/<pipe_id>/batches/seal`, where uploaders declare that a batch gets no more files. */
   sealsBatch?: true
 }
 
@@ -96,11 +97,11 @@ export function uploadAddress(uploadUrl: string, pipeId: string, fileId: string)
 
 /** What the endpoint needs from each protocol. */
 export type Protocol = {
-  /** For every response, including errors. */
+  /** Headers for every response, including errors. */
   headers: Record<string, string>
-  /** For the access log. */
+  /** The protocol's name in the access log. */
   nameOf(request: UploadRequest): string
-  /** Undefined if the client has disconnected, so that there is nobody to respond to. */
+  /** Undefined if the client has disconnected, so there is nobody to respond to. */
   handle(
     context: UploadContext,
     uploadUrl: string,

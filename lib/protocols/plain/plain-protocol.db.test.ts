@@ -19,7 +19,7 @@ const MiB = 1024 * 1024
 const hex = (bytes: Buffer) => `crc32:${crc32(bytes).toString(16).padStart(8, '0')}`
 const sha = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('base64')
 
-describeWithDatabase('a file by one plain request', (database) => {
+describeWithDatabase('a file sent in one plain request', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   let token: string
@@ -49,7 +49,7 @@ describeWithDatabase('a file by one plain request', (database) => {
   }
 
   it.each([0, 1000, 20 * MiB])(
-    'of %i bytes returns 201 with its description, and is in the bucket',
+    'of %i bytes is answered with 201 and its description, and is in the bucket',
     async (size) => {
       const bytes = randomBytes(size)
       const reply = await send('film.bin', bytes, { headers: { 'Content-Type': 'video/mp4' } })
@@ -104,7 +104,7 @@ describeWithDatabase('a file by one plain request', (database) => {
     expect(reply).toMatchObject({ status: 201, headers: { 'access-control-allow-origin': Origin } })
   })
 
-  it('returns 202 if the bucket is slow, and is transferred later', async () => {
+  it('is answered with 202 if the bucket is slow, and is transferred later', async () => {
     const hasty = await serveUploads(site.runtime, { terms: { assembleMs: 50 } })
     site.bucket.faults.add({ operation: 'PutObject', effect: { kind: 'hold', gate: 'slow' } })
     const url = `${hasty.url}/pipes/${site.pipe.id}/files/slow.txt`
@@ -135,7 +135,7 @@ describeWithDatabase('a file by one plain request', (database) => {
       await nothingNew(before)
     })
 
-    it("does not count toward its token's files, and cannot be repeated forever", async () => {
+    it('does not count toward the files of its token, and cannot be repeated forever', async () => {
       const token = await site.token({ maxFiles: 1 })
       const newestToken = sql`select id from tokens order by created_at desc limit 1`
       const [{ id }] = (await rows<{ id: string }>(database().db, newestToken)) as [{ id: string }]
@@ -151,7 +151,7 @@ describeWithDatabase('a file by one plain request', (database) => {
       expect((await send('second.bin', Buffer.from('whole'), { token })).status).toBe(403)
     })
 
-    it('by its stopping node: the client can send it again', async () => {
+    it('by its stopping node: can be sent again by the client', async () => {
       const token = await site.token({ maxFiles: 1 })
       const stopping = await serveUploads(site.runtime)
       const url = `${stopping.url}/pipes/${site.pipe.id}/files/stopped.bin`
@@ -164,7 +164,7 @@ describeWithDatabase('a file by one plain request', (database) => {
       await stopping.close()
     })
 
-    it("by its node's death: the sweep ends it", async () => {
+    it('by the death of its node: is ended by the sweep', async () => {
       const call = openCall({
         method: 'PUT',
         url: `${collection}dead.bin`,
@@ -222,12 +222,12 @@ describeWithDatabase('a file by one plain request', (database) => {
   })
 
   describe('refused', () => {
-    it('returns 401 without a token, and for an invalid token', async () => {
+    it('with 401 without a token, and for an invalid token', async () => {
       expect(codeOf(await send('a', bytes, { token: undefined }))).toEqual([401, 'token_missing'])
       expect(codeOf(await send('a', bytes, { token: 'tmp_x' }))).toEqual([401, 'token_invalid'])
     })
 
-    it('returns 403 for a type, and 413 for a size that the token does not allow', async () => {
+    it('with 403 for a type, and with 413 for a size that the token does not allow', async () => {
       const strict = await site.token({ allowedTypes: ['image/*'], maxBytes: 10 })
       const png = { 'Content-Type': 'image/png' }
       expect(codeOf(await send('a', bytes, { token: strict }))).toEqual([403, 'type_not_allowed'])
@@ -239,16 +239,16 @@ describeWithDatabase('a file by one plain request', (database) => {
       ])
     })
 
-    it('returns 415 for a form, whose parts would become the file', async () => {
+    it('with 415 for a form, whose parts would become the file', async () => {
       const headers = { 'Content-Type': 'multipart/form-data; boundary=x' }
       expect(codeOf(await send('a', bytes, { headers }))).toEqual([415, 'unsupported_media_type'])
     })
 
-    it('returns 400 for a name that is not UTF-8', async () => {
+    it('with 400 for a name that is not UTF-8', async () => {
       expect(codeOf(await send('%ff', bytes))).toEqual([400, 'invalid_request'])
     })
 
-    it('returns 410 to a client whose file was canceled in the meantime', async () => {
+    it('with 410 if the file was canceled in the meantime', async () => {
       const headers = { 'Content-Length': String(20 * MiB) }
       const call = openCall({ method: 'PUT', url: `${collection}canceled`, token, headers })
       await call.write(randomBytes(9 * MiB))
@@ -262,7 +262,7 @@ describeWithDatabase('a file by one plain request', (database) => {
     const bytes = Buffer.from('a few bytes')
   })
 
-  it('is not a TUS upload: HEAD returns 404, and other methods 409 without an offset', async () => {
+  it('cannot be continued with TUS: HEAD returns 404, and other methods 409 without an offset', async () => {
     const url = JSON.parse((await send('mine', Buffer.from('x'))).body).id
     const of = (method: string, headers = {}) => tusCall({ method, url: collection + url, token, headers })
     expect((await of('HEAD')).status).toBe(404)

@@ -17,8 +17,8 @@ import {
 } from '../endpoint/upload-request.ts'
 
 /**
- * A file sent in one plain request, such as by curl or a device. Quotas, limits, the timeline and webhooks work as
- * for any other upload, but it cannot be resumed: if the request is interrupted, the upload fails.
+ * Receives a file in one plain request, such as from curl or a device. Quotas, limits, the timeline and webhooks work
+ * as for any other upload, but it cannot be resumed: if the request is interrupted, the upload fails.
  */
 export const plainProtocol: Protocol = {
   headers: {},
@@ -62,7 +62,7 @@ async function putFile(
   return describeFile(upload!, appended, { filename, location })
 }
 
-/** A form would be stored as is, with all its parts. */
+/** Refuses a form, which would be stored as received, with all its parts. */
 function assertNoForm({ headers }: UploadRequest): void {
   if (headers['content-type']?.toLowerCase().startsWith('multipart/form-data'))
     throw new SluiceError(

@@ -29,7 +29,7 @@ import { appendResponse, limitsOf, sendProgress } from './responses.ts'
 
 type Append = Chunk & { complete: boolean }
 
-/** Upload Append. Undefined if the client has disconnected, so that there is nobody to respond to. */
+/** Upload Append. Undefined if the client has disconnected, so there is nobody to respond to. */
 export async function appendUpload(
   context: UploadContext,
   uploadUrl: string,
@@ -62,7 +62,7 @@ function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
   if (offsetBytes === undefined || complete === undefined)
     throw new SluiceError(
       'invalid_header',
-      'PATCH needs Upload-Offset (a whole number) and Upload-Complete (?0 or ?1).',
+      'PATCH requires Upload-Offset (a whole number) and Upload-Complete (?0 or ?1).',
     )
   const bytes = bodyBytes(request)
   const lengthBytes = readLength(request, { complete, fromBytes: offsetBytes, bytes })
@@ -92,8 +92,8 @@ function isOfLength(error: unknown): boolean {
 }
 
 /**
- * The response to the request that completed the upload may have been lost, so an empty append at its end gets it
- * again.
+ * The response to the request that completed the upload may have been lost, so an empty append at the end gets the
+ * same response.
  */
 async function replay(
   context: UploadContext,

@@ -34,7 +34,7 @@ const ADDRESS_GRACE_MS = hours(1)
 /** If the connection lasts at least this long after a 104, the client is assumed to have received it. */
 const ARRIVES_MS = seconds(10)
 
-/** Upload Creation: the request may bring all bytes of the new file, some, or none. */
+/** Upload Creation: the request may contain all bytes of the new file, some, or none. */
 export async function beginUpload(
   context: UploadContext,
   uploadUrl: string,
@@ -114,9 +114,9 @@ async function receive(
 /** What a request says about a new file. It is checked before the database is queried. */
 type Creation = {
   declared: Declared & { concat: null }
-  /** The file ends with this body. */
+  /** True if the file ends with this body. */
   complete: boolean
-  /** The client wants to be able to resume. Without Upload-Complete, it is an ordinary upload. */
+  /** True if the client wants to be able to resume. Without Upload-Complete, this is an ordinary upload. */
   resumable: boolean
   bytes: number | undefined
   hasBody: boolean
@@ -131,7 +131,7 @@ type Creation = {
 function readCreation(request: UploadRequest): Creation {
   const { headers } = request
   if (countField(headers['upload-offset']))
-    throw new SluiceError('invalid_header', 'A new upload starts at Upload-Offset 0: leave the field out.')
+    throw new SluiceError('invalid_header', 'A new upload starts at offset 0: leave out Upload-Offset.')
   const said = completeness(headers)
   const complete = said ?? true
   const bytes = bodyBytes(request)
@@ -143,7 +143,7 @@ function readCreation(request: UploadRequest): Creation {
       filename: readName(request),
       relativePath: readPath(request),
       crc32: declaredCrc32(request),
-      // Here tus-js-client sends the body's type, which is not the file's.
+      // In this case, tus-js-client sends the type of the body, not that of the file.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
       lengthBytes,
       uploadMetadata: {},

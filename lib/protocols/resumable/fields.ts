@@ -4,20 +4,20 @@ import type { BodyRules } from '../../uploads/append.ts'
 
 /**
  * Resumable Uploads for HTTP is a draft, and its clients state their version. Required differences between versions
- * are only listed here. If a difference is optional, all clients are treated the same.
+ * are listed here, and nowhere else. If a difference is optional, all clients are treated the same.
  */
 export type Version = {
   /** The value of Upload-Draft-Interop-Version. Null stands for the RFC, which has no such field. */
   interop: number | null
-  /** The field that says whether an upload is complete. `Upload-Incomplete` says so with `?0`. */
+  /** The field that says whether an upload is complete. For `Upload-Incomplete`, `?0` means complete. */
   completeness: 'Upload-Incomplete' | 'Upload-Complete'
-  /** PATCH must have the Content-Type application/partial-upload. */
+  /** True if PATCH must have the Content-Type application/partial-upload. */
   partialUpload: boolean
-  /** HEAD and DELETE with a field about the upload are refused with 400. */
+  /** True if HEAD and DELETE requests with a field about the upload are refused with 400. */
   bareOnly: boolean
   /** The name of the lifetime in Upload-Limit; null if there is no Upload-Limit. */
   lifetime: 'expires' | 'max-age' | null
-  /** A 104 response may report the offset while bytes arrive. */
+  /** True if a 104 response may report the offset while bytes arrive. */
   progress: boolean
 }
 
@@ -49,7 +49,8 @@ const VERSIONS: readonly Version[] = [
 ]
 
 /**
- * Set this once the RFC is published: its clients send no version. Until then, clients without a version get no 104.
+ * Set this to true once the RFC is published, because clients of the RFC send no version. Until then, clients without
+ * a version get no 104.
  */
 const IS_PUBLISHED = false
 
@@ -82,7 +83,7 @@ export function isPartialUpload(headers: IncomingHttpHeaders): boolean {
   return type.trim().toLowerCase() === PARTIAL_UPLOAD
 }
 
-/** Whether the request brings the end of the file. Undefined if the field is absent or malformed. */
+/** Whether the request contains the end of the file. Undefined if the field is absent or malformed. */
 export function completeness(headers: IncomingHttpHeaders): boolean | undefined {
   const complete = booleanField(headers['upload-complete'])
   if (complete !== undefined) return complete
@@ -114,8 +115,8 @@ function itemOf(field: Field): BareItem | undefined {
 }
 
 /**
- * An upload is complete when its client says so. `mayContinue`: the client knows where to send the rest of an
- * interrupted body.
+ * How bodies are treated: an upload is complete when its client says so. `mayContinue`: the client knows where to
+ * send the rest of an interrupted body.
  */
 export function resumableRules(of: { complete: boolean; atomic: boolean; mayContinue: boolean }): BodyRules {
   const cut = of.mayContinue ? 'keep' : 'keep parts'
@@ -135,7 +136,7 @@ export function stateHeaders(
   }
 }
 
-/** There are no limits on the size of an append, since bytes that do not fill a part are stored as a tail. */
+/** There are no limits on the size of an append, because bytes that do not fill a part are stored as a tail. */
 export function limitHeader(
   { lifetime }: Version,
   { maxBytes, aliveMs }: { maxBytes: number; aliveMs?: number },

@@ -18,7 +18,7 @@ export function alreadyComplete(): SluiceError {
   })
 }
 
-/** Gives an error the draft's problem type, and a status after which clients continue or give up as intended. */
+/** Gives an error the draft's problem type, and a status that makes clients continue or give up as intended. */
 export function refusal(error: unknown, request: Refused): unknown {
   if (!isSluiceError(error)) return error
   const { code, message, headers } = error

@@ -35,7 +35,8 @@ export function appendResponse(
     }
   }
   if (why === 'suspended') throw workspaceSuspended()
-  if (why !== 'end') throw notNow('The upload was stopped here. Ask for its offset and continue immediately.')
+  if (why !== 'end')
+    throw notNow('This request was stopped. Request the offset of the upload and continue immediately.')
   if (complete)
     throw inconsistentLength(
       `Upload-Length is ${upload.progress.lengthBytes}, but the upload ends at ${offsetBytes}.`,
@@ -59,7 +60,10 @@ export function limitsOf(
   })
 }
 
-/** What a Pipe supports of Resumable Uploads for HTTP. "the server MUST include the Upload-Limit header field" */
+/**
+ * The headers that show how a Pipe supports Resumable Uploads for HTTP. "the server MUST include the Upload-Limit
+ * header field"
+ */
 export function resumableAbilities(
   { headers }: UploadRequest,
   { uploadExpirySeconds }: PublicPipe,

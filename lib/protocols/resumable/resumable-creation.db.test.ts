@@ -13,7 +13,7 @@ import { drainUploads } from '../../uploads/upload-context.ts'
 
 const limits = /^max-size=\d+, min-size=0, max-age=\d+$/
 
-describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
+describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) => {
   const {
     at,
     renew,
@@ -57,7 +57,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       },
     )
 
-    it('removes control characters from a name, which would reach webhooks and terminals', async () => {
+    it('removes control characters from a name, because they would reach webhooks and terminals', async () => {
       const reply = await call({
         method: 'POST',
         url: at.collection,
@@ -177,7 +177,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect(reply.headers['upload-complete']).toBe('?1')
     })
 
-    it('returns 413 with Upload-Limit above the limit', async () => {
+    it('above the limit returns 413 with Upload-Limit', async () => {
       at.token = await at.site.token({ maxBytes: 10 })
       const reply = await begin('?0', Buffer.alloc(0), { 'Upload-Length': '11' })
       expect(reply).toMatchObject({ status: 413, headers: { 'upload-limit': 'max-size=10' } })
@@ -224,7 +224,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('before its 104 could arrive leaves nothing behind within an hour', async () => {
+    it('before its 104 could arrive leaves nothing behind after an hour', async () => {
       const before = await inBucket()
       const { upload, tail } = await begun(randomBytes(9 * MiB), 20 * MiB)
       await expect.poll(async () => (await newest()).offset).toBe(8 * MiB)
@@ -239,7 +239,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       await leavesNothing(before)
     })
 
-    it('lives as long as any upload if its client continued it, or had time to receive its 104', async () => {
+    it('is kept as long as any upload if its client continued it, or had time to receive its 104', async () => {
       const quick = await begun(randomBytes(1000), 5000)
       quick.upload.cut()
       const { headers } = await head(quick.url)
@@ -254,7 +254,7 @@ describeWithDatabase('Creations by Resumable Uploads for HTTP', (database) => {
       for (const { url } of [quick, slow]) expect((await head(url)).status).toBe(204)
     })
 
-    it('without a 104, by a stopping node, says that the file must be sent again', async () => {
+    it('without a 104, by a stopping node, returns that the file must be sent again', async () => {
       const stopping = await serveUploads(at.site.runtime)
       const url = `${stopping.url}/pipes/${at.site.pipe.id}/files/`
       const headers = { ...version(99), 'Upload-Complete': '?1', 'Content-Length': '9' }

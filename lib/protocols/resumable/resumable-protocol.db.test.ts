@@ -153,7 +153,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect(await objectOf(url)).toEqual(Buffer.from('hello world'))
     })
 
-    it('that reaches the length while the bucket accepts no part keeps its bytes, and is not complete', async () => {
+    it('that reaches the length while the bucket accepts no part keeps its bytes, and does not complete the upload', async () => {
       const bytes = randomBytes(14 * MiB)
       const { headers } = await begin('?0', Buffer.alloc(0), { 'Upload-Length': String(bytes.length) })
       const url = headers.location!
@@ -172,7 +172,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('that has all its bytes but is never declared complete expires', async () => {
+    it('of the last bytes does not keep an upload from expiring if it is never declared complete', async () => {
       const url = await started({ 'Upload-Length': '5' })
       at.site.clock.advance(days(7) + hours(1))
       await expireUploads(at.node.context)
@@ -228,7 +228,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 9, '?1', Buffer.from('ld'))).status).toBe(201)
     })
 
-    it('to a complete upload gets the same response again if it is empty, and 400 otherwise', async () => {
+    it('to a complete upload returns the same response again if it is empty, and 400 otherwise', async () => {
       const url = await started()
       const done = await append(url, 5, '?1', Buffer.from(' world'))
       const again = await append(url, 11, '?1', Buffer.alloc(0))
@@ -238,7 +238,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'))).status).toBe(409)
     })
 
-    it('whose body is longer than its own Upload-Length returns 400 as inconsistent, as in a creation', async () => {
+    it('whose body is longer than its own Upload-Length returns 400 for inconsistent lengths, as in a creation', async () => {
       const size = { 'Upload-Length': '4' }
       const created = problemOf(await begin('?0', Buffer.from('hello'), size))
       expect(created).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
@@ -247,7 +247,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect(appended).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
     })
 
-    it('that finds no part left is refused with its own code, and does not end the upload', async () => {
+    it('for which no part number is left is refused with its own code, and does not end the upload', async () => {
       const half = randomBytes(17 * MiB)
       const size = { 'Upload-Length': String(2 * half.length) }
       const url = (await begin('?0', half, size)).headers.location!
@@ -259,7 +259,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await head(url)).headers['upload-offset']).toBe(String(half.length))
     })
 
-    it('that is interrupted keeps the bytes received, and is not complete', async () => {
+    it('that is interrupted keeps the bytes received, and does not complete the upload', async () => {
       const url = await started({ 'Upload-Length': String(20 * MiB) })
       const headers = { ...version(8), ...PARTIAL, 'Upload-Offset': '5', 'Upload-Complete': '?1' }
       const length = { 'Content-Length': String(20 * MiB - 5) }
@@ -285,7 +285,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'), right)).status).toBe(201)
     })
 
-    it('returns 400 if a file from one request does not match Repr-Digest, and leaves nothing in the bucket', async () => {
+    it('returns 400 if a file sent in one request does not match Repr-Digest, and leaves nothing in the bucket', async () => {
       const before = await inBucket()
       const bytes = randomBytes(9 * MiB)
       expect(codeOf(await begin('?1', bytes, { 'Repr-Digest': wrong }))).toEqual([400, 'checksum_mismatch'])

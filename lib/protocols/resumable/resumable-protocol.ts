@@ -31,7 +31,7 @@ export const resumableProtocol: Protocol = {
         assertBare(request, ['upload-offset', 'upload-complete', 'upload-incomplete'])
         return deleteUpload(context, request)
     }
-    throw new SluiceError('method_not_allowed', `The methods allowed here are ${METHODS}.`, {
+    throw new SluiceError('method_not_allowed', `This address allows the methods ${METHODS}.`, {
       headers: { Allow: METHODS },
     })
   },
@@ -44,7 +44,7 @@ function assertBare({ method, headers }: UploadRequest, names: string[]): void {
   if (found) throw new SluiceError('invalid_header', `${method} must not have ${found}.`)
 }
 
-/** Offset Retrieval. Reaching its length does not complete an upload: it is complete once its client has said so. */
+/** Offset Retrieval. An upload that has reached its length is not complete until its client says so. */
 async function reportOffset(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const version = spokenVersion(request.headers)
   const right = await lookUp(context, request)

@@ -27,7 +27,7 @@ it.each([
   expect(completeness({ 'upload-complete': field })).toBe(says)
 })
 
-it('Upload-Incomplete says the opposite', () => {
+it('Upload-Incomplete means the opposite of Upload-Complete', () => {
   expect(completeness({ 'upload-incomplete': '?0' })).toBe(true)
   expect(stateHeaders(spoken('3'), { complete: false })).toEqual({ 'Upload-Incomplete': '?1' })
 })

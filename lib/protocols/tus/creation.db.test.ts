@@ -37,7 +37,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** After moving the clock past the token's lifetime. */
+/** Gets a new token after the clock was moved past the old token's lifetime. */
 const _renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -82,7 +82,7 @@ describe('creation', () => {
     expect(codeOf(await send(OFFSET_STREAM))).toEqual([413, 'file_too_large'])
   })
 
-  it('returns metadata exactly as sent, and says when the upload expires', async () => {
+  it('returns metadata exactly as sent, and the time when the upload expires', async () => {
     const sent = `${metadata({ filename: 'größe 1.png', filetype: 'image/png', note: 'x' })},empty`
     const asked = site.clock.now()
     const made = await client.create(10, { 'Upload-Metadata': sent })
@@ -95,7 +95,7 @@ describe('creation', () => {
       'upload-length': '10',
       'cache-control': 'no-store',
     })
-    // In whole seconds.
+    // The header has a resolution of one second.
     const expires = Date.parse(head.headers['upload-expires']!) - days(7)
     expect(expires).toBeGreaterThan(asked - 1000)
     expect(expires).toBeLessThanOrEqual(answered)
@@ -132,7 +132,7 @@ describe('a creation whose first bytes are refused', () => {
     expect(await listFiles(site.runtime, site.actor, { limit: 1 })).toEqual(before)
   })
 
-  it('is possible thirty times with a token, and then once every ten seconds', async () => {
+  it('can be repeated thirty times with a token, and then once every ten seconds', async () => {
     const once = await oneFile()
     for (let n = 0; n < 30; n++) expect((await once.create(1000, wrong, bytes)).status).toBe(460)
     const limited = await once.create(1000, wrong, bytes)

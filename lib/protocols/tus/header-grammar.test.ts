@@ -11,7 +11,7 @@ import {
 } from '../endpoint/upload-request.ts'
 import { bodyCheck, deferHeader, parseUploadConcat, parseUploadMetadata } from './tus-headers.ts'
 
-/** Each header is either parsed or refused as malformed: no text causes anything else. */
+/** Each header is either parsed or refused as malformed; no text has any other effect. */
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ maxLength: 100 }))
 const almost = (...right: string[]) =>
   fc.oneof(
@@ -21,7 +21,7 @@ const almost = (...right: string[]) =>
 
 const request = (headers: UploadRequest['headers']) => ({ headers }) as UploadRequest
 
-/** The parsed value, or undefined if it refused the header by name. */
+/** The parsed value, or undefined if the header was refused with an error that names it. */
 function readOrRefused<Value>(read: () => Value, named: string): { value: Value } | undefined {
   try {
     return { value: read() }
@@ -53,7 +53,7 @@ it('Upload-Metadata: is read as the client wrote it', () => {
   )
 })
 
-it('Upload-Metadata: any text is either read or refused, and changes no prototype', () => {
+it('Upload-Metadata: any text is either read or refused, and does not change a prototype', () => {
   fc.assert(
     fc.property(almost('filename YQ==', 'a YQ==,', '__proto__ YQ=='), (text) => {
       const read = readOrRefused(() => parseUploadMetadata(text), 'Upload-Metadata')
@@ -133,7 +133,7 @@ it("Upload-Concat: this Pipe's partial uploads, each once, or refused", () => {
   )
 })
 
-it('an address leads back to its upload, and any other path to none', () => {
+it('an address leads back to its upload, and any other path leads to none', () => {
   fc.assert(
     fc.property(fc.nat(), fc.constantFrom('', '/', '?a=/b'), (ms, end) => {
       const [pipeId, fileId] = [newPipeId(), uuidv7(ms)]

@@ -29,7 +29,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** After moving the clock past the token's lifetime. */
+/** Gets a new token after the clock was moved past the old token's lifetime. */
 const renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -76,12 +76,12 @@ describe('expiry', () => {
     return url
   }
 
-  it('is checked by HEAD after an active writer, who postpones it', async () => {
+  it('is checked by HEAD only after an active writer, which postpones it, has stopped', async () => {
     const url = await whileWritten()
     expect(await client.head(url)).toMatchObject({ status: 200, headers: { 'upload-offset': '500' } })
   })
 
-  it('is checked by PATCH after an active writer, who postpones it', async () => {
+  it('is checked by PATCH only after an active writer, which postpones it, has stopped', async () => {
     const url = await whileWritten()
     expect(codeOf(await client.patch(url, 0, bytes))).toEqual([409, 'offset_conflict'])
   })
@@ -114,7 +114,7 @@ describe('resumes', () => {
   })
 })
 describe('the end of an upload', () => {
-  it('DELETE terminates it; then it is gone', async () => {
+  it('DELETE terminates it, after which it is gone', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 10))
     expect((await client.terminate(url)).status).toBe(204)

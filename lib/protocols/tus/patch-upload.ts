@@ -17,7 +17,7 @@ import {
 } from '../endpoint/upload-request.ts'
 import { assertOffsetStream, bodyCheck, expiresHeader, tusRules } from './tus-headers.ts'
 
-/** Undefined if the client has disconnected, so that there is nobody to respond to. */
+/** Undefined if the client has disconnected, so there is nobody to respond to. */
 export async function patchUpload(
   context: UploadContext,
   request: UploadRequest,
@@ -34,7 +34,7 @@ export async function patchUpload(
 
 function readChunk(request: UploadRequest): Chunk {
   const offsetBytes = countHeader(request, 'upload-offset')
-  if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH needs Upload-Offset.')
+  if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH requires Upload-Offset.')
   const lengthBytes = countHeader(request, 'upload-length')
   const declared = { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
   return { ...declared, crc32: declaredCrc32(request), source: new RequestSource(request.body) }
@@ -50,8 +50,8 @@ function addExpiresHeader(error: unknown, { status, expiresAtMs }: UploadRight['
 }
 
 /**
- * An empty PATCH at the end of a finished upload changes nothing; neither does one that sends the last byte again
- * while a hook decides on the upload.
+ * An empty PATCH at the end of a finished upload changes nothing. The same applies to a PATCH that sends the last
+ * byte again while a hook decides on the upload.
  */
 async function finishedResponse(
   context: UploadContext,

@@ -49,7 +49,7 @@ export async function postUpload(
   if (hasBody) assertOffsetStream(request)
   const { lengthBytes } = declared
   if (lengthBytes !== null && bytes !== undefined && bytes > lengthBytes)
-    throw new SluiceError('file_too_large', 'The body has more bytes than Upload-Length says.')
+    throw new SluiceError('file_too_large', 'The body is longer than Upload-Length.')
   const check = hasBody ? bodyCheck(request) : undefined
   const source = hasBody ? new RequestSource(request.body) : NO_BYTES
   if (!hasBody) bodyCheck(request)?.verify()
@@ -65,7 +65,7 @@ export async function postUpload(
     rules: tusRules({ check }),
   })
   if (why === 'cut') {
-    // Its address has not been sent to anyone, so nobody can continue it.
+    // Nobody has received the upload's address, so nobody can continue it.
     if (state === 'uploading') await failInterrupted(context, made.fileId, { cutByClientOf: right.token })
     return undefined
   }
@@ -87,7 +87,7 @@ async function joinUploads(
   if (request.headers['upload-length'] !== undefined || deferHeader(request))
     throw new SluiceError(
       'invalid_header',
-      'A final upload has the length of its partial uploads: leave out Upload-Length.',
+      'The length of a final upload is that of its partial uploads: leave out Upload-Length.',
     )
   const declared = {
     ...readMetadata(request),
@@ -111,7 +111,7 @@ function readLength(request: UploadRequest): number | null {
   const length = countHeader(request, 'upload-length')
   const deferred = deferHeader(request)
   if (length === undefined && !deferred)
-    throw new SluiceError('invalid_header', 'POST needs Upload-Length, or Upload-Defer-Length: 1.')
+    throw new SluiceError('invalid_header', 'POST requires Upload-Length, or Upload-Defer-Length: 1.')
   if (length !== undefined && deferred)
     throw new SluiceError('invalid_header', 'Upload-Length and Upload-Defer-Length are mutually exclusive.')
   return length ?? null

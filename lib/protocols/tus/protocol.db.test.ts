@@ -37,7 +37,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** After moving the clock past the token's lifetime. */
+/** Gets a new token after the clock was moved past the old token's lifetime. */
 const renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -85,7 +85,7 @@ describe('version and method', () => {
 })
 
 describe('OPTIONS and CORS', () => {
-  it('says what the Pipe supports, without a token', async () => {
+  it('returns what the Pipe supports, without a token', async () => {
     const reply = await tusCall({ method: 'OPTIONS', url: client.collection })
     expect(reply.status).toBe(200)
     expect(reply.headers['content-length']).toBe('0')
@@ -188,7 +188,7 @@ describe('tokens', () => {
     expect(row).toMatchObject({ seen: true, exposed_origin: 'https://leaky.example' })
   })
 
-  it('lets an expired token create nothing, and finish what it started', async () => {
+  it('does not let an expired token create uploads, but lets it finish those it started', async () => {
     const short = await site.client(node, { expiresIn: 60 })
     const url = await short.begin(1000)
     site.clock.advance(hours(2))
@@ -198,7 +198,7 @@ describe('tokens', () => {
     await renew()
   })
 
-  it('lets a new token with the same subject continue and then stay valid; another subject sees nothing', async () => {
+  it('lets a new token with the same subject continue, even after that token expires; another subject sees nothing', async () => {
     const of = (input: object) => site.client(node, input as never)
     const url = (await (await of({ subject: 'ann' })).create(1000)).headers.location!
     const stranger = await of({ subject: 'bob' })
@@ -222,20 +222,20 @@ describe('tokens', () => {
     expect((await revoked.head(url)).status).toBe(401)
   })
 
-  it('returns 403 once a token has created its maximum, and 413 above its size', async () => {
+  it('returns 403 once a token has created its maximum number of files, and 413 above its size limit', async () => {
     const input = { maxFiles: 2, maxBytes: 10 }
     const small = await site.client(node, input)
     const big = await small.create(11)
     expect(codeOf(big)).toEqual([413, 'file_too_large'])
     expect(big.headers['tus-max-size']).toBe('10')
-    // For different files: repeating one would replace the first.
+    // The creations are of different files, because repeating one would replace the first.
     const replies = await Promise.all([1, 2, 3, 4].map((length) => small.create(length)))
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403])
   })
 })
 
 describe('PATCH', () => {
-  it('returns 415 without the type of an offset stream, and 400 without an offset', async () => {
+  it('returns 415 without the media type of an offset stream, and 400 without an offset', async () => {
     const url = await begin()
     const send = (headers: Record<string, string>) =>
       tusCall({ method: 'PATCH', url, token, headers, body: bytes })
@@ -243,7 +243,7 @@ describe('PATCH', () => {
     expect(codeOf(await send(OFFSET_STREAM))).toEqual([400, 'invalid_header'])
   })
 
-  it('returns 400 for a transfer coding that would be stored as is', async () => {
+  it('returns 400 for a transfer coding that would be stored as received', async () => {
     const url = await begin()
     const headers = { 'Transfer-Encoding': 'gzip, chunked' }
     expect(codeOf(await client.patch(url, 0, bytes, headers))).toEqual([400, 'invalid_header'])
@@ -343,7 +343,7 @@ describe('checksums', () => {
     expect((await client.patch(url, 100, bytes.subarray(100))).status).toBe(204)
   })
 
-  it('forgets the parts of a body with a wrong checksum', async () => {
+  it('discards the parts of a body with a wrong checksum', async () => {
     const whole = randomBytes(40 * 1024 * 1024)
     const url = await begin(whole.length)
     const wrong = await client.patch(url, 0, whole.subarray(0, 30_000_000), {

@@ -51,7 +51,7 @@ async function created(bytes = SMALL.length): Promise<string> {
 const putFile = () =>
   httpCall({ method: 'PUT', url: `${client.collection}a`, token: client.token, body: SMALL })
 
-/** The counted requests, and what must exist beforehand. */
+/** The requests to count, and the preparation of each. */
 const REQUESTS: [name: string, roundTrips: number, prepare: () => Promise<() => Promise<unknown>>][] = [
   ['POST with an entire file', 3, async () => () => client.create(SMALL.length, {}, SMALL)],
   ['PUT of a file', 3, async () => () => putFile()],
@@ -113,7 +113,7 @@ async function requestsOf(
   const before = toBucket()
   const { status, headers } = await client.create(SMALL.length, {}, SMALL)
   await Promise.all(node.context.background)
-  // Its client needs no other request.
+  // The client does not need another request.
   expect([status, headers['upload-offset']]).toEqual([201, String(SMALL.length)])
   expect(await site.statusOf(headers.location!)).toBe('transferred')
   for (const hook of hooks) await deleteHook(site.runtime, site.actor, { pipeId: site.pipe.id, hook })
@@ -121,10 +121,10 @@ async function requestsOf(
   return { bucket: toBucket() - before, hook: decider.asked.length }
 }
 
-it('a small file takes one more request for each hook that answers immediately, and none without hooks', async () => {
+it('a small file takes one more request for each hook that answers immediately, and no more without hooks', async () => {
   expect(await requestsOf([])).toEqual({ bucket: 1, hook: 0 })
   for (const hook of HOOKS) expect(await requestsOf([hook])).toEqual({ bucket: 1, hook: 1 })
-  // Without the hooks, their additional statements are gone.
+  // Without hooks, there are no additional statements.
   const run = () => client.create(SMALL.length, {}, SMALL)
   await run()
   proxy.take()

@@ -12,7 +12,7 @@ export function deferHeader({ headers }: UploadRequest): boolean {
   return true
 }
 
-/** A TUS upload is complete once it has its length. A body with a checksum takes effect entirely or not at all. */
+/** A TUS upload is complete once its length is reached. A body with a checksum takes effect entirely or not at all. */
 export function tusRules({ check }: { check: BodyCheck | undefined }): BodyRules {
   return { completedBy: 'length', whenCut: check ? 'discard' : 'keep' }
 }
@@ -91,7 +91,7 @@ export function parseUploadConcat(
   const partialIds = addresses.map((address) => {
     const path = parseUploadPath(URL.parse(address, 'http://relative')?.pathname ?? '')
     if (path?.pipeId !== pipeId || !path.fileId)
-      throw malformedConcat(`names ${address}, which is not an upload of this Pipe`)
+      throw malformedConcat(`names ${address}, which is not an upload on this Pipe`)
     return path.fileId
   })
   if (new Set(partialIds).size !== partialIds.length) throw malformedConcat('names an upload twice')
@@ -113,7 +113,7 @@ export function bodyCheck(request: UploadRequest): BodyCheck | undefined {
     return checkBody([wanted.algorithm], () => [wanted])
   }
   if (!announcesTrailer(request)) return undefined
-  // The algorithm is not known before the body has ended.
+  // The algorithm is unknown until the body has ended.
   return checkBody(ALGORITHMS, () => {
     const trailer = request.body.trailers['upload-checksum']
     if (trailer === undefined)

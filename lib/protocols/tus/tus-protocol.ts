@@ -32,7 +32,7 @@ export const tusProtocol: Protocol = {
       case 'DELETE':
         return deleteUpload(context, request)
     }
-    throw new SluiceError('method_not_allowed', `The methods allowed here are ${METHODS}.`, {
+    throw new SluiceError('method_not_allowed', `This address allows the methods ${METHODS}.`, {
       headers: { Allow: METHODS },
     })
   },
@@ -74,7 +74,7 @@ const EXTENSIONS = [
   'checksum-trailer',
 ]
 
-/** What a Pipe supports of TUS. */
+/** The TUS features that a Pipe supports. */
 export function tusAbilities(
   context: UploadContext,
   pipe: PublicPipe,

@@ -22,7 +22,7 @@ describeWithDatabase('uploads', (database) => {
   })
   const objectOf = (location: string, name = 'file') => site.bucket.object(`${fileIdOf(location)}/${name}`)
 
-  it('puts a single-part file with a single request', async () => {
+  it('sends a single-part file in a single request', async () => {
     const bytes = randomBytes(4096)
     const before = site.bucket.traffic.counts()
     const made = await client.create(4096, { 'Upload-Metadata': metadata({ filename: 'a.bin' }) }, bytes)
@@ -65,7 +65,7 @@ describeWithDatabase('uploads', (database) => {
     expect((await objectOf(url)).equals(bytes)).toBe(true)
   })
 
-  it('learns a deferred length at the end', async () => {
+  it('accepts a deferred length at the end', async () => {
     const bytes = randomBytes(9 * MiB)
     const made = await client.create(null)
     const url = made.headers.location!

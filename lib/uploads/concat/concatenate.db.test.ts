@@ -117,7 +117,7 @@ describe('concatenation', () => {
     expect(JSON.parse(reply.body).code).toBe('invalid_header')
   })
 
-  it('returns 400 with an Upload-Length, or for anything else in Upload-Concat', async () => {
+  it('returns 400 for a request with an Upload-Length, or with anything else in Upload-Concat', async () => {
     const url = await partial(Buffer.from('abc'))
     expect((await join([url], { 'Upload-Length': '3' })).status).toBe(400)
     expect((await client.create(5, { 'Upload-Concat': 'whole' })).status).toBe(400)
@@ -204,7 +204,7 @@ describe('concatenation', () => {
     await database.db.execute(taken(null))
     let second: ReturnType<typeof join> | undefined
     await database.db.transaction(async (tx) => {
-      // A lookup of the final upload passes; a lookup of the pieces waits.
+      // The lock lets the look-up of the final upload pass, and makes that of the pieces wait.
       await tx.execute(sql`lock table file_destinations in access exclusive mode`)
       second = join(urls)
       await blocked(database)
@@ -213,7 +213,7 @@ describe('concatenation', () => {
     expect(await second).toMatchObject({ status: 201, headers: { location: first.headers.location } })
   })
 
-  it('creates another file if the pieces, their order or the name differ, unless they are taken', async () => {
+  it('creates another file if the pieces, their order or the name differ, unless the pieces are already taken', async () => {
     const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
     const made = await join(urls)
     expect(made.status).toBe(201)
@@ -243,7 +243,7 @@ describe('concatenation', () => {
     expect(await expireUploads(node.context)).toBeGreaterThan(0)
     await clearLeftovers(node.context)
     expect(await site.bucket.objects()).not.toContain(`${fileIdOf(url)}/file`)
-    // And those that were never finished.
+    // Pieces that were never finished are deleted, too.
     site.clock.advance(days(8))
     await expireUploads(node.context)
     expect((await client.head(slow)).status).toBe(410)
@@ -314,7 +314,7 @@ describe('concatenation', () => {
     await clearLeftovers(node.context)
     for (const piece of urls) expect(await site.bucket.objects()).toContain(`${fileIdOf(piece)}/file`)
     await renew()
-    // It has been tried for a day, and gets one more attempt.
+    // Creating the file has been tried for a day, and gets one more attempt.
     for (const waitMs of [0, minutes(10)]) {
       site.clock.advance(waitMs)
       await reconcileUploads(node.context)

@@ -16,7 +16,7 @@ import { type ConcatStep, concatPlan } from './concat-plan.ts'
 
 /** The bucket where a final upload's objects are joined. */
 export type JoiningPlace = Pick<Place, 'dataStoreId' | 'required' | 'mayRead' | 'bucket' | 'target'> & {
-  /** The multipart upload of an attempt that ended in a crash. It is aborted first. */
+  /** The multipart upload of an attempt that ended in a crash. The next attempt aborts it first. */
   leftMultipartId: string | null
 }
 
@@ -26,7 +26,7 @@ export type Joining = {
   lease: Lease
   partials: readonly PartialObject[]
   hasOneDestination: boolean
-  /** The destinations without an object. */
+  /** The destinations that do not have the object yet. */
   places: readonly JoiningPlace[]
 }
 
@@ -42,7 +42,8 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
 }
 
 /**
- * Joins several objects into one, at each destination. It can be repeated, since nothing is visible before Complete.
+ * Joins several objects into one, at each destination. It can be repeated, because nothing is visible before
+ * Complete.
  */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<Outcome> {
   const { fileId, lease, partials, hasOneDestination, places } = joining
@@ -60,7 +61,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
   return outcome
 }
 
-const PIECE_MISSING = 'It is missing a piece that the file was joined from.'
+const PIECE_MISSING = 'This Data Store is missing a piece that the file was joined from.'
 
 async function join(
   context: UploadContext,
@@ -76,7 +77,7 @@ async function join(
   }
 }
 
-/** The sweep deletes whatever is left. */
+/** Deletes the objects of the pieces. The sweep deletes whatever is left. */
 async function clearPartials(context: UploadContext, partials: Joining['partials']): Promise<void> {
   await clearLeftovers(context, partials).catch((err: unknown) =>
     context.log.warn({ err }, 'could not remove the pieces of a joined upload; will retry'),
@@ -117,14 +118,14 @@ async function assemble(
     const options = { signal, repeated }
     return await copying.completeMultipart({ key, multipartId }, { parts, ...whole }, options)
   } catch (error) {
-    // An attempt whose response was lost has joined them, so this multipart upload is left over.
+    // An earlier attempt, whose response was lost, has created the object, so this multipart upload is left over.
     if (classify(error, 'join', { sentBefore: true }).verdict === 'compare')
       await bucket.abortMultipart({ key, multipartId }, { signal }).catch(() => {})
     throw error
   }
 }
 
-/** How many bytes pass through this process: the rest is copied within the bucket. */
+/** How many of the step's bytes pass through this process. The others are copied within the bucket. */
 function readBytes(step: ConcatStep): number {
   return 'copy' in step ? 0 : step.join.reduce((sum, { bytes }) => sum + bytes, 0)
 }
@@ -134,7 +135,7 @@ type Part = { key: string; multipartId: string; number: number }
 type Sending = {
   bucket: ReturnType<Bucket['forCopies']>
   partials: readonly PartialObject[]
-  /** The sizes of the partial uploads in this bucket. */
+  /** The keys of the partial uploads in this bucket, in order. */
   keys: readonly string[]
   signal: AbortSignal
 }

@@ -13,7 +13,8 @@ type Pieces = { partialIds: readonly string[]; concatHeader: string }
 type DeclaredFinal = Declared & { concat: 'final' }
 
 /**
- * Joins finished partial uploads. If the bucket takes long, the client gets its response first: every byte is durable.
+ * Joins finished partial uploads. If the bucket is slow, the client gets its response before the object exists,
+ * because every byte is durable.
  */
 export async function createFinal(
   context: UploadContext,
@@ -79,8 +80,8 @@ async function join(
 
 /**
  * Returns the partial uploads in the order of `fileIds`. All must be finished and belong to the client. The client
- * was told that a piece is complete as soon as all its bytes were durable: until the bucket has the object, it is
- * asked to wait.
+ * was told that a piece is complete as soon as all its bytes were durable: until the bucket has the object, the
+ * client is asked to wait.
  */
 export async function findPartials(
   { db }: Pick<UploadContext, 'db'>,
@@ -98,7 +99,7 @@ export async function findPartials(
       )
     if (!partial.isMade)
       throw notNow(
-        `The bucket has not accepted partial upload ${fileId} yet, although all its bytes have arrived. Ask again.`,
+        `The bucket has not accepted partial upload ${fileId} yet, although all its bytes have arrived. Try again.`,
       )
     return partial
   })

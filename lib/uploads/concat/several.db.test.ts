@@ -113,7 +113,7 @@ describe('concatenation at two required destinations and one best-effort destina
     ['large pieces', [6 * MiB, 9 * MiB + 1, 5 * MiB]],
     ['small ones', [1000, 2 * MiB, 3, 12 * MiB, MiB]],
     ['one without bytes', [0, 6 * MiB]],
-  ])('joins %s to the same object at each', async (_, sizes) => {
+  ])('joins %s into the same object at each destination', async (_, sizes) => {
     const { urls, whole } = await pieces(sizes)
     const made = await join(urls)
     expect(made.status).toBe(201)
@@ -122,7 +122,7 @@ describe('concatenation at two required destinations and one best-effort destina
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('is advertised if the credentials of each allow reading and deleting', async () => {
+  it('is advertised if the credentials of each destination allow reading and deleting', async () => {
     const extensions = async () =>
       (await tusCall({ method: 'OPTIONS', url: client.collection })).headers['tus-extension']
     expect(await extensions()).toContain('concatenation')
@@ -134,7 +134,7 @@ describe('concatenation at two required destinations and one best-effort destina
     await change(sql`may_read = true`, second)
   })
 
-  it('continues without a best-effort destination that is missing a piece, and has the file copied there', async () => {
+  it('continues without a best-effort destination that is missing a piece, and copies the file there later', async () => {
     buckets[2]!.faults.add({ operation: 'PutObject', effect: REFUSED })
     const { urls, whole } = await pieces([6 * MiB, 5 * MiB])
     const url = (await join(urls)).headers.location!
@@ -145,7 +145,7 @@ describe('concatenation at two required destinations and one best-effort destina
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('continues without a best-effort destination that cannot join them', async () => {
+  it('continues without a best-effort destination that cannot join the pieces', async () => {
     const { urls, whole } = await pieces([6 * MiB, 5 * MiB])
     buckets[2]!.faults.add({ operation: 'UploadPartCopy', effect: REFUSED, times: 100 })
     const url = (await join(urls)).headers.location!
@@ -169,7 +169,7 @@ describe('concatenation at two required destinations and one best-effort destina
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('leaves nothing of unjoined pieces at any destination, even an abandoned one', async () => {
+  it('deletes unjoined pieces at every destination, even an abandoned one', async () => {
     buckets[2]!.faults.add({ operation: 'PutObject', effect: REFUSED })
     const { urls } = await pieces([1000, 2000])
     site.clock.advance(hours(7))

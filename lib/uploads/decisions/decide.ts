@@ -20,13 +20,13 @@ import { UNDECIDED, type Verdict } from '../rules/decision.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /**
- * Decides between the last byte and the object. Every byte is durable and the file is `transferring`; the
- * holder of its lease asks the customer's backend, stores the decision and, if it allows the object, creates
- * it under the same lease. If a node dies, its lease expires and the next holder asks again: once an answer
- * is stored, nobody asks again.
+ * Decides, after the last byte, whether a file becomes an object. Every byte is durable and the file is
+ * `transferring`; the holder of its lease asks the customer's backend, stores the decision and, if it allows the
+ * object, creates it under the same lease. If a node dies, its lease expires and the next holder asks again, unless
+ * the answer has been stored.
  */
 
-/** How many files a node asks about in the background, in addition to those with a waiting client. */
+/** How many decisions a node requests at once in the background, in addition to those for waiting clients. */
 const AT_ONCE = 64
 const AT_ONCE_PER_PIPE = 8
 const LAPSED_AT_ONCE = 100
@@ -81,8 +81,8 @@ export async function rejectLapsed(context: UploadContext): Promise<number> {
 const DEFERRED_POLL_MS = 1000
 
 /**
- * For a request with a waiting client: asks, unless another request is already asking, and waits for the decision and
- * then for the object, within limits. Undefined if the file no longer has a record.
+ * For a request with a waiting client: requests the decision, unless another request is already doing so, and waits
+ * for it and then for the object, within limits. Undefined if the file no longer has a record.
  */
 export async function waitForDecision(context: UploadContext, fileId: string): Promise<Standing | undefined> {
   const { db, clock, terms } = context
@@ -104,8 +104,8 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
 }
 
 /**
- * The object may still be created. If nobody has asked yet, the process that received the last bytes may have died
- * before it could.
+ * True while the object may still be created. If no decision has been requested yet, the process that received the
+ * last bytes may have died before requesting it.
  */
 const isOpen = ({ status, state }: Standing): boolean =>
   status === 'transferring' || (status === 'uploading' && state === 'due')
@@ -164,8 +164,8 @@ export function store(
 }
 
 /**
- * A decision from an API call. The same decision may be repeated; one that differs from the stored decision changes
- * nothing.
+ * Stores a decision from an API call. The same decision may be repeated; a decision that differs from the stored one
+ * changes nothing.
  */
 export async function decideByCall(
   context: Storing,

@@ -10,8 +10,8 @@ const BUCKET_MS = minutes(1)
 const GIVE_UP_AFTER_MS = days(7)
 
 /**
- * Deletes what uploads without an object left in their buckets, and the objects of joined partial uploads. The
- * credentials need not allow this: the lifecycle rule deletes the rest. `only` limits it to some files.
+ * Deletes what uploads that ended without an object left in their buckets, and the objects of joined partial uploads.
+ * If the credentials do not allow this, it is left to the bucket's lifecycle rule. `only` limits it to some files.
  */
 export async function clearLeftovers(
   context: Clearing,

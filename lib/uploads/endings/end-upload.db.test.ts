@@ -41,7 +41,7 @@ describe('an upload that ends without an object', () => {
   const cancel = (url: string) =>
     cancelUpload(node.context, { fileId: fileIdOf(url), workspaceId: site.workspaceId })
 
-  it('does not expire if a byte arrived while that was decided', async () => {
+  it('does not expire if a byte arrives while its expiry is being decided', async () => {
     const url = await begun(100)
     site.clock.advance(days(7) + 1)
     const { promise: written, resolve: hasWritten } = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ describe('an upload that ends without an object', () => {
     await renew()
   })
 
-  it('leaves no object that was in flight, if the keys allow deleting', async () => {
+  it('leaves no object that was in flight, if the credentials allow deleting', async () => {
     const whole = randomBytes(1000)
     const url = await client.begin(whole.length)
     const key = `${fileIdOf(url)}/file`
@@ -91,7 +91,7 @@ describe('an upload that ends without an object', () => {
     site.bucket.faults.add({ operation: 'AbortMultipartUpload', times: 100, effect })
     expect(await clearLeftovers(node.context)).toBe(1)
     expect(await clearLeftovers(node.context)).toBe(0)
-    // Soon at first, and then at growing intervals.
+    // Attempts follow soon at first, and then at growing intervals.
     site.clock.advance(minutes(1) + 1000)
     expect(await clearLeftovers(node.context)).toBe(1)
     site.clock.advance(minutes(60))

@@ -26,7 +26,7 @@ import type { UploadContext } from '../upload-context.ts'
 type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
   Partial<Pick<UploadContext, 'database'>>
 
-/** What ending an upload needs, built from the runtime, for callers without an upload context. */
+/** The parts of the runtime that a caller without an upload context needs to end an upload. */
 type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'> & Partial<Pick<Runtime, 'database'>>
 
 export function endingContext(runtime: EndingRuntime): Ending {
@@ -72,20 +72,20 @@ export async function cancelUpload(
       context.database?.recent.note('end', async (db) => ((await again(db)) ? 'made again' : 'is there'))
       return
     }
-    // It ended in the meantime: the same request may have been made twice.
+    // The upload ended in the meantime: the same request may have been made twice.
     status = await readStatus(context.db, upload)
   }
   if (!status) throw new SluiceError('upload_not_found')
   if (status === 'canceled') return
   const words =
     status === 'uploading' || status === 'transferring'
-      ? 'All its bytes have arrived and it is being completed, so it can no longer be canceled.'
-      : `It is already ${status}.`
+      ? 'All bytes of the upload have arrived and it is being completed, so it can no longer be canceled.'
+      : `The upload is already ${status}.`
   throw new SluiceError('conflict', words)
 }
 
 const AT_ONCE = 100
-const PIPE_DELETED = 'Its Pipe was deleted.'
+const PIPE_DELETED = 'The Pipe was deleted.'
 
 /** Cancels a batch of uploads whose Pipe was deleted. Also runs as a sweep, for uploads that a crash left behind. */
 export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promise<number> {
@@ -93,16 +93,15 @@ export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promi
 }
 
 /**
- * A Data Store that was turned off may be switched on again, but earlier uploads still do not continue: their bytes
- * are from the person who lost the account. Uploads that were complete by then are already in that bucket, and become
- * objects.
+ * Earlier uploads do not continue even if the Data Store is switched on again: their bytes are from the person who
+ * lost the account. Uploads whose bytes had all arrived are already in that bucket, and become objects.
  */
 export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {
   const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)
-  return cancelAll(runtime, due, 'Its Data Store was turned off.')
+  return cancelAll(runtime, due, 'The Data Store was turned off.')
 }
 
-/** Used by the deletion of a Pipe, or of an account with its Pipes. */
+/** Cancels all uploads of a Pipe that is being deleted, alone or with its account. */
 export function cancelUploadsOfPipe(runtime: EndingRuntime): (pipeId: string) => Promise<number> {
   return async (pipeId) => {
     let canceled = 0
@@ -158,7 +157,11 @@ export async function takeBackUpload(
   { fileId, destinations }: Pick<Upload, 'fileId' | 'destinations'>,
   refused: { tokenId: string; error: unknown },
 ): Promise<void> {
-  const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
+  const end = {
+    status: 'canceled',
+    reason: 'The creation of the upload was refused.',
+    from: ['uploading'],
+  } as const
   const { effect, blame } = classify(refused.error, 'put')
   const mayBeThere = destinations.some(({ wasPut }) => wasPut) && effect === 'possible'
   const eraseOrEmit = async (tx: Db) => {
@@ -176,7 +179,7 @@ export async function takeBackUpload(
   if (blame === 'client') await countRefusedCreation(context, refused.tokenId).catch(warn)
 }
 
-/** For an upload whose client may not have learned its address: it expires unless it is continued within `withinMs`. */
+/** Lets an upload whose client may not know its address expire unless it is continued within `withinMs`. */
 export function expireSoon(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
   fileId: string,
@@ -186,8 +189,8 @@ export function expireSoon(
 }
 
 /**
- * Invalidates the address of a finished upload. The object and the record stay, since they were delivered. Only the
- * object of a partial upload that was not joined is deleted.
+ * Invalidates the address of a finished upload. The object and the record are kept, because they were delivered. Only
+ * the object of a partial upload that was not joined is deleted.
  */
 export function retireUpload(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,

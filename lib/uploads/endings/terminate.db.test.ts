@@ -37,7 +37,7 @@ describeWithDatabase('DELETE', (database) => {
     await site.close()
   })
 
-  it('succeeds twice when sent twice at once', async () => {
+  it('succeeds both times when sent twice simultaneously', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)

@@ -26,7 +26,7 @@ describe('a failing bucket', () => {
   let site: Site
   let node: Node
   let client: TusClient
-  /** It leaves uploads that the bucket does not immediately accept to the reconciler. */
+  /** A node that leaves an upload to the reconciler unless the bucket accepts it immediately. */
   let impatient: Node
   let hasty: TusClient
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe('a failing bucket', () => {
   })
 
   it.each(['CompleteMultipartUpload', 'PutObject'] as const)(
-    'has the reconciler repeat %s that keeps failing',
+    'lets the reconciler retry a %s that keeps failing',
     async (operation) => {
       const whole = randomBytes(operation === 'PutObject' ? MiB : 9 * MiB)
       const url = await hasty.begin(whole.length)
@@ -140,7 +140,7 @@ describe('a failing bucket', () => {
     },
   )
 
-  it('marks a failing request and its consequences with its X-Request-Id', async () => {
+  it('records the X-Request-Id of a failing request with its consequences', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const whole = randomBytes(20 * MiB)
     const output = await addOutput(database.db, 'http://127.0.0.1:1/', {
@@ -267,7 +267,7 @@ describe('a failing bucket', () => {
   it.each([
     ['an empty file', Buffer.alloc(0)],
     ['a file whose length comes after its bytes', randomBytes(MiB)],
-  ])('has the reconciler repeat %s', async (_, whole) => {
+  ])('lets the reconciler retry %s', async (_, whole) => {
     const url = await (whole.length === 0 ? emptyFile() : fileOfUnknownLength(whole))
     expect(await site.statusOf(url)).toBe('transferring')
     site.bucket.faults.clear()
@@ -300,7 +300,7 @@ describe('a failing bucket', () => {
     expect(await site.statusOf(url)).toBe('failed')
   })
 
-  it('does not store a tail twice if the database had part of it before the bucket failed', async () => {
+  it('does not store a tail twice if part of it was in the database before the bucket failed', async () => {
     const { context } = node
     const url = await client.begin(1000)
     const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }

@@ -64,16 +64,16 @@ async function acknowledgedParts(
 
 export const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
 
-/** A file whose client may know that all its bytes have arrived, while its object is still being created. */
+/** A file whose object is still being created, although its client may already know that all its bytes have arrived. */
 type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: readonly Destination[] }
 
-/** Shorter than a repair's lease, which nobody renews. */
+/** Shorter than the lease taken for the repair, which is not renewed. */
 const COMPLETE_WITHIN_MS = 20_000
 
 /**
  * Remembers how to create the object. A database that was promoted without the last commits may still have the file
- * as unfinished, without its last parts, and its client will not return. If no parts were read, the bucket was not
- * asked for the object.
+ * as unfinished, without its last parts, and its client will not return. If the parts of a required destination were
+ * never read, its bucket was not asked to create the object, so there is nothing to remember.
  */
 export function rememberUnmade(
   context: UploadContext,
@@ -104,13 +104,15 @@ export function rememberUnmade(
     return 'made again'
   }
   database.recent.note('object', again)
-  // If the database has just failed over, this is too late to be among the remembered commits.
+  // If the database has just failed over, the remembered commits have already been restored without this one.
   database.recent.doubt('object', again)
 }
 
 type Place = { destination: Destination; parts: SentPart[] | undefined }
 
-/** A best-effort destination that cannot create it stays without it. */
+/**
+ * Tries to create the object at one destination. A best-effort destination that cannot create it remains without it.
+ */
 async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promise<Look> {
   const { dataStoreId, required, isOpen } = place.destination
   const making = async () => ({ etag: await makeOrFind(unmade, place, signal) })
@@ -120,8 +122,8 @@ async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promis
 }
 
 /**
- * An attempt from before the failover may have created it. Nothing fails here: if the object cannot be created, its
- * client has to act.
+ * An attempt from before the failover may have created the object. No file fails here: if the object cannot be
+ * created, the client has to act.
  */
 async function makeOrFind(
   { bytes, crc32 }: Unmade,

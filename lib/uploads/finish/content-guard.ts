@@ -13,15 +13,15 @@ type Bytes = Pick<PartBuffer, 'bytes' | 'joined'>
 type LastBytes = Bytes & Pick<PartBuffer, 'crc32'>
 
 /**
- * Compares an upload's bytes with its client's declarations: the type with the first bytes, and the checksum with the
- * entire file. Until the type is known to match, the bytes are kept out of every bucket: they are tails, which exist
- * only in the database.
+ * Compares an upload's bytes with its client's declarations: the type with the first bytes, and the checksum with
+ * that of the entire file. Until the type is known to match, the bytes are kept out of every bucket: they are tails,
+ * which exist only in the database.
  */
 export class ContentGuard {
   readonly #context: UploadContext
   readonly #upload: Upload
   readonly #parts: Pick<Parts, 'isAtomic' | 'noteFoundType'>
-  /** For the entire file, declared with this request. */
+  /** The checksum of the entire file, if declared with this request. */
   readonly #crc32: number | undefined
   readonly #fromBytes: number
   #received = Buffer.alloc(0)
@@ -42,7 +42,7 @@ export class ContentGuard {
     this.#isJudging = upload.verifiesContent && this.#fromBytes < HEAD_BYTES
   }
 
-  /** Each piece must be admitted. False if the type is known, or the Pipe does not ask for it. */
+  /** True while each piece has to pass `admits`. False once the type is known, or if the Pipe does not verify it. */
   get isJudging(): boolean {
     return this.#isJudging || this.#mismatched !== undefined
   }
@@ -64,7 +64,9 @@ export class ContentGuard {
     const { declaredType } = this.#upload
     this.#context.metrics.contentVerified.inc({ outcome: 'mismatch' })
     await fail(this.#context, this.#upload, mismatch(this.#mismatched))
-    const declared = `The file was declared as ${declaredType ?? 'of no type'}`
+    const declared = declaredType
+      ? `The file was declared as ${declaredType}`
+      : 'The file was declared without a type'
     throw new SluiceError('type_mismatch', `${declared}, but its content is ${this.#mismatched}.`)
   }
 
@@ -79,7 +81,7 @@ export class ContentGuard {
     if (expected === undefined || !whole) return
     const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
     if (found === expected) return
-    // Some byte changed in transit, and it is unknown which.
+    // At least one byte changed in transit, and it is unknown which.
     await fail(this.#context, this.#upload, CHECKSUM_MISMATCH)
     throw checksumMismatch(expected, found)
   }
@@ -92,8 +94,7 @@ export class ContentGuard {
     const isWhole = this.#fromBytes + this.#received.length < HEAD_BYTES
     if (isWhole && !isEndOfFile) return
     this.#isJudging = false
-    // Only read when needed: otherwise, all of it would be read for each byte from a client that sends single
-    // bytes.
+    // Only read when needed: a client that sends single bytes would otherwise cause one full read for each byte.
     const before = this.#fromBytes > 0 ? await lease.whileHeld(readTail(this.#context, fileId)) : []
     const head = Buffer.concat([...before, this.#received])
     const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })
@@ -129,7 +130,7 @@ export const CHECKSUM_MISMATCH = { reason: 'checksum_mismatch' }
 export function checksumMismatch(expected: number, found: number): SluiceError {
   return new SluiceError(
     'checksum_mismatch',
-    `The file was declared with the crc32 ${hex(expected)}, but the bytes received have ${hex(found)}. No object was created.`,
+    `The file was declared with the crc32 ${hex(expected)}, but the received bytes have the crc32 ${hex(found)}. No object was created.`,
   )
 }
 

@@ -37,7 +37,7 @@ describe('a Data Store that accepts nothing', () => {
   }
   const notReady = [403, 'data_store_not_ready']
 
-  it('accepts no uploads before a successful check, nor after its bucket changed', async () => {
+  it('accepts no uploads before a successful check, or after its bucket changed', async () => {
     await database.db.execute(sql`update data_stores set ready_at = null where id = ${storeId()}`)
     expect(await creation()).toEqual(notReady)
     await checkDataStore(site.runtime, site.actor, site.dataStore.id)
@@ -61,7 +61,7 @@ describe('a Data Store that accepts nothing', () => {
     expect(await creation()).toEqual(notReady)
   })
 
-  it('accepts nothing while it is off, and its uploads in progress are canceled', async () => {
+  it('accepts nothing while it is turned off, and its uploads in progress are canceled', async () => {
     await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
     const url = await client.begin(10)
     const turn = (at: string) =>
@@ -98,7 +98,7 @@ describe('a Data Store that accepts nothing', () => {
       expect(codeOf(refused)).toEqual([503, 'unavailable'])
       expect(refused.headers['retry-after']).toBe('60')
     }
-    // It leaves the database when its part is full.
+    // The tail leaves the database once its part is full.
     expect((await client.patch(first, 2 * MiB, whole.subarray(2 * MiB))).status).toBe(204)
     await Promise.all(node.context.background)
     await node.context.tailCap.refresh()

@@ -19,8 +19,8 @@ type Finished = { offsetBytes: number; state: 'transferring' | FoundAtEach['stat
 
 /**
  * Stores a file whose last byte has arrived. A single-part file uses a single PutObject; any other becomes
- * `transferring` with its last part, and then an object. If the bucket takes long, the client gets its response
- * first: every byte is durable. Throws if the file has failed: its lease is then released.
+ * `transferring` with its last part, and then an object. If the bucket is slow, the client gets its response before
+ * the object exists, because every byte is durable. Throws if the file has failed: its lease is then released.
  */
 export async function finishUpload(
   context: UploadContext,
@@ -35,7 +35,7 @@ export async function finishUpload(
   return putWhole(context, upload, parts, last)
 }
 
-/** For a file that a hook decides on: every byte becomes durable, and nobody asks for the object yet. */
+/** For a file that a hook decides on: makes every byte durable, without requesting the object yet. */
 async function holdForDecision(
   { progress }: Upload,
   parts: Parts,
@@ -141,9 +141,9 @@ async function keepWhole(
 }
 
 /**
- * Puts the object: the tail, if any, and the last bytes. Undefined if the bucket takes too long or has a transient
- * error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the tail has been damaged
- * since.
+ * Sends the object in a single PutObject: the tail, if any, and the last bytes. Undefined if the bucket takes too
+ * long or has a transient error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the
+ * tail has been damaged since.
  */
 async function putObject(
   context: UploadContext,

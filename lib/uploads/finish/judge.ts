@@ -16,14 +16,14 @@ export type Wanted = {
   lease: { readonly signal: AbortSignal }
 }
 
-/** One more attempt to create it. */
+/** An attempt to create the object, perhaps after earlier ones. */
 export type Attempt = Wanted & {
   /** An earlier attempt with an unknown outcome may have created the object. */
   sentBefore: boolean
 }
 
 /** How a file without an object ends. */
-/** `refusedContent`: the actual type of its first bytes, none of which then count. */
+/** `refusedContent`: the actual type of its first bytes, if it was refused because of them. None of them are kept. */
 export type End = { reason: string; certainty?: 'unknown'; refusedContent?: string }
 
 /**
@@ -35,7 +35,7 @@ export type Judged =
   | { kind: 'left'; refusal: unknown; isCertain: boolean }
   | { kind: 'failed'; end: End; error: unknown }
 
-/** Waits for the object to be created. */
+/** Waits for the object to be created, and judges the outcome. */
 export async function judge(
   context: Pick<UploadContext, 'clock' | 'log'>,
   attempt: Attempt,
@@ -49,7 +49,7 @@ export async function judge(
   }
 }
 
-/** The same for an attempt that has already failed. */
+/** Like `judge`, for an attempt that has already failed. */
 export async function judgeFault(
   { clock, log }: Pick<UploadContext, 'clock' | 'log'>,
   attempt: Attempt,
@@ -78,10 +78,7 @@ export async function judgeFault(
   }
 }
 
-/**
- * For an object that already exists. Undefined if it is not the file's, or if the bucket does not allow looking at
- * it.
- */
+/** For an object that already exists. Undefined if it is not the file's object, or cannot be looked up. */
 async function judgeExisting(attempt: Attempt): Promise<Stored | undefined> {
   const object = await lookUp(attempt)
   return object !== 'unknown' && object?.bytes === attempt.lengthBytes ? { found: object! } : undefined
@@ -96,10 +93,13 @@ export async function judgeByLookingUp(wanted: Wanted, fault: unknown): Promise<
   return judgeFound(wanted, await lookUp(wanted), IF_DROPPED, errorForClient(fault))
 }
 
-/** After the last attempt. Regardless of the bucket's response, an earlier attempt may have created the object. */
+/**
+ * Judges the outcome after the last attempt. Regardless of the bucket's response, an earlier attempt may have created
+ * the object.
+ */
 export async function judgeAtLast(attempt: Attempt): Promise<Judged> {
   if (!attempt.sentBefore) return judgeFound(attempt, undefined, LATE, undefined)
-  // Only silence from the bucket ends it as unknown: if the ledger cannot record the result, it is tried again.
+  // The outcome is unknown only if the bucket does not respond. A fault in the ledger causes another attempt.
   const found = await lookUp(attempt).catch(() => 'unknown' as const)
   return judgeFound(attempt, found, LATE, undefined)
 }

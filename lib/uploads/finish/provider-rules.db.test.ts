@@ -22,7 +22,7 @@ describe('a bucket with its own rules', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Node
-  /** Leaves uploads that the bucket does not immediately accept to the reconciler. */
+  /** A node that leaves an upload to the reconciler unless the bucket accepts it immediately. */
   let hasty: Node
   let token: string
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe('a bucket with its own rules', () => {
     site.clock.advance(minutes(1))
     while ((await statusOf(url)) === 'transferring') await reconcileUploads(node.context)
   }
-  /** Pieces do not have to follow these rules. */
+  /** The rules are added once the pieces are uploaded, so they only apply to the join. */
   const join = async (sizes: number[], rules: readonly RuleName[] = []) => {
     const pieces = sizes.map((size) => randomBytes(size))
     const partial = async (bytes: Buffer) =>
@@ -126,7 +126,7 @@ describe('a bucket with its own rules', () => {
       expect(await statusOf(url)).toBe('uploading')
     })
 
-    it('offers no concatenation, since it cannot copy parts; others do once their check found that they can', async () => {
+    it('offers no concatenation, because it cannot copy parts; other buckets do once a check has found that they can', async () => {
       const { collection: url } = clientOf(node)
       const offered = async () => (await tusCall({ method: 'OPTIONS', url })).headers['tus-extension']
       for (const provider of ['hetzner', 'ovh', 'oracle', 'alibaba', 'other', 'gcs'] as const) {
@@ -142,7 +142,7 @@ describe('a bucket with its own rules', () => {
   })
 
   describe('AWS', () => {
-    it('copies small pieces entirely, since it copies no ranges of them', async () => {
+    it('copies small pieces as entire objects, because it cannot copy ranges of them', async () => {
       await bucketOf('aws', { rules: ['minimum-copy-source'] })
       await join([10 * MB, 10 * MB, 10 * MB].map((bytes) => Math.ceil(bytes / 3)))
       await join([5 * MiB, 5 * MiB, 6 * MiB])
@@ -181,7 +181,7 @@ describe('a bucket with its own rules', () => {
       },
     )
 
-    it('from before 2025 gets a checksum for each part if the check found that it must', async () => {
+    it('from before 2025 gets a checksum for each part if the check found that it requires one', async () => {
       const rules = ['no-full-object-checksum'] as const
       await bucketOf('minio', { found: { fullObjectCrc32: false }, rules })
       const bytes = randomBytes(20 * MiB)
@@ -189,7 +189,7 @@ describe('a bucket with its own rules', () => {
     })
   })
 
-  it('has file names within its limit', async () => {
+  it('gets keys whose segments stay within its limit', async () => {
     await bucketOf('minio', { rules: ['short-segments'] })
     const template = (text: string) =>
       database.db.execute(sql`update pipes set key_template = ${text} where id = ${site.pipe.id}`)
@@ -248,7 +248,7 @@ describe('a bucket with its own rules', () => {
       })
     })
 
-    it('has delivered nothing with a 200 without a result', async () => {
+    it('counts as having delivered nothing if a 200 has no result', async () => {
       await bucketOf('minio', { rules: ['complete-without-result'] })
       const bytes = randomBytes(9 * MiB)
       const { url } = await send(bytes)
@@ -258,7 +258,7 @@ describe('a bucket with its own rules', () => {
       await expectObject(url, bytes)
     })
 
-    it("has stored nothing if a proxy's page responds", async () => {
+    it('counts as having stored nothing if a proxy responds with its own page', async () => {
       await bucketOf('minio', { rules: ['html-answers'] })
       const bytes = randomBytes(MiB)
       const { url } = await send(bytes, { at: hasty })
@@ -291,7 +291,7 @@ describe('a bucket with its own rules', () => {
     expect(await fileOf(url)).toMatchObject({
       status: 'expired',
       failureReason: expect.stringMatching(
-        /^It was not finished within 23 hours of its start; the bucket deletes/,
+        /^The upload was not finished within 23 hours of its start; the bucket deletes/,
       ),
     })
   })

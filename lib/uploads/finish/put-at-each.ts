@@ -15,9 +15,9 @@ import { type Outcome, settleSeveral, type Try } from './settle.ts'
 type Put = { destination: Destination; storing: Promise<Extract<Stored, { delivered: unknown }>> }
 
 /**
- * Stores a single-part file with a PutObject at each of its destinations, from one buffer. The required ones decide;
- * the others may use the buffer a little longer. Undefined if a required bucket takes too long or has a transient
- * error.
+ * Stores a single-part file with a PutObject at each of its destinations, from one buffer. The required destinations
+ * determine the outcome; the others may use the buffer a little longer. Undefined if a required bucket takes too long
+ * or has a transient error.
  */
 export async function putAtEach(
   context: UploadContext,
@@ -104,7 +104,7 @@ function record(
   return parts.recordWhole({ offsetBytes: toBytes, crc32 }, () => lease.whileHeld(recording()))
 }
 
-/** The best-effort destinations, as they continue. */
+/** The attempts at best-effort destinations, which may continue after the required ones have finished. */
 function triesOf(
   context: UploadContext,
   { fileId, lease, progress }: Upload,

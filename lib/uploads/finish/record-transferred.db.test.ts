@@ -31,7 +31,7 @@ describe('a transferred file', () => {
     await turn()
     releaseMemory()
     expect(requests).toHaveLength(FILES)
-    // The last turn of the event loop may have left one on the stack.
+    // The last turn of the event loop may have left a reference on the stack.
     expect(requests.filter((request) => request.deref()).length).toBeLessThan(FILES / 4)
   })
 })

@@ -48,12 +48,12 @@ export async function recordTransferred(
         : await markTransferred(tx, lease, object.delivered, clock.now())
     if (!marked) return false
     if ('also' in object) await object.also?.(tx)
-    // The pieces of a final upload, if its join succeeded without a response.
+    // For a final upload whose join succeeded without a response, this discards the pieces.
     if ('found' in object) await discardPartials(tx, lease.fileId, clock.now())
     await emitEvents(tx, lease.fileId)
     return true
   }
-  // A database that has just taken over may refuse it, or go down before it responds.
+  // A database that has just taken over may refuse the statement, or go down before it responds.
   const doubt = () => database?.recent.doubt('end', again)
   const recording = span('ledger transferred', () =>
     'whole' in stored ? stored.whole() : db.transaction((tx) => record(tx, stored)),
@@ -74,8 +74,8 @@ export async function recordTransferred(
 }
 
 /**
- * The same for a file with several destinations, whose statuses decide its own. Their objects are already recorded.
- * False if the lease was lost, or a destination is still pending.
+ * Like `recordTransferred`, for a file with several destinations, whose statuses determine the file's status. Their
+ * objects are already recorded. False if the lease was lost, or a destination is still pending.
  */
 export async function recordSeveral(context: Ledger, lease: Freed): Promise<FoundAtEach['status'] | false> {
   const { db, clock, emitEvents, metrics, database } = context
@@ -110,8 +110,8 @@ function foundAt({
 }
 
 /**
- * The same for an object copied to a destination that was missing it. Its file had already ended, and becomes
- * transferred, with another event, once no destination is missing it. False if the claim was lost.
+ * Like `recordTransferred`, for an object copied to a destination that was missing it. The file had already ended. It
+ * becomes transferred, with another event, once no destination is missing the object. False if the claim was lost.
  */
 export async function recordCopied(
   { db, clock, emitRepaired }: Pick<UploadContext, 'db' | 'clock' | 'emitRepaired'>,
@@ -149,8 +149,9 @@ const etagOf = (stored: Stored): string | null =>
   'found' in stored ? stored.found.etag : 'delivered' in stored ? stored.delivered.etag : stored.etag
 
 /**
- * The object exists, but a database that was promoted without the last commits does not know. The returned function
- * is kept for minutes: it must not refer to the request, or its sockets and buffers would be kept with it.
+ * Records the object in a database that was promoted without the last commits, and does not know that it exists. The
+ * returned function is kept for minutes: it must not refer to the request, or its sockets and buffers would be kept
+ * with it.
  */
 function findAgain(
   { database: _, ...context }: Ledger,

@@ -12,11 +12,11 @@ import { fail, type Outcome, settleByLookingUp } from './settle.ts'
 type Recovered = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
 
 /**
- * Ends a request in which a part could not be made durable. Confirmed bytes stay, and nothing after the fault counts.
- * After a transient bucket error, the part is stored as a tail: if it was the last one, every byte is durable, and
- * the object is created later; if not, the client continues after it. For an uncommitted atomic request, nothing is
- * stored. If the object turns out to exist, the file is transferred. Otherwise this throws the error for the client.
- * Without `mayFinish`, the upload continues, whatever its length.
+ * Ends a request in which a part could not be made durable. Confirmed bytes are kept, and bytes after the fault are
+ * not. After a transient bucket error, the part is stored as a tail: if it was the last one, every byte is durable,
+ * and the object is created later; if not, the client continues after it. For an uncommitted atomic request, nothing
+ * is stored. If the object turns out to exist, the file is transferred. Otherwise this throws the error for the
+ * client. Without `mayFinish`, the upload continues, whatever its length.
  */
 export async function recoverFromFault(
   context: UploadContext,
@@ -25,7 +25,7 @@ export async function recoverFromFault(
   { fault, mayFinish }: { fault: unknown; mayFinish: boolean },
 ): Promise<Recovered> {
   const { lease, destinations, progress } = upload
-  // If nothing was sent as a part, the failure was a single PutObject.
+  // If no part was sent, the failed request was a single PutObject.
   const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
   const step = hasParts ? 'part' : 'put'
   const { verdict } = classify(fault, step)
@@ -53,7 +53,7 @@ export async function recoverFromFault(
   throw errorForClient(error)
 }
 
-/** The bucket no longer has a multipart upload. */
+/** Called if the bucket no longer has a multipart upload. */
 async function lookUp(context: UploadContext, upload: Upload, fault: unknown): Promise<Outcome> {
   const { fileId, lease, destinations, progress } = upload
   if (destinations.length > 1) return settleByLookingUpAtEach(context, upload, fault)
@@ -122,7 +122,7 @@ export async function settleByLookingUpAtEach(
     : { kind: 'left' }
 }
 
-/** A best-effort destination that does not respond has no say. */
+/** A best-effort destination that does not respond has no influence on the outcome. */
 async function lookAt(
   destination: Destination,
   { fileId, lease, lengthBytes }: { fileId: string; lease: Upload['lease']; lengthBytes: number | null },

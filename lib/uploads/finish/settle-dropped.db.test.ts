@@ -35,7 +35,7 @@ describe("an upload whose object was created after the database's state", () => 
 
   const maySetRead = (may: boolean) =>
     database.db.execute(sql`update data_stores set may_read = ${may}, updated_at = clock_timestamp()`)
-  /** A file's rows as a dump contains them, taken now, to be restored later. */
+  /** Saves a file's rows as a dump would, to be restored later. */
   const dump = async (url: string) => {
     const { db } = database
     const id = fileIdOf(url)
@@ -119,7 +119,7 @@ describe("an upload whose object was created after the database's state", () => 
     expect((await showFile(site.runtime, site.actor, fileIdOf(url))).failureReason).toContain('has dropped')
   })
 
-  it('fails as unknown if the keys cannot see whether there is an object', async () => {
+  it('fails as unknown if the credentials cannot show whether there is an object', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -131,7 +131,7 @@ describe("an upload whose object was created after the database's state", () => 
     expect(await site.bucket.objects()).toContain(`${fileIdOf(url)}/file`)
   })
 
-  it('fails as unknown, with the key to look for, if the keys may not read', async () => {
+  it('fails as unknown, with the key to look for, if the credentials do not allow reading', async () => {
     await maySetRead(false)
     const { url, rest } = await restored()
     expect((await client.patch(url, 8 * MiB, rest)).status).toBe(502)

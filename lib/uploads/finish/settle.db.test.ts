@@ -101,7 +101,7 @@ describe('the consequences of a fault', () => {
     ['PutObject', MiB],
     ['UploadPart', 9 * MiB],
   ] as const)(
-    'a permanently rejected %s by the reconciler fails the file immediately',
+    'a %s from the reconciler that is permanently rejected fails the file immediately',
     async (operation, bytes) => {
       const { url } = await leftInTail(bytes)
       site.bucket.faults.add({ operation, effect: REJECTED })
@@ -127,7 +127,7 @@ describe('the consequences of a fault', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
-  it('does not take a refused Complete for a successful one when the parts are dropped', async () => {
+  it('does not mistake a refused Complete for a successful one when the parts are dropped', async () => {
     const url = await client.begin(9 * MiB)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: DENIED })
     expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { fail } from './settle.ts'
 
-it('leaves no lease to renew when failing the file fails', async () => {
+it('leaves no lease to renew if the failure of the file cannot be recorded', async () => {
   let isHeld = true
   const lease = { fileId: 'a file', fence: 1, forget: () => (isHeld = false) }
   const db = { transaction: () => Promise.reject(new Error('the database is away')) }

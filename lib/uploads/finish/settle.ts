@@ -14,7 +14,7 @@ import { deliveredOf, recordSeveral, recordTransferred } from './record-transfer
 
 /**
  * The outcome of an attempt. `left`: nothing is decided, and there will be another attempt. `lagging`: every required
- * destination has the object, and the best-effort ones have a little longer.
+ * destination has the object, and the best-effort destinations get a little more time.
  */
 export type Outcome =
   | { kind: 'transferred'; status: FoundAtEach['status'] }
@@ -35,8 +35,8 @@ export async function settleByLookingUp(
 }
 
 /**
- * Records an attempt's outcome for a file with one destination. It is transferred, failed, or left for another
- * attempt. The lease is released in each case.
+ * Records an attempt's outcome for a file with one destination. The file is transferred, failed, or left for another
+ * attempt. The lease is always released.
  */
 export async function recordOutcome(
   context: Ledger,
@@ -100,7 +100,7 @@ export async function fail(
   }
 }
 
-/** Where to create an object. */
+/** A destination where the object has to be created. */
 export type ObjectPlace = Wanted['destination'] & Pick<Destination, 'dataStoreId' | 'required'>
 
 /** A file whose bytes are all durable, with the destinations that have no object yet. */
@@ -115,7 +115,7 @@ export type Unsettled<Place extends ObjectPlace> = {
   destinations: readonly Place[]
 }
 
-/** Makes one attempt at each of these destinations, and records the outcome. The lease is released in each case. */
+/** Makes one attempt at each of these destinations, and records the outcome. The lease is always released. */
 export async function settleFile<Place extends ObjectPlace>(
   context: UploadContext,
   { destinations, hasOneDestination, ...file }: Unsettled<Place>,
@@ -143,8 +143,8 @@ export type Try = {
 
 /**
  * For a file with several destinations: waits for the objects, and records each as it is created. The required
- * destinations decide, and the others have a little longer. The file's status then follows from theirs, and the lease
- * is released.
+ * destinations determine the outcome, and the others get a little more time. The file's status then follows from
+ * theirs, and the lease is released.
  */
 export async function settleSeveral(
   context: UploadContext,
@@ -159,7 +159,7 @@ export async function settleSeveral(
   const others = bestEffort.map((one) => settling(one).finally(() => lagging.delete(one)))
   const required = tries.filter(({ destination }) => destination.required)
   const judged = await Promise.all(required.map(settling))
-  // An object that is being created now would stay behind if the file failed before that.
+  // If the file failed first, an object that is still being created would be left behind.
   if (judged.some(({ kind }) => kind === 'failed')) await within(context.terms.trailMs, Promise.all(others))
   const decided = await decide(context, file, required, judged)
   if (decided) {

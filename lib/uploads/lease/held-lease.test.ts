@@ -48,7 +48,7 @@ it('is not set back by a late response to an older renewal', () => {
   expect(lease.signal.aborted).toBe(false)
 })
 
-it('is released once in this process, even if the database was not informed', async () => {
+it('is released only once in this process, even if the database could not be updated', async () => {
   const released: string[] = []
   const lease = leaseBy(() => 1000, {
     forget: () => void released.push('here'),

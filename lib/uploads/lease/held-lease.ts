@@ -8,7 +8,7 @@ import type { UploadTerms } from '../rules/upload-terms.ts'
 export type Lease = Fenced & {
   /** Aborted when the lease is lost or could not be renewed in time. */
   readonly signal: AbortSignal
-  /** Another request is waiting for it. */
+  /** Another request is waiting for the lease. */
   readonly wanted: boolean
   /** Throws if the lease has expired; called before every bucket request. */
   assertHeld(): void
@@ -29,7 +29,7 @@ export type Lease = Fenced & {
 type LeasedBody = {
   /** The body takes effect entirely or not at all, so the holder may finish it, within limits. */
   atomic: boolean
-  /** No bytes arrive because this process has paused reading. */
+  /** True if no bytes arrive because this process has paused reading. */
   waitsForUs(): boolean
 }
 
@@ -50,9 +50,9 @@ type Holder = { stop(why: StopReason): void; body: LeasedBody }
 
 type State =
   | { kind: 'held' }
-  /** The holder must stop, but may continue until its turn is over. */
+  /** The holder has been asked to stop, but may continue until its turn is over. */
   | { kind: 'asked'; why: StopReason; sinceMs: number }
-  /** The holder has been notified. */
+  /** The holder has been told to stop. */
   | { kind: 'stopped'; why: StopReason }
   /** This process no longer holds the lease. */
   | { kind: 'over'; wasWanted: boolean }
@@ -158,7 +158,7 @@ export class HeldLease implements Lease {
     this.#lost.abort(lostLease())
   }
 
-  /** Loses the lease if it has expired. */
+  /** Marks the lease as lost if it has expired. */
   watch(): void {
     if (this.#deps.clock.now() >= this.#untilMs) this.lose()
   }
@@ -184,7 +184,7 @@ export class HeldLease implements Lease {
     this.#deps.forget(this)
   }
 
-  /** Earlier than in the database, so that nothing is sent or written just before the lease expires. */
+  /** This is earlier than in the database, so that nothing is sent or written just before the lease expires there. */
   #lastsUntilMs(sinceMs: number): number {
     const { leaseMs, marginMs } = this.#deps.terms
     return sinceMs + leaseMs - marginMs

@@ -46,7 +46,7 @@ describeWithDatabase('a lease', (database) => {
     await db.transaction(async (tx) => {
       const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
       await stageTail(tx, { ...claim, fileId, fence }, { offsetBytes: 0, tail })
-      // Its commit takes longer than the lease lasts.
+      // The commit takes longer than the lease lasts.
       const look = sql`select lease_until < now() as over from files where id = ${fileId}::uuid`
       await expect.poll(async () => (await rows<{ over: boolean }>(db, look))[0]!.over).toBe(true)
       taking = takeLease(db, newClaim(60_000), file)
@@ -58,7 +58,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is not lost if released during a renewal, but if taken over or if the upload ends', async () => {
+  it('is not lost if released during a renewal, but is lost if it is taken over or the upload ends', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)
@@ -79,7 +79,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('forgotten by a failover writes nothing, although its fence was issued again', async () => {
+  it('that a failover has erased allows no writes, although its fence was issued again', async () => {
     const site = await createSite(database())
     const [node, other] = [await serveUploads(site.runtime), await serveUploads(site.runtime)]
     const { db, leases, clock } = node.context
@@ -117,7 +117,7 @@ describeWithDatabase('a lease', (database) => {
     expect(await look()).toEqual(before)
     expect([...(await renewLeases(db, [forgotten], 60_000))]).toEqual([])
 
-    // The same node now takes it once more: its two acquisitions are separate, in the database and in its memory.
+    // The same node takes the lease again. The two acquisitions are distinct, in the database and in memory.
     await forgetTaking()
     const again = (await leases.take(file))!.lease
     expect([again.fence, forgotten.signal.aborted]).toEqual([forgotten.fence, true])
@@ -262,7 +262,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is requested until a holder that does not know yet that it holds it releases it', async () => {
+  it('is requested repeatedly, until a holder that did not know yet that it holds the lease releases it', async () => {
     const site = await createSite(database())
     const { context, url: base, close } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })

@@ -28,7 +28,7 @@ type Deps = {
 }
 
 type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefined }
-/** Any node's lease, as its row shows it. */
+/** A lease of any node, as the file's row shows it. */
 type Known = Omit<Fenced, 'claim'>
 type TakenHere = Taken & { lease: Lease }
 
@@ -71,12 +71,14 @@ export class Leases {
     })
   }
 
-  /** For a statement that takes a lease along with something else. */
+  /** Creates a claim for a statement that does more than take a lease. */
   newClaim(): Claim {
     return newClaim(this.#deps.terms.leaseMs)
   }
 
-  /** Remembers the claim if the database goes down: the lease may have been taken, and only the response lost. */
+  /**
+   * Remembers the claim if the database goes down, because the lease may have been taken and only the response lost.
+   */
   async taking<Result>(fileId: string, { claim }: Claim, work: Promise<Result>): Promise<Result> {
     try {
       return await work
@@ -96,7 +98,7 @@ export class Leases {
       forget: (over) => this.#forget(over),
       releaseRow: (end: Release) => releaseLease({ db: database.db, clock }, fenced, end),
     })
-    // The database granted it twice: this process's earlier lease is lost.
+    // If the database has granted the lease twice, this process's earlier lease is lost.
     this.#held.get(fileId)?.lose()
     this.#held.set(fileId, lease)
     if (this.#isDraining) lease.askToStop('draining')
@@ -114,8 +116,8 @@ export class Leases {
   }
 
   /**
-   * A different server has taken over: it may be missing commits that this process's writers rely on, and may still
-   * have leases they have released.
+   * Called when a different database server has taken over. It may be missing commits that this process's writers
+   * rely on, and may still have leases that they have released.
    */
   async dropAll(db: Db): Promise<void> {
     this.#lost.push(...this.#held.values())
@@ -136,7 +138,10 @@ export class Leases {
     this.#unlisten = await this.#deps.database.listen(LEASE_CHANNEL, (text) => this.#onNotification(text))
   }
 
-  /** Either a file is free, or its holder should stop. Null means that notifications may have been lost. */
+  /**
+   * Handles a notification that a file is free, or that its holder should stop. Null means that notifications may
+   * have been lost.
+   */
   #onNotification(text: string | null): void {
     const [kind, fileId = '', fence] = text?.split(':') ?? []
     const lease = this.#held.get(fileId)
@@ -173,7 +178,7 @@ export class Leases {
     }
   }
 
-  /** Repeated on every poll, since the holder may have missed an earlier request. */
+  /** Repeated on every poll, because the holder may have missed an earlier request. */
   async #askHolder({ fileId, fence }: Known): Promise<void> {
     const here = this.#held.get(fileId)
     if (here?.fence === fence) return here.askToStop('preempted')
@@ -232,7 +237,7 @@ export async function withLease<Result>(
 const takeIdle = (db: Db, claim: Claim, fileId: string) =>
   takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
 
-/** Requests waiting for a file to become free. A notification or a timeout wakes each one. */
+/** Requests waiting for a file to become free. A notification or a timeout wakes each of them. */
 export class WakeUps {
   readonly #waiting = new Map<string, Set<() => void>>()
 
@@ -260,7 +265,8 @@ export class WakeUps {
 }
 
 /**
- * This node's requests that are waiting for a lease. The offset only includes their bytes after they have held it.
+ * This node's requests that are waiting for a lease. Their bytes only count toward the offset once they have held the
+ * lease.
  */
 export class IncomingRequests {
   readonly #incoming = new Map<string, Set<Promise<void>>>()

@@ -14,8 +14,9 @@ import { currentOffset } from './offsets.ts'
 type Held = Fenced & { everBound: EverBound }
 
 /**
- * Ends the leases of a process whose writers have stopped, including finished ones whose release was lost. A writer's
- * requests may still arrive, so its part numbers are bound again, even if the acquisition of its lease was lost.
+ * Ends the leases of a process whose writers have stopped, including leases of finished writers whose release was
+ * lost. A writer's requests may still arrive, so its part numbers are bound again, even if the acquisition of its
+ * lease was lost.
  */
 export async function dropLeases(
   db: Db,
@@ -43,7 +44,7 @@ export async function dropLeases(
   )
 }
 
-/** Takes the lease on a file that nobody is writing, also if only its object was missing. */
+/** Takes the lease on a file that nobody is writing, even if only its object was missing. */
 export async function takeForRepair(
   db: Db,
   claim: Claim,
@@ -58,18 +59,18 @@ export async function takeForRepair(
   return row
 }
 
-/** A client has its address. */
+/** Restores the record of an upload whose address a client already has. */
 export async function createAgain(
   deps: Parameters<typeof insertsUploads>[0],
   { first: _, upload, ...insertion }: Insertion,
 ): Promise<'made again' | 'is there'> {
   if (await currentOffset(deps.db, upload.fileId)) return 'is there'
-  // Its token allowed it.
+  // The token allowed the upload when it was first created.
   await insertsUploads(deps)({ ...insertion, upload: { ...upload, maxFiles: null } })
   return 'made again'
 }
 
-/** Objects created after a backup, which a restored database may not know. */
+/** The functions below are for objects that were created after a backup, which a restored database may not know. */
 
 /**
  * For a restored database: drops expired leases. When a leased upload ends, the object its writer may have created is
@@ -87,7 +88,7 @@ export async function dropLapsedLeases(db: Db): Promise<number> {
 export type Unfinished = {
   id: string
   lengthBytes: number
-  /** Required ones first. */
+  /** The required destinations come first. */
   destinations: readonly { key: string; required: boolean; dataStore: SealedDataStore }[]
 }
 

@@ -5,7 +5,8 @@ import type { Batch } from '../rules/batch.ts'
 
 /**
  * Call this first in the transaction that creates files. It creates missing batches, and keeps all of them open until
- * the commit: sealing a batch waits for those who are adding to it, so that a sealed batch gets no more files.
+ * the commit: sealing a batch waits for transactions that are adding to it, so that a sealed batch gets no more
+ * files.
  */
 export async function joinBatches(
   tx: Db,

@@ -38,7 +38,7 @@ export type ClaimedDestination = {
   key: string
   multipartId: string | null
   required: boolean
-  /** It has no object yet, and has not been abandoned. */
+  /** The destination has no object yet, and has not been abandoned. */
   isOpen: boolean
   dataStore: SealedDataStore
 }
@@ -106,7 +106,7 @@ const DESTINATIONS = sql`(select json_agg(json_build_object('position', coalesce
       'dataStore', ${sealedDataStoreColumn()}) order by d.position)
     from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.id)`
 
-/** For a row `c` of `files`, with `sent_before` and `last_attempt_at`. */
+/** The columns of a claimed file, for a row `c` of `files` with `sent_before` and `last_attempt_at`. */
 export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", c.declared_crc32 as "declaredCrc32", ${DESTINATIONS} as destinations,
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce((select d.decided_at from file_decisions d
@@ -116,7 +116,8 @@ export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.l
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"`
 
 /**
- * A row of `files f` whose length was declared after the last byte, before the process died or the bucket refused.
+ * True for a row of `files f` whose length was declared after the last byte, before the process died or the bucket
+ * refused.
  */
 export const hasAllBytes = sql`(f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})`
 

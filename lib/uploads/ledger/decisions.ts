@@ -7,8 +7,8 @@ import { type Fenced, heldBy, isFree, newClaim, taken } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
 
 /**
- * The `before_complete` hook's decisions: one row for each file; the first to write it wins. A deferral is
- * replaced once. `files.decision` has the state, so that a file without a decision needs no look-up.
+ * The `before_complete` hook's decisions. Each file has one row, and the first to write it wins. A deferral is
+ * replaced once. `files.decision` has the state, so that a file without a decision requires no look-up.
  */
 
 /** For a row `f` of `files`, as a column of type `FileDecision | null`. */
@@ -18,7 +18,7 @@ export const DECISION = sql`case when f.decision is not null then (
 
 const at = (nowMs: number): SQL => sql`${new Date(nowMs).toISOString()}::timestamptz`
 
-/** With the Pipe whose hook is asked. */
+/** A claimed file, with the Pipe whose hook is asked. */
 export type Undecided = Claimed & { pipeId: string }
 
 type ClaimLimits = {
@@ -29,8 +29,8 @@ type ClaimLimits = {
 }
 
 /**
- * Takes the lease on one file whose hook is to be asked, unless someone is already asking. Its client is waiting, so it
- * considers the file complete, even if its protocol lets clients declare that after the last byte.
+ * Takes the lease on one file whose hook has to be asked, unless someone is already asking. Its client is waiting, so
+ * it considers the file complete, even if its protocol lets clients declare that after the last byte.
  */
 export async function claimOneUndecided(
   db: Db,
@@ -44,7 +44,8 @@ export async function claimOneUndecided(
 }
 
 /**
- * The same for the oldest files. No Pipe gets more than its share, so a hanging receiver does not delay the others.
+ * Like `claimOneUndecided`, for the oldest files. No Pipe gets more than its share, so a hanging receiver does not
+ * delay the others.
  */
 export function claimUndecided(
   db: Db,
@@ -83,11 +84,11 @@ function claim(db: Db, leaseMs: number, due: SQL, nowMs: number): Promise<Undeci
   )
 }
 
-/** The process that asked, while it holds the lease and no other decision has been made. */
+/** True for the process that asked, while it holds the lease and no other decision has been made. */
 export const isAskedBy = (lease: Fenced): SQL => sql`decision = 'asked' and ${heldBy(lease)}`
-/** An API call may arrive before the receiver's own response. */
+/** `asked` is included because an API call may arrive before the receiver's response. */
 export const IS_OPEN: SQL = sql`decision in ('asked', 'deferred')`
-/** Nobody decided in time. */
+/** True for a file that was not decided on in time. */
 export const isLapsed = (
   nowMs: number,
 ): SQL => sql`decision = 'deferred' and exists (select from file_decisions d

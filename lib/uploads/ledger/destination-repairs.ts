@@ -12,13 +12,13 @@ import type { Delivered } from './transferred.ts'
 /**
  * Repairs: objects copied to a best-effort destination that is missing them. `repair_at` is set while there will be
  * another attempt. Each attempt has a claim that every statement names, so a worker that was presumed dead changes
- * nothing here. It changes nothing in the bucket either, since a part number always has the same range of the same
- * bytes.
+ * nothing here. It changes nothing in the bucket either, because a part number always stands for the same range of
+ * the same bytes.
  */
 export type RepairClaim = { fileId: string; dataStoreId: string; claim: string }
 
 export type Repair = RepairClaim & {
-  /** Attempts that copied nothing. */
+  /** The number of attempts that copied nothing. */
   failures: number
   /** When this attempt was due. */
   dueAt: string
@@ -29,7 +29,7 @@ export type Repair = RepairClaim & {
   /** Null for a file that was found after a restore, whose bytes were not all seen. */
   crc32: number | null
   multipartId: string | null
-  /** The multipart upload was abandoned and is to be aborted. */
+  /** True if the multipart upload was abandoned and has to be aborted. */
   abortPending: boolean
   dataStore: SealedDataStore
   /** The destinations that have the object and can be read, in order. */
@@ -112,7 +112,7 @@ export async function renewRepair(db: Db, repair: RepairClaim, leaseMs: number):
   return renewed.length > 0
 }
 
-/** The abandoned multipart upload is aborted, or cannot be. False if the claim was lost. */
+/** Records that the abandoned multipart upload was aborted, or cannot be. False if the claim was lost. */
 export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolean> {
   const cleared = await rows(
     db,
@@ -127,7 +127,7 @@ export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolea
   return cleared.length > 0
 }
 
-/** False if the claim was lost: the multipart upload is then orphaned. */
+/** Records the multipart upload. False if the claim was lost: the multipart upload is then orphaned. */
 export async function recordRepairMultipart(
   db: Db,
   repair: RepairClaim,
@@ -180,7 +180,7 @@ export type FailedAttempt = {
 }
 
 /**
- * Copied parts stay for the next attempt, unless it starts over or there is none: they are then cleared. If someone
+ * Copied parts are kept for the next attempt. If it starts over or there is none, they are cleared. If someone
  * requested a repair in the meantime, that attempt is next.
  */
 export async function recordFailedAttempt(
@@ -216,7 +216,10 @@ export async function recordFailedAttempt(
   )
 }
 
-/** The node is stopping: another node continues immediately, and this does not count as an attempt. */
+/**
+ * Releases the claim of a node that is stopping. Another node continues immediately, and this does not count as an
+ * attempt.
+ */
 export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void> {
   await rows(
     db,
@@ -225,8 +228,8 @@ export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void>
 }
 
 /**
- * The object exists. Returns the states of the file's destinations, with the file locked; undefined if the claim was
- * lost.
+ * Records that the object exists. Returns the states of the file's destinations, with the file locked; undefined if
+ * the claim was lost.
  */
 export async function recordRepaired(
   tx: Db,
@@ -260,7 +263,7 @@ export async function recordRepaired(
   )
 }
 
-/** Every destination has the object now. */
+/** Marks a file as transferred once every destination has the object. */
 export async function markRepaired(tx: Db, fileId: string): Promise<void> {
   await rows(tx, sql`update files set status = 'transferred' where id = ${fileId}::uuid`)
 }

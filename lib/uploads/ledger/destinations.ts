@@ -20,7 +20,7 @@ export type DestinationRow = {
   etag: string | null
   reason: DestinationReason | null
   detail: string | null
-  /** Covers the entire file. */
+  /** The length of the entire file. */
   lengthBytes: number
   crc32: number
 }
@@ -31,8 +31,8 @@ type At = { fileId: string; dataStoreId: string }
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**
- * Abandons a best-effort destination. It needs no lease: nothing else about the file changes. A late PutObject brings
- * the same bytes as a repair, so only a multipart upload is cleared.
+ * Abandons a best-effort destination. It needs no lease: nothing else about the file changes. A late PutObject
+ * contains the same bytes as a repair, so only a multipart upload is cleared.
  */
 export async function recordDestinationFailure(
   db: Db,
@@ -57,7 +57,10 @@ export async function recordDestinationFailure(
   )
 }
 
-/** The object exists at one destination. False if the lease was lost, or the destination has been abandoned. */
+/**
+ * Records that the object exists at one destination. False if the lease was lost, or the destination has been
+ * abandoned.
+ */
 export async function recordDelivery(
   db: Db,
   lease: Fenced,
@@ -80,8 +83,9 @@ export async function recordDelivery(
 export type Delivery = Delivered & { dataStoreId: string }
 
 /**
- * A PutObject of the entire file has succeeded at each of these destinations. The offset moves in the same
- * transaction, so the bytes are stored nowhere else: a destination that is missing them can only get a copy.
+ * Records that a PutObject of the entire file succeeded at each of these destinations. The offset moves in the same
+ * transaction, so the bytes are stored nowhere else: a destination that is missing them can only get a copy of the
+ * object.
  */
 export async function recordPut(
   db: Db,
@@ -111,9 +115,9 @@ export async function lockDestinations(tx: Db, lease: Fenced): Promise<Destinati
 }
 
 /**
- * Every required destination has the object, and no other destination is pending. Deletes the parts and tails, and
- * releases the lease. Failed destinations are repaired from now on, unless the file is a piece of another, which is
- * repaired instead.
+ * Records that every required destination has the object, and that no other destination is pending. Deletes the parts
+ * and tails, and releases the lease. Failed destinations are repaired from now on, unless the file is a piece of
+ * another file, which is repaired instead.
  */
 export async function recordDelivered(
   tx: Db,

@@ -14,20 +14,23 @@ export type BadEnd = {
   /** The statuses from which the upload may end this way. */
   from: readonly ('uploading' | 'transferring')[]
   /**
-   * A condition that must still hold when the row is locked, since things may have changed after the decision to end
-   * it.
+   * A condition that must still hold when the row is locked, because things may have changed after the decision to
+   * end the upload.
    */
   provided?: SQL
-  /** It is not known whether the object exists. If it does, it stays, and the customer is told to look for it. */
+  /** It is not known whether the object exists. If it does, it is kept, and the customer is told to look for it. */
   certainty?: 'unknown'
-  /** The actual media type of its first bytes. None of its bytes count, since none were kept. */
+  /** The actual media type of its first bytes. None of its bytes are counted, because none were kept. */
   refusedContent?: string
 }
 
 /** A request in flight to the bucket when the upload ended either arrives within this time or never. */
 const ARRIVES_WITHIN_SECONDS = 60
 
-/** One destination has the object, but another caused the file to fail: the object is deleted. */
+/**
+ * True for a destination that has the object although another one caused the file to fail. The object is then
+ * deleted.
+ */
 const isStored = sql`(d.position is not null and d.status = 'transferred')`
 
 /** False if the upload had already ended, or `provided` does not hold. */
@@ -95,7 +98,10 @@ export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise
     abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
 }
 
-/** Removes the upload from the counts of its token and its upload link. Partial uploads are not in that count. */
+/**
+ * Removes the upload from the counts of its token and its upload link. Partial uploads are not included in these
+ * counts.
+ */
 export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
   await tx.execute(sql`with given_back as (
       update tokens t set files_created = t.files_created - 1 from files f
@@ -142,7 +148,7 @@ export type Leftover = {
 }
 
 const BATCH = 60
-/** For one bucket. */
+/** How many leftovers in one bucket are cleared at the same time. */
 export const CLEARED_AT_ONCE = 6
 /** The pause between attempts: a quarter of the time since the upload ended, between these limits. */
 const MIN_PAUSE_MS = minutes(1)

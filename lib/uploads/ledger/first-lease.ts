@@ -6,9 +6,9 @@ import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import { type Claim, taken } from './lease-terms.ts'
 
 /**
- * The first lease on an upload, for a request that brings all its bytes. The statement that checks the token takes
- * it: such a file is a single PutObject, without planned parts or bound numbers, so nothing about the bucket has to
- * be known first. Unusual cases are left to `takeLease`.
+ * The first lease on an upload, for a request that contains all its bytes. It is taken by the statement that checks
+ * the token: such a file is stored by a single PutObject, without planned parts or bound numbers, so nothing about
+ * the bucket has to be known first. Unusual cases are left to `takeLease`.
  */
 export type FirstLease = { claim: Claim; sinceMs: number; expirySeconds: number; expiresByMs: number }
 
@@ -24,7 +24,7 @@ export function isWhole({ offsetBytes, bytes }: { offsetBytes: number; bytes: nu
   return offsetBytes === 0 && bytes > 0 && bytes <= USUAL_PART_BYTES
 }
 
-/** Columns of `asked`, in addition to those that identify the token and the upload. */
+/** The columns of `asked` other than those that identify the token and the upload. */
 export function askedOf({ bytes, origin, protocol, claim }: WholeRequest) {
   const request = currentRequest()
   return {

@@ -50,7 +50,7 @@ describeWithDatabase('a repeated creation, with a token that allows no more file
     const [film, song] = [await create(client), await create(client, 'song.mp3')]
     expect((await create(client, 'third.mp4')).status).toBe(403)
     expect((await create(client, 'film.mp4', 1001)).status).toBe(403)
-    // Both are in use: one continues in a second request, the other has waited between two.
+    // Both uploads are in use: one has received two PATCH requests, and the other has received one.
     expect((await client.patch(film.url, 0, Buffer.alloc(10))).status).toBe(204)
     expect((await client.patch(film.url, 10, Buffer.alloc(10))).status).toBe(204)
     expect((await client.patch(song.url, 0, Buffer.alloc(10))).status).toBe(204)

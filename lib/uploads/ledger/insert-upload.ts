@@ -44,7 +44,7 @@ export type NewUpload = {
   lengthBytes: number | null
   partBytes: number | null
   concat: 'partial' | null
-  /** An output wants `file.created` events. */
+  /** An output subscribes to `file.created` events. */
   isToldOfCreation: boolean
   /** The `before_create` hook has allowed it. */
   isAllowedByHook: boolean
@@ -53,7 +53,7 @@ export type NewUpload = {
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
-  /** Required ones first. */
+  /** The required destinations come first. */
   destinations: readonly NewDestination[]
   /** Captured at creation, because one insert batches uploads from several requests. */
   request: RequestContext | undefined
@@ -104,7 +104,7 @@ export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<vo
   }
 }
 
-/** The limit is checked last, so that the month's row is locked before the token's, as everywhere else. */
+/** The token's limit is checked last, so that the month's row is locked before the token's, as everywhere else. */
 async function insertAlone({ db, emitEvents, emitCreated }: Deps, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     await joinBatches(tx, [insertion.upload], insertion.nowMs)
@@ -125,7 +125,7 @@ function exhausted({ linkId }: NewUpload): SluiceError {
 }
 
 /**
- * Partial uploads do not count as files, since the final upload does. They have a separate limit until they are
+ * Partial uploads do not count as files, because the final upload does. They have a separate limit until they are
  * joined.
  */
 async function insertPartial(db: Db, insertion: Insertion): Promise<void> {
@@ -155,7 +155,8 @@ export async function insertMany(
 }
 
 /**
- * Files, destinations, reservation and the token's count in one statement, for uploads in one workspace and month.
+ * Inserts the files and destinations, reserves quota and updates the token's count in one statement, for uploads in
+ * one workspace and month.
  */
 async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
   const { upload, quota, nowMs } = group[0]!

@@ -3,18 +3,17 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
 /**
- * Leases in SQL: common code for the statements that take, test, release or end one. The conditions apply to
- * a row of `files`, and the assignments to an update of `files f`.
+ * Leases in SQL: common code for the statements that take, test, release or end one. The conditions apply to a row of
+ * `files`, and the assignments to an update of `files f`.
  *
- * Each acquisition of a lease creates a claim, and every write to the ledger names it. No claim is created
- * twice, not even by the same process. So if a failing-over database lost the last commits of a lease, its
- * writer can write nothing, no matter who holds the file by then: the fence, a plain counter, may repeat; the
- * claim cannot.
+ * Each acquisition of a lease creates a claim, and every write to the ledger names it. No claim is created twice, not
+ * even by the same process. So if a failover lost the last commits of a lease, its writer can write nothing, no
+ * matter who holds the file by then: the fence, a plain counter, may repeat; the claim cannot.
  *
- * Taken by: `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring`,
- * `takeForRepair`. Ended by its holder: `releaseLease`, `advance` with the last piece, and the three
- * functions in `transferred.ts`. Ended by others: `recordEnd`, for an upload that fails, expires or is
- * canceled; `dropLeases` and `dropLapsedLeases`, for a database that was promoted or restored; or by time.
+ * Taken by: `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring`, `takeForRepair`. Ended
+ * by its holder: `releaseLease`, `advance` with the last piece, and the three functions in `transferred.ts`. Ended by
+ * others: `recordEnd`, for an upload that fails, expires or is canceled; `dropLeases` and `dropLapsedLeases`, for a
+ * database that was promoted or restored. A lease that is not renewed expires.
  */
 export type Claim = { claim: string; leaseMs: number }
 
@@ -22,7 +21,7 @@ export function newClaim(leaseMs: number): Claim {
   return { claim: randomUUID(), leaseMs }
 }
 
-/** One writer's lease. `fence` is how often the file's lease had been taken by then. */
+/** One writer's lease. `fence` is how many times the file's lease had been taken by then, including this time. */
 export type Fenced = { fileId: string; fence: number; claim: string }
 
 export const LEASE_CHANNEL = 'sluice_lease'
@@ -41,7 +40,7 @@ export function heldBy({ claim }: { claim: string | SQL }): SQL {
   return sql`${lastHeldBy({ claim })} and lease_until is not null`
 }
 
-/** Nobody has taken the lease since this writer, which may have released it. */
+/** Nobody has taken the lease since this writer did. The writer may have released it. */
 export function lastHeldBy({ claim }: { claim: string | SQL }): SQL {
   return sql`lease_holder = ${claim}`
 }
@@ -65,7 +64,7 @@ export function taken({ claim, leaseMs }: ClaimSql): SQL {
 }
 
 /**
- * The same for an insert; without a claim, nobody holds the new file's lease. Nodes running commit 757d55c use
+ * Like `taken`, for an insert. Without a claim, nobody holds the new file's lease. Nodes running commit 757d55c use
  * `bound_fence` to take a first lease, and must not see files with several destinations.
  */
 export const LEASE_COLUMNS: SQL = sql.raw('lease_holder, lease_fence, bound_fence, lease_until')
@@ -79,16 +78,16 @@ export function until(leaseMs: number | SQL): SQL {
   return sql`now() + ${leaseMs}::int * interval '1 millisecond'`
 }
 
-/** The holder releases the lease, and stays recorded as the last one. */
+/** The holder releases the lease, and remains recorded as its last holder. */
 export const released: SQL = sql`lease_until = null`
 
 /** Takes the lease away from its holder. */
 export const revoked: SQL = sql`lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1`
 
-/** For a writer that was presumed dead, or whose upload was ended: its unrecorded bytes do not count. */
+/** The error for a writer that was presumed dead, or whose upload was ended. Its unrecorded bytes are lost. */
 export function lostLease(): SluiceError {
   return new SluiceError(
     'upload_locked',
-    'Another request has taken over this upload. Ask for its offset again.',
+    'Another request has taken over this upload. Request its offset again.',
   )
 }

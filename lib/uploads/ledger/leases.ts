@@ -33,7 +33,7 @@ export type Taken = {
   lengthBytes: number | null
   lengthCameLast: boolean | null
   crc32: number
-  /** Another request may have declared it since this one was admitted. */
+  /** Another request may have declared the checksum since this one was admitted. */
   declaredCrc32: number | null
   tailBytes: number
   partBytes: number | null
@@ -46,14 +46,14 @@ export type Taken = {
   resumed: boolean
   /** The previous lease expired instead of being released: its holder died. */
   leaseLapsed: boolean
-  /** The reserved quota was returned, since no bytes had arrived for an hour. */
+  /** The reserved quota was returned, because no bytes had arrived for an hour. */
   reservationLapsed: boolean
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
 }
 
-/** The bindings the writer wants along with the lease, and the upload state they assume. */
+/** The bindings that the writer requests along with the lease, and the state of the upload that they assume. */
 export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; boundEnds: readonly number[] }
 
 /** How many of the latest tokens that continued the upload are remembered. */
@@ -62,7 +62,7 @@ const MAX_TOKENS = 100
 /**
  * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still matches the
  * plan. Undefined if the lease is held, or if the file accepts no more bytes. If the previous lease expired without
- * being released, its holder died: taking over from it counts as a resume. A function deletes staged bytes, since
+ * being released, its holder died: taking over from it counts as a resume. A function deletes staged bytes, because
  * this statement itself does not see bytes that were staged while it waited for the row.
  */
 export async function takeLease(
@@ -105,7 +105,7 @@ export async function takeLease(
   return row
 }
 
-/** The latest tokens that continued the upload, without the one that created it. */
+/** The latest tokens that continued the upload, except the token that created it. */
 function continuedBy(tokenId: string | null): SQL {
   return sql`case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid
       or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
@@ -158,7 +158,7 @@ export async function renewLeases(
 }
 
 export type Release = {
-  /** The part numbers that must stay bound, since their parts may be in flight to the bucket. */
+  /** The part numbers that must stay bound, because their parts may be in flight to the bucket. */
   bound?: Bound
   interrupted: boolean
   /** Recorded in the timeline. */
@@ -167,7 +167,7 @@ export type Release = {
   completeRefused?: boolean | undefined
 }
 
-/** Releases the lease, and counts the bytes that the request brought. */
+/** Releases the lease, and counts the bytes that the request delivered. */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
   lease: Fenced,

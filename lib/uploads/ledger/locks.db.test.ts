@@ -38,8 +38,8 @@ describe('locks are taken in the same order, so that no two statements wait for 
   }
 
   /**
-   * Another session holds `first` until the work waits for it, and then also wants `second`. It fails if they wait
-   * for each other.
+   * Another session holds the lock `first` until the work waits for it, and then requests `second`, too. Fails if the
+   * two wait for each other.
    */
   async function crossed<Result>(first: SQL, second: SQL, work: () => Promise<Result>): Promise<Result> {
     let working: Promise<Result> | undefined
@@ -56,14 +56,14 @@ describe('locks are taken in the same order, so that no two statements wait for 
     sql`select 1 from usage_months where workspace_id = ${site.workspaceId}::uuid and month = ${name} for update`
   const now = () => monthOf(site.clock.now())
 
-  it('by a creation that its token counts, and by one that is undone', async () => {
+  it('by a creation that its token counts, and by a creation that is undone', async () => {
     await create(undefined)
     const token = sql`select 1 from tokens where workspace_id = ${site.workspaceId}::uuid for update`
     const made = await crossed(month(now()), token, () => create(undefined, { maxFiles: 1 }))
     expect(made.fileId).toBeTypeOf('string')
   })
 
-  it('by statements that count bytes, alone or with others: the month, and then the day', async () => {
+  it('by statements that count bytes, alone or with others: first the month, then the day', async () => {
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const finish = ({ upload }: Created) =>
       node.context.recordWhole({
@@ -84,7 +84,7 @@ describe('locks are taken in the same order, so that no two statements wait for 
   it('by the renewal of leases', async () => {
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const [low, high] = made.map(({ fileId }) => fileId).sort() as [string, string]
-    // Their order in the table is the opposite.
+    // Moves the first row, so that the order in the table is reversed.
     await database.db.execute(sql`update files set filename = 'moved' where id = ${low}::uuid`)
     const lock = (id: string) => sql`select 1 from files where id = ${id}::uuid for update`
     const leases = made.map(({ upload }) => upload!.lease)

@@ -12,14 +12,14 @@ import { boundColumns, insertPart, type RecordedPart } from './parts.ts'
 import { insertNote, type TimelineNote } from './timeline.ts'
 
 /**
- * Moves a confirmed offset: forward, from exactly where the writer believes it to be, while the writer holds the
- * lease. The same statement records the part or tail that makes the bytes durable, and the usage. Only an object that
- * exists completely moves it in another way: `createWholeRecorder` and `markFound`.
+ * Moves a confirmed offset forward, from exactly where the writer believes it to be, while the writer holds the
+ * lease. The same statement records the part or tail that makes the bytes durable, and the usage. Only
+ * `createWholeRecorder` and `markFound` also move it, for objects that are already complete.
  */
 export type Advance = {
   fromBytes: number
   toBytes: number
-  /** For all confirmed bytes, including the new ones. */
+  /** The checksum of all confirmed bytes, including the new ones. */
   crc32: number
   /** A part that the bucket has accepted. The tails it contains are deleted. */
   part?: RecordedPart
@@ -138,8 +138,8 @@ export async function currentOffset(db: Db, fileId: string): Promise<Standing | 
 }
 
 /**
- * A client that asks for the offset was interrupted, even if none of its requests were: it was paused, offline or
- * reloaded between two of them. Its next request counts as a resume.
+ * Records that a client was interrupted, because it asked for the offset. This is so even if none of its requests
+ * were interrupted: it was paused, offline or reloaded between two of them. Its next request counts as a resume.
  */
 export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
   const detail = sql`json_build_object('offsetBytes', offset_bytes)`

@@ -29,7 +29,7 @@ export async function readStatus(
   return file?.status
 }
 
-/** For an import: the source reports the type just before the first bytes arrive. */
+/** Records the type of an import, which its source reports just before the first bytes arrive. */
 export async function recordType(db: Db, fileId: string, filetype: string | null): Promise<void> {
   await db.execute(
     sql`update files set filetype = ${filetype} where id = ${fileId}::uuid and status = 'uploading' and offset_bytes = 0`,
@@ -37,7 +37,7 @@ export async function recordType(db: Db, fileId: string, filetype: string | null
 }
 
 const INTERRUPTED_AT_ONCE = 100
-/** Its clients send a file in one request and cannot resume it. */
+/** The protocol whose clients send a file in one request and cannot resume it. */
 const NOT_RESUMABLE = 'http' satisfies FileProtocol
 
 /** A condition on a row of `files`: nobody is writing it, and some of its bytes are missing. */
@@ -59,7 +59,7 @@ const MAX_AGE_DAYS = 30
 
 /**
  * A condition on an `uploading` row of `files`: it has expired, nobody is writing it, and it is incomplete. An import
- * waits for its turn or its source: its worker ends it, and only the Pipe's last hour ends it here.
+ * may be waiting for its turn or its source, so its worker ends it; here, it only expires at `expires_by`.
  */
 export function isLate(nowMs: number): SQL {
   return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
@@ -104,7 +104,7 @@ export async function uploadsOfDeletedPipes(db: Db, limit: number): Promise<stri
   return found.map(({ id }) => id)
 }
 
-/** Goes from Data Store to Data Store, since few are ever turned off. */
+/** The query goes from Data Store to Data Store, because few are turned off. */
 export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promise<string[]> {
   const left = db
     .select({ id: files.id })

@@ -9,11 +9,11 @@ import { insertNote } from './timeline.ts'
 import type { CreationRight } from './upload-rights.ts'
 
 /**
- * Partial uploads: pieces of a file that are separate objects until they are joined. The final upload takes its
- * pieces, each once. Pieces that nobody joins are deleted after a while.
+ * Partial uploads: pieces of a file that are separate objects until they are joined. A piece can only be joined once.
+ * Pieces that nobody joins are deleted after a while.
  */
 
-/** A piece that a best-effort destination is missing is joined at the others. */
+/** A piece that is missing at a best-effort destination can still be joined at the others. */
 const MADE = sql`'transferred', 'partially_transferred'`
 
 /** Common clients send a file in two to eight pieces. */
@@ -42,8 +42,8 @@ export async function assertFewPartials(
   throw new SluiceError(
     'token_exhausted',
     count > mostFiles
-      ? `At most ${mostFiles} partial uploads may be waiting to be joined. Join or delete some of them.`
-      : `At most ${mostBytes} bytes of partial uploads may be waiting to be joined. Join or delete some of them.`,
+      ? `At most ${mostFiles} partial uploads may be waiting to be joined. Join or delete some.`
+      : `At most ${mostBytes} bytes of partial uploads may be waiting to be joined. Join or delete some.`,
   )
 }
 
@@ -76,7 +76,7 @@ export type PartialObject = {
   fileId: string
   bytes: number
   crc32: number
-  /** By Data Store, for those that have it: a best-effort one may be missing it. */
+  /** The keys by Data Store id. A best-effort Data Store that is missing the object has none. */
   keys: Readonly<Record<string, string>>
 }
 
@@ -100,7 +100,7 @@ export function readFinishedPartials(
   { token, pipe, targets }: CreationRight,
   fileIds: readonly string[],
 ): Promise<(PartialObject & { isMade: boolean })[]> {
-  // The destinations of the Pipe may have changed since.
+  // The Pipe's destinations may have changed since the partial uploads were created.
   const required = targets.flatMap((target) => (target.required ? [target.dataStore.id] : []))
   return rows(
     db,
@@ -127,8 +127,8 @@ type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
 type Options = { claim: Claim; nowMs: number; emitCreated: EmitCreated }
 
 /**
- * Inserts a file that starts as `transferring`: every byte is durable, and was counted with its partial upload. Its
- * pieces then no longer expire and cannot be joined again. False if another file has already taken one of them.
+ * Inserts a file that starts as `transferring`: every byte is durable, and was counted with its partial upload. From
+ * then on, its pieces do not expire and cannot be joined again. False if another file has already taken one of them.
  */
 export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -160,7 +160,7 @@ async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number):
     where ${among(partialIds)}`)
 }
 
-/** A hook decides on it first, so nobody is joining it yet. */
+/** A hook decides on the file first, so nobody is joining it yet. */
 const NO_CLAIM = { claim: sql`null`, leaseMs: sql`null` }
 
 async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise<void> {

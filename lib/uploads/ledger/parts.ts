@@ -6,14 +6,14 @@ import type { Bound } from '../rules/part-numbers.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
 /**
- * A file's parts: the bindings of their numbers, and those that the bucket has. A number is bound before its part is
- * sent, and parts are only recorded in order.
+ * A file's parts: the bindings of their numbers, and the parts that the bucket has. A number is bound before its part
+ * is sent, and parts are only recorded in order.
  */
 export type RecordedPart = {
   number: number
   offsetBytes: number
   sizeBytes: number
-  /** For each destination, in order; null if a best-effort one has not acknowledged it. */
+  /** The part's ETag at each destination, in order; null if a best-effort destination has not acknowledged the part. */
   etags: readonly (string | null)[]
   crc32: number
 }
@@ -30,8 +30,8 @@ export async function bindParts(db: Db, lease: Fenced, bound: Bound): Promise<vo
 }
 
 /**
- * Assignments for an update of `files`. A writer that never learned the result of an earlier statement may be behind
- * its row; its view of the bindings is then ignored.
+ * Assignments for an update of `files`. If a writer never received the result of an earlier statement, its view of
+ * the bindings may be out of date and is then ignored.
  */
 export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound): SQL {
   return sql`recorded_parts = greatest(recorded_parts, ${recordedParts}::int),

@@ -14,9 +14,9 @@ export type Repairable = {
 }
 
 /**
- * Locks a file's destination; undefined if the workspace has no such file, or the file no such destination. A worker
- * holds the destination's lock when it writes to the timeline, which requires that the file's key is not about to
- * change.
+ * Locks a file's destination; undefined if the workspace has no such file, or the file no such destination. The lock
+ * on the file is a weak one, which does not block a worker that already holds the destination's lock from writing to
+ * the file's timeline.
  */
 export async function lockRepairable(
   tx: Db,

@@ -9,9 +9,9 @@ const LOOKED_THROUGH = 1000
 
 /**
  * The response to a creation can get lost, or its node can die. The client then creates the same file again, which a
- * single-file token would refuse. So this replaces an earlier creation of the same file with the same token that
- * nobody has returned to. The earlier one leaves no record, unless some of its bytes were counted. False if there is
- * none.
+ * single-file token would refuse. So this replaces an earlier creation of the same file with the same token, if
+ * nobody has returned to it. The earlier one leaves no record, unless some of its bytes were counted. False if there
+ * is none.
  */
 export async function takePlace(
   { db: tx, emitEvents }: { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> },
@@ -31,7 +31,11 @@ export async function takePlace(
       order by f.id limit 1 for update of f skip locked`,
   )
   if (!earlier) return false
-  const end = { status: 'canceled', reason: 'Its creation was sent again.', from: ['uploading'] } as const
+  const end = {
+    status: 'canceled',
+    reason: 'The client sent the creation request again.',
+    from: ['uploading'],
+  } as const
   await recordEnd(tx, earlier.id, end, nowMs)
   if (!(await erase(tx, earlier.id, nowMs))) await emitEvents(tx, earlier.id)
   await giveBackCount(tx, earlier.id)

@@ -4,17 +4,17 @@ import { SEAL_BYTES, type SealedTail, type TailCipher } from '../rules/tail-ciph
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
 /**
- * Tails: bytes that are only in the database, encrypted. `advance` writes those that count; a part that contains them
- * removes them.
+ * Tails: bytes that are only in the database, encrypted. `advance` records confirmed tails, and deletes them when it
+ * records a part that contains them.
  */
 
 /** How many of a file's bytes a row of `upload_tails` contains. */
 export const tailBytes = sql`(octet_length(bytes) - ${sql.raw(String(SEAL_BYTES))})`
 
 /**
- * Stores bytes of a body whose checksum has not been verified, as a tail past the confirmed offset. They count once
- * `advance` has moved the offset over them; otherwise they are deleted when the lease is next taken. They must
- * therefore not be stored after the lease has expired.
+ * Stores bytes of a body whose checksum has not been verified, as a tail past the confirmed offset. They become
+ * confirmed when `advance` moves the offset over them; otherwise they are deleted when the lease is next taken. They
+ * must therefore not be stored after the lease has expired.
  */
 export async function stageTail(
   db: Db,

@@ -3,7 +3,9 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { requestDetail } from '../../platform/kernel/request-context.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 
-/** A file's history, for its page. Each line is written by the statement that performs the action. */
+/**
+ * A line of a file's history, shown on the file page. Each line is written by the statement that performs the action.
+ */
 export type TimelineNote = {
   kind: string
   detail?: Record<string, string | number | boolean | null> | SQL
@@ -15,7 +17,7 @@ export function insertNote({ kind, detail = {} }: TimelineNote, from: SQL, nowMs
   return insertNotes({ id: sql`${uuidv7(nowMs)}::uuid`, kind, detail, at: now }, from)
 }
 
-/** The same with the line ids in a column, for a step with several files. */
+/** Like `insertNote`, with the line ids in a column, for a step with several files. */
 export function insertNotes(
   { id, kind, detail = {}, at }: TimelineNote & { id: SQL; at: SQL },
   from: SQL,
@@ -24,14 +26,14 @@ export function insertNotes(
   return sql`insert into file_timeline (id, file_id, kind, detail, at) select ${id}, id, ${kind}, ${json}, ${at} from ${from}`
 }
 
-/** How many different reasons the timeline lists in a row. */
+/** How many different reasons in a row the timeline lists. */
 const MAX_REASONS = 10
-/** How often the Data Store is marked at most, so that many refused uploads do not wait for its row. */
+/** The minimum time between two marks on a Data Store, so that many refused uploads do not wait for its row. */
 const NOTED_EVERY_MS = 10_000
 
 /**
- * Steps of a statement whose step `done` has the file. They add the reason to its timeline and mark the Data Store.
- * While nothing else happens to the file, a repeated reason is counted on its existing line.
+ * Steps of a statement in which a step named `done` contains the file. They add the reason to its timeline and mark
+ * the Data Store. While nothing else happens to the file, a repeated reason is counted on its existing line.
  */
 export function noteRefusal({ code, reason, dataStoreId }: BucketRefusal, nowMs: number): SQL {
   const at = new Date(nowMs).toISOString()

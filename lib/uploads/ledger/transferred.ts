@@ -12,8 +12,9 @@ import { storageColumn } from './parts.ts'
 import { insertNote, insertNotes } from './timeline.ts'
 
 /**
- * The three ways to become `transferred`: the object was created from parts, found, or put as a whole. Each deletes
- * the parts and tails and releases the lease. Their callers write the event in the same transaction.
+ * The three ways to become `transferred`: the object was created from parts, found in the bucket, or stored by a
+ * single PutObject. Each deletes the parts and tails and releases the lease. Their callers write the event in the
+ * same transaction.
  */
 export type Delivered = {
   etag: string | null
@@ -27,7 +28,7 @@ export type Delivered = {
 
 const CERTAINTY = sql`jsonb_build_object('certainty', certainty)`
 
-/** The object exists: deletes its parts and tails, and releases the lease. False if the lease was lost. */
+/** Records that the object exists, deletes its parts and tails, and releases the lease. False if the lease was lost. */
 export async function markTransferred(
   db: Db,
   lease: Fenced,
@@ -77,14 +78,15 @@ type FoundDestination = {
 }
 
 /**
- * If a hook decides, the object only exists because it was allowed, whatever a restored database knows about that.
+ * If a hook decides on the file, the object only exists because the hook allowed it, even if a restored database does
+ * not know that.
  */
 const ALLOWED = sql`case when f.decision is not null then 'allowed' end`
 
 /**
- * The object exists and is complete, even if the ledger only knows some of its bytes: the database was restored from
- * an earlier backup. False if the lease was lost, or for an unfinished partial upload, since the checksum needed for
- * joining is lost.
+ * Records that the complete object exists, even if the ledger only knows some of its bytes because the database was
+ * restored from an earlier backup. False if the lease was lost, or for an unfinished partial upload, because the
+ * checksum needed for joining is lost.
  */
 export async function markFound(
   db: Db,
@@ -153,8 +155,8 @@ const NO_ACTIVE_WEBHOOK = sql`not ${hasActiveOutput(sql`f.pipe_id`, sql`f.worksp
 
 /**
  * Records file, usage and event in one transaction. Every file updates its workspace's usage row for the month, so
- * files that finish at the same time are recorded together. False if the file's lease was lost: nothing then changes
- * for it, and the others are recorded anyway.
+ * files that finish at the same time are recorded together. False if the file's lease was lost: nothing changes for
+ * this file then, and the others are recorded anyway.
  */
 export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Whole) => Promise<boolean> {
   const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>
@@ -173,8 +175,7 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
       return recorded
     }),
   )
-  // Without a webhook, a single statement records the event as missed. It does nothing if the Pipe has a webhook by
-  // now.
+  // Without a webhook, one statement records the event as missed, unless the Pipe has a webhook by now.
   return async (whole) => (!whole.hasWebhooks && (await withoutWebhook(whole))) || withWebhook(whole)
 }
 
@@ -219,7 +220,7 @@ async function record(
   return new Set(moved.map(({ id }) => id))
 }
 
-/** Sorted by id, like every statement that locks several files. */
+/** The files sorted by id, as in every statement that locks several files. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
   const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered, foundType }) => ({

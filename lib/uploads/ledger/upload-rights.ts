@@ -26,11 +26,9 @@ import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
 
 type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }
 type Common = { token: UploadToken; pipe: PipeRow }
-/**
- * Where a Pipe's files go. The required destinations come first, then the best-effort ones, each in the Pipe's order.
- */
+/** A destination of a Pipe. The required ones come first, then the best-effort ones, each in the Pipe's order. */
 export type Target = { dataStore: SealedDataStore; required: boolean }
-/** Where one file goes. */
+/** A destination of one file. */
 export type FileTarget = Target & { key: string; status: DestinationStatus; multipartId: string | null }
 export type CreationRight = Common & { targets: readonly Target[] }
 /** `upload` has the state before the lease was taken. */
@@ -50,8 +48,8 @@ export type UploadRights = {
   /** Throws unless this token may create an upload on this Pipe. */
   toCreate(secret: string, pipeId: string): Promise<CreationRight>
   /**
-   * Throws unless this token may continue this upload, which is otherwise reported as not found. With `whole`, also
-   * takes the lease if nobody has ever held it.
+   * Throws unless this token may continue this upload; an upload of someone else is reported as not found. With
+   * `whole`, also takes the lease if nobody has ever held it.
    */
   toContinue(
     secret: string,
@@ -65,7 +63,7 @@ const MAX_AT_ONCE = 100
 type Needs = {
   db: Db
   clock: Clock
-  /** After a failover, a missing row may still be restored. */
+  /** True after a failover, while a missing row may still be restored. */
   isSettling(): boolean
 }
 
@@ -185,7 +183,8 @@ function uploadOf(nowMs: number): SQL {
 }
 
 /**
- * Join it with a limit, so that PostgreSQL looks each row up by its index, whatever row count the planner estimates.
+ * Join this with a limit, so that PostgreSQL looks each row up by its index, whatever row count the planner
+ * estimates.
  */
 function askedFor(asked: { hash: string; file?: string }[]): SQL {
   const numbered = JSON.stringify(asked.map((one, n) => ({ n, ...one })))

@@ -9,7 +9,7 @@ import type {
 import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 
-/** Everything a token gives access to, as one query reads it. */
+/** Everything a token gives access to, as read by one query. */
 
 export type UploadToken = {
   id: string
@@ -25,7 +25,7 @@ export type UploadToken = {
   object: ObjectSettings | null
   /** The batch its files belong to. */
   batch: string | null
-  /** The upload link it was issued for. */
+  /** The upload link that the token was issued for. */
   linkId: string | null
 }
 
@@ -41,9 +41,9 @@ export type PipeRow = {
   uploadExpirySeconds: number
   object: PipeObject | null
   verifyContent: boolean
-  /** It has an active webhook. */
+  /** The Pipe has an active webhook. */
   hasWebhooks: boolean
-  /** An output wants `file.created` events. */
+  /** An output subscribes to `file.created` events. */
   isToldOfCreation: boolean
   /** Its enabled decision hooks. */
   hooks: Hook[]
@@ -68,14 +68,14 @@ export type UploadRow = {
   object: FileObject | null
   /** True or null. */
   verifyContent: boolean | null
-  /** For the entire file, as the client declared it. */
+  /** The checksum of the entire file, as declared by the client. */
   declaredCrc32: number | null
   uploadMetadataHeader: string | null
   expiresAtMs: number
   retired: boolean
-  /** Another request is writing it now. */
+  /** Another request is writing the upload now. */
   leased: boolean
-  /** The next request resumes. */
+  /** The next request counts as a resume. */
   interrupted: boolean
   /** The state of its `before_complete` hook; null if there is none. */
   decision: FileDecision | null

@@ -47,7 +47,7 @@ it('spills the slowest parts to the database first, before it is full', async ()
   const again = part(account, 30, 6 * MiB, spilled)
   part(account, 10, 6 * MiB, spilled)
   part(account, 20, 6 * MiB, spilled)
-  // It has started another part since.
+  // The account has started another part since.
   account.offer(again)
   expect(spilled).toEqual([])
   part(account, 40, 6 * MiB, spilled)
@@ -134,7 +134,7 @@ it('keeps a quarter for workspaces that hold less than one part', () => {
   const budget = openBudget()
   const fast = Array.from({ length: 12 }, (_, n) => budget.account(bucketOf(`workspace ${n}`)))
   for (const account of fast) account.take(8 * MiB - 65_536)
-  // More than is available, since each started a part: freed memory goes to nobody with a part.
+  // More than is available, because each has started a part. None of them gets any of the freed memory.
   for (const account of fast.slice(3)) account.give(8 * MiB - 65_536)
   for (const account of fast.slice(0, 3)) fill(account)
   const free = LIMIT_BYTES - budget.usedBytes
@@ -189,7 +189,7 @@ it("spills silent clients' parts of any workspace for one that has none to spill
   await free
 })
 
-it('never spills a part twice at once', async () => {
+it('never starts to spill a part that is already being spilled', async () => {
   const account = openAccount()
   let running = 0
   let most = 0
@@ -299,7 +299,7 @@ describe('a share that an operator sets', () => {
     budget.limitWorkspaces(new Map([['a', 20]]))
     expect(mine.full).toBe(true)
     expect(theirs.full).toBe(false)
-    // Nothing was taken from it: it continues once enough is durable.
+    // Nothing was taken from the workspace: it continues once enough of its memory is durable.
     expect(budget.usedBytes).toBe(12 * MiB)
     mine.give(6 * MiB)
     expect(mine.full).toBe(false)
@@ -314,7 +314,7 @@ describe('a share that an operator sets', () => {
     expect(budget.account(bucketOf('a')).full).toBe(true)
   })
 
-  it('is never less than one part, so that uploads make progress', () => {
+  it('is always at least one part, so that uploads make progress', () => {
     const budget = openBudget()
     budget.limitWorkspaces(new Map([['a', 1]]))
     expect(fill(budget.account(bucketOf('a')))).toBe(8 * MiB)

@@ -22,11 +22,14 @@ export type MemoryAccount = {
   take(bytes: number): void
   give(bytes: number): void
   /**
-   * Takes memory all at once, as soon as there is enough. Every request is granted in the end. Resolves to a function
-   * that returns it.
+   * Takes all of the memory at once, as soon as there is enough. Every request is eventually granted. Resolves to a
+   * function that returns it.
    */
   reserve(bytes: number, signal: AbortSignal): Promise<() => void>
-  /** Announces bytes that are being sent or written, and so will be free soon. Negative once they are free. */
+  /**
+   * Announces bytes that are being sent or written, and will therefore be free soon. Call it with a negative number
+   * once they are free.
+   */
   leaving(bytes: number): void
   /** Calls back once there may be room again. */
   whenFree(resume: () => void): void
@@ -153,7 +156,7 @@ export class MemoryBudget {
         else if (account.waiting.push(resume) === 1) this.#spiller.wait(account)
       },
       offer(spillable) {
-        // Deleted first, so that it moves to the end.
+        // Deleting the offer before adding it moves it to the end.
         for (const offers of allOffers) {
           offers.delete(spillable)
           offers.add(spillable)
@@ -196,7 +199,7 @@ export class MemoryBudget {
 
 type Workspaces = { of(id: string): Workspace; limit(percents: ReadonlyMap<string, number>): void }
 
-/** One object for each id, as long as anything refers to it. */
+/** Keeps one object for each id for as long as anything refers to it. */
 function createWorkspaces(mostBytesOf: (percent: number | undefined) => number): Workspaces {
   const known = new Map<string, WeakRef<Workspace>>()
   const gone = new FinalizationRegistry((id: string) => {

@@ -9,14 +9,14 @@ import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
  */
 export type Shares = {
   readonly limitBytes: number
-  /** The most that can be reserved at once. */
+  /** The maximum that can be reserved at once. */
   readonly tailBytes: number
   readonly responseBytes: number
   /** For parts that are being received or sent. */
   readonly partBytes: number
   /** How much of `partBytes` is open to workspaces that already hold an entire part. */
   readonly commonBytes: number
-  /** How much of it may be used by parts that only best-effort destinations still need. */
+  /** How much of `partBytes` may be used by parts that only best-effort destinations still need. */
   readonly trailingBytes: number
 }
 
@@ -32,13 +32,15 @@ export type Held = {
 
 /** A workspace may hold this multiple of what is left, so that something is always left for the others. */
 const WORKSPACE_SHARE = 3
-/** The same for a workspace that holds less than one part: lower, so that many of them can each fill a part. */
+/**
+ * The multiple for a workspace that holds less than one part. It is lower, so that many of them can each fill a part.
+ */
 const SMALL_WORKSPACE_SHARE = 1
 /** A bucket may hold this multiple of what is left for its workspace. */
 const BUCKET_SHARE = 4
 /** Concatenation reads less than two of the smallest parts at once. */
 const MAX_JOINED_BYTES = 2 * MIN_PART_BYTES
-/** The most memory that a chunk takes with a full page that ends one part and starts the next. */
+/** The most memory that a chunk can take: a full page at the end of one part, and the first two pages of the next. */
 const CHUNK_TAKES_BYTES = 2 * PAGE_BYTES + FIRST_PAGE_BYTES
 
 export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
@@ -49,7 +51,7 @@ export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
   return { limitBytes, tailBytes, responseBytes, partBytes, commonBytes, trailingBytes: limitBytes / 4 }
 }
 
-/** A share of the memory for parts, and never less than one part, so that uploads make progress. */
+/** A percentage of the memory for parts, but at least one part, so that uploads make progress. */
 export function mostBytesOf({ partBytes }: Shares, percent: number | undefined): number {
   return percent === undefined ? Infinity : Math.max((partBytes * percent) / 100, USUAL_PART_BYTES)
 }
@@ -145,7 +147,10 @@ export class Reservations {
   }
 }
 
-/** The next in line for a loan. Nobody else gets one, or small requests could overtake a large one indefinitely. */
+/**
+ * The next request in line for a loan. No other request gets one, because small requests could overtake a large one
+ * indefinitely.
+ */
 function longestWithoutLoan(waiting: Iterable<Request>): Request | undefined {
   let first: Request | undefined
   for (const request of waiting) {
@@ -164,8 +169,8 @@ function tooLittleMemory(): SluiceError {
 }
 
 /**
- * Limits the memory of parts that only best-effort destinations still need: a workspace may use as much of their
- * common share as it leaves to the others. This memory is part of the budget and already taken from it.
+ * Limits the memory of parts that only best-effort destinations still need: a workspace may use as much of the share
+ * for such parts as it leaves to the others. This memory is part of the budget and already taken from it.
  */
 export class TrailingMemory {
   readonly #shareBytes: number

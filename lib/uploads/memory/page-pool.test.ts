@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('hands out no memory twice, and reuses returned memory', () => {
+it('never hands out memory that is in use, and reuses returned memory', () => {
   const pool = createPagePool()
   const pages = take(pool, SLAB_PAGES + 10)
   for (const [n, page] of pages.entries()) page.fill(n % 251)

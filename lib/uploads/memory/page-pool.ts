@@ -1,5 +1,5 @@
 /**
- * Pages that the bytes of parts are copied into. They are reused, since new pages cause page faults. Keeping the
+ * Pages that the bytes of parts are copied into. They are reused, because new pages cause page faults. Keeping the
  * chunks themselves until their part is sent would cost more in garbage collection than copying them.
  */
 export type PagePool = { take(): Buffer; give(page: Buffer): void }
@@ -12,8 +12,8 @@ export const PAGE_BYTES = 64 * 1024
 export const FIRST_PAGE_BYTES = 4096
 /**
  * Pages are cut from slabs. Separate pages would be scattered over malloc's heap, which only returns memory to the
- * system from its end. A slab is large enough for malloc to map it separately, and only uses memory where it was
- * written.
+ * system from its end. A slab is large enough for malloc to map it separately, and only takes up memory where it has
+ * been written to.
  */
 export const SLAB_BYTES = 32 * 1024 * 1024
 const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
@@ -39,7 +39,7 @@ export function createPagePool(): PagePool {
     take() {
       const slab = slabs.find(({ used }) => used < SLAB_PAGES) ?? addSlab()
       clearTimeout(slab.drop)
-      // If none is free, all pages cut so far are in use.
+      // If no page is free, all pages cut so far are in use.
       const page = slab.free.pop() ?? Buffer.from(slab.memory, slab.used * PAGE_BYTES, PAGE_BYTES)
       slab.used += 1
       return page

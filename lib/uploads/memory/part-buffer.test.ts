@@ -44,7 +44,7 @@ it('returns its pages once, and they are reused', () => {
   expect(second.heldBytes).toBe(FIRST_PAGE_BYTES + PAGE_BYTES)
 })
 
-it('holds little for a client that has sent little', () => {
+it('holds little memory for a client that has sent little', () => {
   const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
   new PartBuffer(budget.account({ workspaceId: 'a' })).push(Buffer.from('x'), 0)
   expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES)

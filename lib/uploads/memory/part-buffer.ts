@@ -11,7 +11,7 @@ export class PartBuffer {
   #room = 0
   #crc = 0
   #sinceMs = 0
-  /** How many readers it still has, and whether to free it after them. */
+  /** How many readers the buffer still has, and whether to free it once they are done. */
   #readers = 0
   #isDone = false
 
@@ -30,7 +30,7 @@ export class PartBuffer {
     return this.#bytes
   }
 
-  /** The memory of its pages. */
+  /** The memory that its pages take. */
   get heldBytes(): number {
     return this.#heldBytes
   }
@@ -39,7 +39,7 @@ export class PartBuffer {
     return this.#crc
   }
 
-  /** When the first byte arrived. */
+  /** The time at which the first byte arrived. */
   get sinceMs(): number {
     return this.#sinceMs
   }

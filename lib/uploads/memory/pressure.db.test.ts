@@ -28,7 +28,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** One PATCH in pieces of any size, which may be interrupted. */
+/** Sends one PATCH in chunks of random sizes. It may be interrupted. */
 async function send(random: Random, url: string, { offset, body }: { offset: number; body: Buffer }) {
   const sum = `sha1 ${createHash('sha1').update(body).digest('base64')}`
   const headers: Record<string, string> = random.chance(0.6) ? { 'Upload-Checksum': sum } : {}
@@ -50,7 +50,7 @@ async function upload(random: Random): Promise<void> {
   const url = made.headers.location!
   for (;;) {
     const head = await client.head(url)
-    // A request interrupted while it waited for memory may hold its turn for longer than a HEAD waits.
+    // A request that is interrupted while waiting for memory may keep the lease for longer than a HEAD waits.
     if (head.status === 423) continue
     expect(head.status).toBe(200)
     const offset = Number(head.headers['upload-offset'])

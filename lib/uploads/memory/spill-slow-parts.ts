@@ -2,12 +2,12 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import type { Account } from './memory-budget.ts'
 
 export type Spillable = {
-  /** How much memory spilling it would free; 0 if it cannot be spilled now. */
+  /** How much memory spilling this part would free; 0 if it cannot be spilled now. */
   heldBytes(): number
-  /** When its first byte arrived. */
+  /** When the part's first byte arrived. */
   sinceMs(): number
   /**
-   * Resolves when the database has the bytes, or immediately if they go to the bucket, since other spills need not
+   * Resolves when the database has the bytes, or immediately if they go to the bucket, because other spills need not
    * wait for that.
    */
   spill(): Promise<void>
@@ -15,11 +15,11 @@ export type Spillable = {
 
 /** Spilling starts above this share of an account's limit. */
 const SPILL_ABOVE = 0.5
-/** While readers are waiting for memory; otherwise parts are spilled one at a time, since there is no hurry. */
+/** How many parts are spilled at once while readers are waiting for memory. Otherwise, one is spilled at a time. */
 const SPILLS_AT_ONCE = 4
 /** If a part has been filling for this long, its client is slow. */
 const SLOW_MS = 3000
-/** If no more than this share of its memory is about to be freed, a full account would stay full. */
+/** A full account is stuck if at most this share of its memory is about to be freed. */
 const STUCK_SHARE = 0.1
 const LOOK_AGAIN_MS = 250
 
@@ -57,7 +57,7 @@ export class Spiller {
   look(account: Account): void {
     if (this.#pressed.has(account) || !this.#isTight(account)) return
     this.#pressed.add(account)
-    // Deferred, since the caller may be filling the very part that would be spilled.
+    // Deferred, because the caller may be filling the very part that would be spilled.
     queueMicrotask(() => this.#relieve())
   }
 

@@ -39,7 +39,7 @@ it('a tenant whose buckets never finish their responses leaves memory for the ot
   })
   const body = randomBytes(32 * MiB)
   const attack = await starve(node.url, attacker, bucket, body)
-  // Until it has all the memory it can get, so that nothing has changed between two checks.
+  // Waits until the tenant has all the memory it can get: two checks in a row see the same amount.
   let before = -1
   await vi.waitFor(
     () => {

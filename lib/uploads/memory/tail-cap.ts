@@ -7,7 +7,7 @@ import { tailsOfWorkspaces } from '../ledger/tails.ts'
 /**
  * Tails stay in the operator's database until their bucket accepts them. If a workspace's buckets accept nothing, it
  * may create no more uploads once its tails reach its cap. With open sign-up, workspaces are free, so they also have
- * a common cap. Open uploads may continue, since filling a part empties the tail.
+ * a common cap. Open uploads may continue, because filling a part empties the tail.
  */
 export type TailCap = {
   /** Throws if the workspace has no room. The sums are a few seconds old, so that no request waits for them. */
@@ -17,7 +17,10 @@ export type TailCap = {
 
 export type TailLimits = { workspaceBytes: number; allBytes: number }
 
-/** Which workspaces have no room, and why. If the common cap is reached, that includes those without any tails. */
+/**
+ * Which workspaces have no room for more tails, and why. If the common cap is reached, this includes workspaces
+ * without any tails.
+ */
 type Room = { everybodyFull: boolean; over: ReadonlyMap<string, 'cap' | 'share'> }
 
 /** Share of the common cap. The rest is for workspaces that hold less than their share. */
@@ -60,11 +63,11 @@ export function createTailCap(
 const REFUSALS = {
   cap: 'This workspace has too many bytes waiting to be accepted by its buckets. Check its Data Stores.',
   share:
-    'This server has many bytes of unfinished uploads, and this workspace has more than its share of them. Finish or cancel some of its uploads, or try again later.',
+    'This server holds many bytes of unfinished uploads, and this workspace has more than its share of them. Finish or cancel some of its uploads, or try again later.',
   all: 'This server has reached its limit for bytes of unfinished uploads. Try again later.',
 }
 
-/** Past half of the common cap, workspaces that have used their part of that half may take no more. */
+/** Once half of the common cap is used, workspaces that have used their share of that half may take no more. */
 export function roomOf(
   tails: { workspaceId: string; bytes: number }[],
   { workspaceBytes, allBytes }: TailLimits,

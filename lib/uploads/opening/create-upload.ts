@@ -105,13 +105,16 @@ export type Declared = {
   relativePath?: string | null
   /** CRC32 of the entire file, if the client knows it. */
   crc32?: number | undefined
-  /** The client's name for it; a name in the token takes precedence. */
+  /** The batch that the client names. A name in the token takes precedence. */
   batch?: string | undefined
   uploadMetadata: Record<string, string>
   uploadMetadataHeader: string | null
   concat: 'partial' | 'final' | null
   protocol: UploadRow['protocol']
-  /** Set if the client may never learn the address: the upload expires this soon unless some bytes become durable. */
+  /**
+   * Set if the client may never receive the address: the upload expires after this time unless some bytes become
+   * durable.
+   */
   graceMs?: number
 }
 
@@ -169,7 +172,10 @@ export function describeNew(
   }
 }
 
-/** Contract, section 3, keeps a name as sent; control characters are not part of any name, and affect terminals. */
+/**
+ * Section 3 of the contract keeps a name as sent. But control characters are not part of any name, and can affect
+ * terminals.
+ */
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 
 function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], facts: FileFacts): string {
@@ -181,7 +187,7 @@ function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], 
 function folderTooLong(): SluiceError {
   return new SluiceError(
     'invalid_request',
-    `The file's folder path is too long: it may have up to ${MAX_FOLDER_BYTES} bytes, and less if keys have long prefixes.`,
+    `The file's folder path is too long: it may have up to ${MAX_FOLDER_BYTES} bytes, or fewer if keys have long prefixes.`,
   )
 }
 

@@ -33,8 +33,8 @@ describeWithDatabase('file.created, for an output that asks for it', (database) 
   })
 
   /**
-   * Events written since the last call; `isBorn` if written by the transaction that also wrote the first timeline
-   * line.
+   * Events written since the last call. `isBorn` means that the transaction also wrote the first line of the
+   * timeline.
    */
   let seen = 0
   async function told() {

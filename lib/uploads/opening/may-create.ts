@@ -28,14 +28,14 @@ export function assertMayCreate(
       "The Pipe's Data Store has not passed its check yet. The Pipe's owner can run the check in the dashboard.",
     )
   if (concat) assertMayConcatenate(context, pipe, targets)
-  // For an import, the source reports the type.
+  // The type of an import is reported later, by its source.
   if (concat !== 'partial' && protocol !== 'url') assertTypeAllowed({ token, pipe }, filetype)
   const limits = limitsOfTargets(context, targets)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
 }
 
-/** Upload link limits count complete files of known length. */
+/** The limits of an upload link apply to complete files of known length. */
 function assertFitsLink({
   lengthBytes,
   concat,
@@ -71,12 +71,12 @@ export function assertTypeAllowed(
     if (allowed.length > 0 && !allowed.some((range) => matchesType(range, filetype)))
       throw new SluiceError(
         'type_not_allowed',
-        `Files of type ${filetype ?? 'unknown'} are not allowed here. Allowed: ${allowed.join(', ')}.`,
+        `Files of type ${filetype ?? 'unknown'} are not allowed on this Pipe. Allowed: ${allowed.join(', ')}.`,
       )
   }
 }
 
-/** Also checked before each request that continues an upload. */
+/** This is also checked before each request that continues an upload. */
 export function assertNotOff(targets: readonly Target[]): void {
   if (!targets.some(({ dataStore, required }) => required && dataStore.state === 'off')) return
   throw new SluiceError(
@@ -96,7 +96,7 @@ export type Opening = {
   budget: { maxPartBytes: number }
 }
 
-/** The part limits of all an upload's destinations together. */
+/** The part limits that apply to all of an upload's destinations together. */
 export function limitsOfTargets(
   context: Opening,
   targets: readonly Pick<Target, 'dataStore' | 'required'>[],
@@ -151,7 +151,7 @@ function assertMayConcatenate(
   if (mayConcatenate(context, pipe, targets)) return
   throw new SluiceError(
     'invalid_header',
-    `Uploads cannot be joined here: ${whyNot()}. Send the file as one upload.`,
+    `Uploads cannot be joined on this Pipe: ${whyNot()}. Send the file as one upload.`,
   )
 
   function whyNot(): string {

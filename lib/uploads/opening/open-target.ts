@@ -10,7 +10,7 @@ export function openTarget<Opened extends Pick<Bucket, 'capabilities'>>(
   { dataStore, required }: Pick<Target, 'dataStore' | 'required'>,
 ): Opened | Bucket {
   if (required) return openBucket(dataStore)
-  if (dataStore.state === 'off') return refusing(dataStore.workspaceId, 'Its Data Store is turned off.')
+  if (dataStore.state === 'off') return refusing(dataStore.workspaceId, 'The Data Store is turned off.')
   try {
     return openBucket(dataStore)
   } catch (error) {
@@ -18,7 +18,7 @@ export function openTarget<Opened extends Pick<Bucket, 'capabilities'>>(
   }
 }
 
-/** It does not limit the parts that the other destinations get. */
+/** A destination that refuses every request does not limit the parts that the others get. */
 const UNLIMITED = {
   maxParts: Number.POSITIVE_INFINITY,
   equalParts: false,

@@ -29,7 +29,7 @@ describe('an upload that is opened', () => {
     return (await rows<{ until: string | null; continued: number }>(database.db, look))[0]!
   }
 
-  it("is not held by a request that cannot decrypt its bucket's keys", async () => {
+  it("is not locked by a request that cannot decrypt the bucket's credentials", async () => {
     const broken = await createSite(database)
     const client = await broken.client(node)
     const url = await client.begin(100)
@@ -54,7 +54,7 @@ describe('an upload that is opened', () => {
     expect(await rows(database.db, last)).toHaveLength(1)
   })
 
-  it('ends before the provider drops it, counted from its start', async () => {
+  it('expires before the provider drops it, counted from its start', async () => {
     const r2 = await createSite(database, { pipe: { uploadExpirySeconds: 30 * 86_400 } })
     await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)
     let client = await r2.client(node)
@@ -73,7 +73,7 @@ describe('an upload that is opened', () => {
     await r2.close()
   })
 
-  it('binds no part to a length that may be refused yet', async () => {
+  it('binds no part based on a length that may still be refused', async () => {
     const client = await site.client(node)
     const url = await client.begin(null)
     expect((await client.patch(url, 0, randomBytes(1000))).status).toBe(204)
@@ -108,7 +108,7 @@ describe('an upload that is opened', () => {
     })
     await blocked(database)
     await site.bucket.traffic.until({ ...parts, partNumber: 4, state: 'answered' })
-    // Any other pending request would have arrived by the time another upload has completed.
+    // By the time another upload has completed, any pending request would have arrived.
     await client.create(1000, {}, randomBytes(1000))
     expect(Math.max(...site.bucket.traffic.seen(parts).map(({ partNumber }) => partNumber!))).toBe(4)
     unlock()

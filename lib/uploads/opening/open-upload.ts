@@ -27,15 +27,14 @@ export async function openUpload(
 ): Promise<Upload | undefined> {
   if (right.first) return adoptUpload(context, right, right.first, incoming)
   const { upload, targets, token } = right
-  // Done first, so that credentials which cannot be decrypted throw before the lease is taken.
+  // This comes first, so that credentials that cannot be decrypted throw before the lease is taken.
   const places = openPlaces(context, targets, upload)
   const limits = limitsOfTargets(context, targets.filter(isWritten))
   const numbers = (state: Numbered) => numbersOf(context, limits, state, incoming)
   const expected = numbers({ ...upload, hasBegun: hasBegun(targets) })
   const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
-  // A plan made while another writer holds the lease would be out of date: that writer may send the parts it has
-  // bound.
+  // A plan made while another writer holds the lease would be out of date, because that writer binds parts.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const plan = mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
   const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
@@ -65,7 +64,7 @@ const isWritten = ({ required, status }: FileTarget): boolean =>
 const hasBegun = (held: readonly { multipartId: string | null }[]) =>
   held.some(({ multipartId }) => multipartId !== null)
 
-/** The row values of an upload without bytes. */
+/** The row's values for an upload without bytes. */
 const EMPTY = {
   lengthCameLast: null,
   offsetBytes: 0,
@@ -150,7 +149,7 @@ function describe(
   }
 }
 
-/** What is known about a destination before the ledger has its row. */
+/** What is known about a destination before its row is in the ledger. */
 type NewTarget = Pick<FileTarget, 'dataStore' | 'required' | 'key'>
 const NEW = { multipartId: null, isOpen: true }
 
@@ -174,7 +173,7 @@ type Numbered = {
   lengthBytes: number | null
   offsetBytes: number
   partBytes: number | null
-  /** Some bucket has its multipart upload. */
+  /** At least one bucket has a multipart upload for it. */
   hasBegun: boolean
   bound: Bound
 }
@@ -198,7 +197,7 @@ export function numbersOf(
 }
 
 /**
- * What the statement that checks the token needs to also take the lease. Undefined unless the request brings an
+ * What the statement that checks the token needs to also take the lease. Undefined unless the request contains an
  * entire file of known length: recording a length takes a separate statement.
  */
 export function wholeFileRequest(
@@ -211,8 +210,8 @@ export function wholeFileRequest(
 }
 
 /**
- * Everything required before bytes are accepted: room for a tail, quota, and a valid length. Returns how many more
- * bytes the upload accepts.
+ * Ensures everything that is required before bytes are accepted: room for a tail, quota, and a valid length. Returns
+ * how many more bytes the upload accepts.
  */
 export async function prepareToAppend(
   context: Quotas & Pick<UploadContext, 'tailCap'>,
@@ -232,10 +231,13 @@ export async function prepareToAppend(
 }
 
 function tooLong(missing: number): SluiceError {
-  return new SluiceError('file_too_large', `The body is longer than the ${missing} bytes still missing.`)
+  return new SluiceError(
+    'file_too_large',
+    `The body is longer than the ${missing} bytes that are still missing.`,
+  )
 }
 
-/** For a request that is refused after it has opened the upload. */
+/** Releases the upload of a request that is refused after opening it. */
 export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
   await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
 }
@@ -243,8 +245,8 @@ export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
 type Quotas = Pick<UploadContext, 'db' | 'clock' | 'quota'>
 
 /**
- * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." The missing bytes are
- * reserved.
+ * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." Reserves quota for the missing
+ * bytes.
  */
 export async function declareLength(
   { db, clock, quota }: Quotas,

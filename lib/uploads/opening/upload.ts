@@ -13,30 +13,30 @@ export type Upload = {
   readonly fileId: string
   readonly workspaceId: string
   readonly limits: PartLimits
-  /** The memory account for its bytes: that of its first bucket. */
+  /** The memory account for its bytes, which is that of its first bucket. */
   readonly memory: MemoryAccount
   readonly declaredType: string | null
-  /** For the entire file. Null if the client has not declared it. */
+  /** The checksum of the entire file. Null if the client has not declared one. */
   readonly declaredCrc32: number | null
-  /** Its first bytes must match the declared type. */
+  /** True if its first bytes must match the declared type. */
   readonly verifiesContent: boolean
   /** Its Pipe had an active webhook when the request arrived. */
   readonly hasWebhooks: boolean
-  /** A hook decides on it before the object is created. */
+  /** True if a hook decides on the file before the object is created. */
   readonly isGated: boolean
   readonly lease: Lease
   readonly progress: Progress
   readonly numbers: PartNumbers
-  /** In ledger order: required ones first. */
+  /** In ledger order: the required destinations come first. */
   readonly destinations: readonly Destination[]
 }
 
 /** A position up to which an upload's bytes are confirmed. */
 export type Confirmed = {
   readonly offsetBytes: number
-  /** For all bytes before the offset. */
+  /** The checksum of all bytes before the offset. */
   readonly crc32: number
-  /** How many of the last of these bytes are only in the database. */
+  /** How many bytes just before the offset are only in the database. */
   readonly tailBytes: number
 }
 
@@ -103,7 +103,7 @@ export class Progress {
     return this.#lengthCameLast
   }
 
-  /** Quota is no longer reserved for the missing bytes. */
+  /** True if quota is no longer reserved for the missing bytes. */
   get reservationLapsed(): boolean {
     return this.#reservationLapsed
   }
@@ -126,7 +126,7 @@ export class Progress {
   }
 }
 
-/** The data that the bucket may hold of an upload, whatever happened to the requests. */
+/** What the bucket may have stored for an upload, whatever happened to the requests. */
 type Held = { kind: 'nothing' } | { kind: 'multipart'; id: string } | { kind: 'object' }
 
 export type Place = {
@@ -140,8 +140,8 @@ export type Place = {
 }
 
 /**
- * Where an upload's bytes go. The sender reports here what the bucket may hold by now. A best-effort destination gets
- * the same bytes, and is left out once it fails.
+ * Where an upload's bytes go. The sender reports here what the bucket may have stored by now. A best-effort
+ * destination gets the same bytes, and is left out once it fails.
  */
 export class Destination {
   readonly dataStoreId: string
@@ -171,7 +171,7 @@ export class Destination {
     return this.target.key
   }
 
-  /** It gets new bytes. */
+  /** True while the destination gets new bytes. */
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -180,7 +180,7 @@ export class Destination {
     return this.#held.kind === 'multipart' ? this.#held.id : null
   }
 
-  /** A single PutObject was sent: the object may exist, whatever the outcome. */
+  /** True once a single PutObject was sent: the object may exist, whatever the response. */
   get wasPut(): boolean {
     return this.#held.kind === 'object'
   }
@@ -195,7 +195,7 @@ export class Destination {
     this.#fault = fault
   }
 
-  /** Called by the sender of its parts. */
+  /** Called by the sender of the parts. */
   multipartBegun(id: string): void {
     this.#held = { kind: 'multipart', id }
   }

@@ -42,7 +42,7 @@ describe('after a restore', () => {
   const begin = () => client.begin(BYTES)
   const finish = async (url: string) =>
     expect((await client.patch(url, 0, randomBytes(BYTES))).status).toBe(204)
-  /** Finished, and then reset to a dump taken while its bytes arrived. */
+  /** A finished upload whose rows were then reset to a dump taken while its bytes arrived. */
   const finishedAfterDump = async () => {
     const { db } = database
     const url = await begin()
@@ -102,7 +102,7 @@ describe('after a restore', () => {
     expect(await listUnknown(node.context, site.clock.now() + days(1))).toEqual(later)
   })
 
-  it('names a Data Store whose keys do not allow listing', async () => {
+  it('names a Data Store whose credentials do not allow listing', async () => {
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'ListObjectsV2', effect })
     const [listed] = await listUnknown(node.context, 0)

@@ -49,7 +49,7 @@ async function record(context: Context, file: Unfinished): Promise<boolean> {
   return isMarked ?? false
 }
 
-/** If the bucket does not respond, its uploads stay unchanged. */
+/** If the bucket does not respond, its uploads are left unchanged. */
 async function find(context: Context, { dataStore, required, key }: Unfinished['destinations'][number]) {
   if (!dataStore.mayRead) return undefined
   try {
@@ -72,7 +72,10 @@ const PROBE_FOLDER = '.sluice-checks'
 /** There is no index on keys, so each query reads all files of the bucket. */
 const ASKED_TOGETHER = 5000
 
-/** For each bucket that can be listed, the objects written since `sinceMs` that belong to no file in the database. */
+/**
+ * Lists, for each bucket that can be listed, the objects written since `sinceMs` that belong to no file in the
+ * database.
+ */
 export async function listUnknown(context: Listing, sinceMs: number): Promise<Listed[]> {
   const all: Listed[] = []
   for (const { name, dataStore } of await listedDataStores(context.db)) {
@@ -109,7 +112,7 @@ async function unknownIn(
 
 const isOfCheck = ({ prefix }: SealedDataStore, key: string) => key.startsWith(`${prefix}${PROBE_FOLDER}/`)
 
-/** The objects that belong to no file of any Data Store, since several may share one bucket. */
+/** The objects that belong to no file of any Data Store, because several Data Stores may share one bucket. */
 async function withoutFile(
   { db }: Listing,
   { bucket }: SealedDataStore,

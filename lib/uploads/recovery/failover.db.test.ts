@@ -20,7 +20,7 @@ it.each([
   { size: 'one part', pieces: [0, 4 * MiB] },
   { size: 'several parts', pieces: [6 * MiB, 6 * MiB] },
 ])(
-  'finds a finished file of $size with its checksum, and an older lease is no obstacle',
+  'finds a finished file of $size with its checksum, even if an older lease is in the way',
   async ({ pieces: [before, after] }) => {
     await using site = await openSite()
     const { db, client, recent, runtime } = site
@@ -43,10 +43,10 @@ it.each([
 
 it.each([
   { lost: 'nothing', at: 'first' },
-  { lost: 'the taking of its lease and its parts', at: 'first' },
-  { lost: 'the taking of its lease and its parts', at: 'second' },
+  { lost: 'the commits with its lease and its parts', at: 'first' },
+  { lost: 'the commits with its lease and its parts', at: 'second' },
 ])(
-  'continues an upload with its part numbers after losing $lost, repaired at the $at try',
+  'continues an upload with its part numbers after losing $lost, repaired at the $at attempt',
   async ({ lost, at: tryOf }) => {
     await using site = await openSite()
     const { db, client, recent, runtime } = site
@@ -154,7 +154,7 @@ it('creates the object of a file whose client has its last response, even if its
   expect((await bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
 })
 
-it('records a finished file that a just promoted server first refused', async () => {
+it('records a finished file that a newly promoted server refused at first', async () => {
   let nowMs = 0
   const recent = createRecentCommits(() => nowMs)
   let lossy!: ReturnType<typeof losingAnswers>
@@ -207,7 +207,7 @@ it('cancels an upload again if its cancellation was lost', async () => {
   expect(await site.statusOf(url)).toBe('canceled')
 })
 
-/** The next such statement is executed, and its connection breaks before the response. */
+/** Executes the next statement that matches, and breaks its connection before the response. */
 function losingAnswers(db: Db) {
   let next: RegExp | undefined
   let runs = true
@@ -236,7 +236,7 @@ function losingAnswers(db: Db) {
     lose(statement: RegExp) {
       next = statement
     },
-    /** A matching statement does not run at all, except for the first `after` ones. */
+    /** Prevents matching statements from running at all, except for the first `after` of them. */
     fail(statement: RegExp, { after = 0 } = {}) {
       next = statement
       runs = false

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.close())
 
-it('timelines are kept for a year, in months', async () => {
+it('timelines are kept for a year, in monthly partitions', async () => {
   const { db } = database
   const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
   const [first] = await monthsOf(db, 'file_timeline')
@@ -30,7 +30,7 @@ it('timelines are kept for a year, in months', async () => {
   expect(await db.select().from(fileTimeline)).toMatchObject([{ at: new Date(end) }])
 })
 
-it('months are created alongside active uploads, and after retries once nobody reads rows without a month', async () => {
+it('monthly partitions are created during uploads, with retries while someone is reading rows that have no partition', async () => {
   const { db } = database
   const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
   const [first] = await monthsOf(db, 'file_timeline')

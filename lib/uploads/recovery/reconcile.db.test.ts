@@ -16,10 +16,10 @@ describe('the reconciler', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Node
-  /** Another node, a minute later. */
+  /** Another node, whose clock is a minute ahead. */
   let later: Node
   let client: TusClient
-  // None of this may happen on its own, or because of a slow machine.
+  // No lease may expire or be renewed on its own, even on a slow machine.
   const still = { leaseMs: 600_000, renewMs: 600_000 }
   beforeAll(async () => {
     database = await openTestDatabase()
@@ -77,7 +77,7 @@ describe('the reconciler', () => {
       await arrives(url, whole)
     })
 
-    it('creates an object whose process died', async () => {
+    it('creates the object of a file whose process died', async () => {
       const whole = randomBytes(bytes)
       const url = await unknownLength(whole)
       await database.db.execute(sql`update files set length_bytes = offset_bytes, lease_fence = lease_fence + 1,
@@ -170,7 +170,7 @@ describe('the reconciler', () => {
     await arrives(url, whole)
   })
 
-  it('is not overruled by a writer that lost the file: its results fail nothing', async () => {
+  it('is not overruled by a writer that lost the file: results of that writer fail nothing', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     const key = `${fileIdOf(url)}/file`

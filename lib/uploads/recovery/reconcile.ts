@@ -40,7 +40,7 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
     nowMs,
     busy: [...reconciling.values()],
   })
-  // An unresponsive bucket must not delay the others.
+  // A bucket that does not respond must not delay the others.
   await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file, nowMs))))
   return claimed.length
 }
@@ -68,19 +68,22 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
   }
 }
 
-/** The previous attempt was already past the deadline: even after a long Sluice outage, there is one late attempt. */
+/**
+ * True if the previous attempt was already past the deadline: even after a long Sluice outage, there is one late
+ * attempt.
+ */
 function isOver({ sinceMs, lastAttemptMs }: Claimed): boolean {
   return lastAttemptMs !== null && lastAttemptMs - sinceMs > GIVE_UP_AFTER_MS
 }
 
-/** Used to count a claim against the bucket's simultaneous limit. */
+/** The destination whose bucket a claim counts against, for the limit of simultaneous claims per bucket. */
 function firstOpen({ destinations }: Claimed): ClaimedDestination {
   return destinations.find(({ isOpen }) => isOpen) ?? destinations[0]!
 }
 
 type Place = ReturnType<typeof place>
 
-/** Only opened when used: a file must end even if its credentials can no longer be decrypted. */
+/** The bucket is opened only when used: a file must end even if the credentials can no longer be decrypted. */
 function place(context: UploadContext, destination: ClaimedDestination) {
   const { dataStore } = destination
   const open = () => openTarget(context, destination)
@@ -107,11 +110,11 @@ function unsettled(context: UploadContext, file: Claimed, lease: Lease): Unsettl
   }
 }
 
-/** Makes one attempt at the objects of a file whose lease is held. The lease is released in each case. */
+/** Makes one attempt to create the objects of a file whose lease is held. The lease is always released. */
 export async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
   if (file.concat === 'final') return joinAgain(context, file, lease)
   const pending = unsettled(context, file, lease)
-  // The length was declared after the last byte, by a request that ended before it could compare.
+  // The length was declared after the last byte, by a request that ended before it could compare the checksums.
   if (file.declaredCrc32 !== null && file.declaredCrc32 !== file.crc32)
     return settleFile(context, pending, async () => ({
       kind: 'failed',
@@ -145,7 +148,7 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
   })
 }
 
-/** Starts over, since nothing from an earlier attempt is visible. */
+/** Starts over, because nothing from an earlier attempt is visible. */
 async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
   const { fileId, destinations, object } = file
   const contentType = contentTypeOf(file.filetype)
@@ -197,7 +200,8 @@ async function putFromTail(
 }
 
 /**
- * The length may have been declared after the last byte, by a request that ended before it could check a short file.
+ * The length may have been declared after the last byte, by a request that ended before it could check the type of a
+ * short file.
  */
 async function foundInstead(
   { verifyContent, filetype, bytes, tailBytes }: Claimed,
@@ -209,7 +213,7 @@ async function foundInstead(
   return fits ? undefined : found
 }
 
-const FELL_BEHIND = 'The node died before it had the object.'
+const FELL_BEHIND = 'The node died before this destination had the object.'
 
 type FullPlace = ClaimedDestination & { dataStoreId: string; open(): Bucket }
 
@@ -256,8 +260,8 @@ export async function sendLastPart(
 }
 
 /**
- * The others have already started: a node died then, or this bucket was down. No part is recorded, so the tail is the
- * file.
+ * Starts the multipart upload at a destination that has none although others do: a node died in between, or this
+ * bucket was down. No part is recorded, so the tail is the entire file.
  */
 function beginLate(
   context: UploadContext,

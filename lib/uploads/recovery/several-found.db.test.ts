@@ -83,7 +83,7 @@ describe('a file with several destinations, in a database from before its object
       }
     }
   }
-  /** All of it is sent, and the database forgets everything after the first half. */
+  /** Sends an entire file, and then makes the database forget everything after its first half. */
   async function forgotten(bytes: number, atLast = async () => {}) {
     const whole = randomBytes(bytes)
     const url = await client.begin(bytes)
@@ -132,7 +132,7 @@ describe('a file with several destinations, in a database from before its object
       await expectAt(buckets, url, whole)
     })
 
-    it('is created from its parts if its client has its last response', async () => {
+    it('is created from its parts if its client has received the last response', async () => {
       const { url, whole, before } = await forgotten(24 * MiB, async () => {
         buckets[1]!.faults.add({ operation: 'CompleteMultipartUpload', effect: DOWN, times: 100 })
       })
@@ -147,7 +147,7 @@ describe('a file with several destinations, in a database from before its object
     it('is found where its objects are', async () => {
       const { url, whole, half } = await forgotten(24 * MiB)
       expect((await client.patch(url, half, whole.subarray(half))).status).toBe(204)
-      // The best-effort one may have reported first that it has no such multipart upload.
+      // The best-effort destination may have been the first to report that it has no such multipart upload.
       await repairAll()
       expect(await stateOf(url)).toMatchObject({ status: 'transferred', states: everywhere.states })
       await expectAt(buckets, url, whole)

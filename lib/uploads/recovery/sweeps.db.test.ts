@@ -154,7 +154,7 @@ describeWithDatabase('the sweeps', (database) => {
     site.bucket.faults.clear()
   })
 
-  it('finds an object that was created a day before anybody could know', async () => {
+  it('finds an object that was created a day before this could be recorded', async () => {
     await renew()
     const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
@@ -168,7 +168,7 @@ describeWithDatabase('the sweeps', (database) => {
     expect(await fileOf(url)).toMatchObject({ status: 'transferred' })
   })
 
-  it('does not deny an object that may exist', async () => {
+  it('does not report an object as missing if it may exist', async () => {
     await renew()
     const url = await client.begin(9 * MiB)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect: SLOW_DOWN })
@@ -233,7 +233,7 @@ describeWithDatabase('an abandoned file', (database) => {
     expect(await fileOf(url)).toMatchObject({ status: 'transferred' })
   })
 
-  it('leaves the object that its customer is told to look for', async () => {
+  it('leaves the object that the customer is told to look for', async () => {
     const url = await client.begin(1000)
     const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }
     const { rights } = node.context
@@ -270,12 +270,12 @@ describeWithDatabase('the quota', (database) => {
       expect(JSON.parse(refused[0]!.body).detail).toMatch(
         /^The upload needs 990 bytes, but only 100 are left of this month's transfer quota of 10000\. It resets on/,
       )
-      // The reserved bytes may be sent.
+      // The upload with the reservation can send its bytes.
       const made = replies.find(({ status }) => status === 201)!
       expect((await client.patch(made.headers.location!, 0, randomBytes(990))).status).toBe(204)
     })
 
-    it("says that waiting does not help a file larger than a month's quota", async () => {
+    it("reports that waiting does not help a file larger than a month's quota", async () => {
       const client = await site.client(node)
       const { detail } = JSON.parse((await client.create(10_001)).body)
       expect(detail).toMatch(/^The upload needs 10001 bytes, but only \d+ are left/)
@@ -283,7 +283,7 @@ describeWithDatabase('the quota', (database) => {
       expect(detail).not.toContain('resets')
     })
 
-    it('says that it is used up if nothing is left', async () => {
+    it('reports that it is used up if nothing is left', async () => {
       const client = await site.client(node)
       const { headers } = await client.create(100)
       expect(JSON.parse((await client.create(1)).body).detail).toMatch(

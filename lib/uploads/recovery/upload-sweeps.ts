@@ -64,8 +64,8 @@ export async function expireUploads(
   let ended = 0
   for (const { id, droppedAfterHours } of await findLate(db, nowMs)) {
     const reason = droppedAfterHours
-      ? `It was not finished within ${droppedAfterHours} hours of its start; the bucket deletes unfinished uploads after that.`
-      : 'It was not finished in time.'
+      ? `The upload was not finished within ${droppedAfterHours} hours of its start; the bucket deletes unfinished uploads after that.`
+      : 'The upload was not finished in time.'
     const end = { status: 'expired', reason, from: ['uploading'], provided: isLate(nowMs) } as const
     if (await endUpload(context, id, end)) ended += 1
   }

@@ -20,13 +20,13 @@ export type CopyPlaces = {
   target: Target & { bucket: Bucket; mayRead: boolean }
 }
 
-/** How long an abort that nobody waits for may take. */
+/** The time limit for an abort that nobody waits for. */
 const ABORT_MS = 5000
 
 /**
  * Copies an object from one bucket to another, with one part in memory at a time, and continues after the parts that
- * an earlier attempt copied. Whatever the source contains by now, the object is only created if it has the length and
- * the checksum of the bytes that the client sent.
+ * an earlier attempt copied. Even if the source has changed, the object is only created if it has the length and the
+ * checksum of the bytes that the client sent.
  */
 export class ObjectCopy {
   readonly #context: UploadContext
@@ -43,7 +43,7 @@ export class ObjectCopy {
     this.#signal = signal
   }
 
-  /** Called when more of it has been copied. */
+  /** True once this attempt has copied more of the object. */
   get isProgress(): boolean {
     return this.#isProgress
   }
@@ -60,8 +60,8 @@ export class ObjectCopy {
   }
 
   /**
-   * Nothing closes a part early, so all of them can be equal. For a large object, their size depends on the node's
-   * memory.
+   * No part is closed early, so all parts can have the same size. For a large object, their size depends on the
+   * node's memory.
    */
   #usualPartBytes(): number {
     const limits = limitsOfSet([this.#places.target.bucket.capabilities], this.#context.budget.maxPartBytes)
@@ -92,7 +92,7 @@ export class ObjectCopy {
     const { bytes, multipartId: begun } = this.#repair
     const multipartId = begun ?? (await this.#begin())
     const parts = await readRepairedParts(this.#context.db, this.#repair)
-    // A node with less memory keeps the part size of the one that started, or it would run out of part numbers.
+    // A node with less memory keeps the part size of the first attempt, or it would run out of part numbers.
     const partBytes = parts[0]?.sizeBytes ?? this.#usualPartBytes()
     let first = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     // Only an attempt that had copied everything can have requested the object.
@@ -165,9 +165,9 @@ export class ObjectCopy {
   }
 }
 
-/** The object was replaced at the source. */
+/** Thrown if the object was replaced at the source. */
 class OtherContent extends Error {
   constructor(key: string) {
-    super(`The object ${key} that it was copied from is not the uploaded one: its checksum differs.`)
+    super(`The object ${key} at the source is not the uploaded one: its checksum differs.`)
   }
 }

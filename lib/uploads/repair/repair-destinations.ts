@@ -17,7 +17,7 @@ import { NO_SOURCE } from '../rules/file-status.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { type CopyPlaces, ObjectCopy } from './object-copy.ts'
 
-/** How many objects one node copies. */
+/** How many objects one node copies at the same time. */
 const AT_ONCE = 8
 const AT_ONCE_PER_BUCKET = 2
 
@@ -57,7 +57,7 @@ async function attempt(context: UploadContext, repair: Repair): Promise<void> {
     else if (stopping.signal.aborted) await giveRepairBack(context.db, repair)
     else await fail(context, repair, judged, isProgress)
   } catch (err) {
-    // Another attempt follows once the claim has expired.
+    // There will be another attempt once the claim has expired.
     log.warn({ err, fileId: repair.fileId }, 'could not record a repair; will retry')
   } finally {
     endRenewal()
@@ -65,8 +65,8 @@ async function attempt(context: UploadContext, repair: Repair): Promise<void> {
 }
 
 /**
- * Two simultaneous copies do no harm, since only one of them records the result, so a late renewal need not stop the
- * copy.
+ * A late renewal does not have to stop the copy: two simultaneous copies do no harm, because only one records the
+ * result.
  */
 function renewClaim({ db, terms, log }: UploadContext, repair: Repair, lost: AbortController): () => void {
   const renew = () =>
@@ -94,11 +94,11 @@ async function copy(
   }
 }
 
-/** Each attempt reads from the next source: one of them may be down, or hold something else by now. */
+/** Each attempt reads from the next source, because one of them may be down, or have a different object by now. */
 function openPlaces({ openBucket }: UploadContext, repair: Repair): CopyPlaces {
   const { dataStore, sources, failures, key, filetype, object } = repair
   if (dataStore.state === 'off')
-    throw new SluiceError('data_store_not_ready', 'Its Data Store is turned off.')
+    throw new SluiceError('data_store_not_ready', 'The Data Store is turned off.')
   const source = sources[failures % sources.length]
   if (!source) throw new SluiceError('conflict', NO_SOURCE)
   return {

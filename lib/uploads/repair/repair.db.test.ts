@@ -131,7 +131,7 @@ describe('a destination that is missing an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('aborts what the upload left there before it starts', async () => {
+  it('has the multipart upload that was left there aborted before the copy starts', async () => {
     const whole = randomBytes(20 * MiB)
     const client = await site.client(node)
     target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
@@ -148,7 +148,7 @@ describe('a destination that is missing an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('is reported if no destination can be read, and repaired once one can', async () => {
+  it('is reported if no destination can be read, and repaired once one can be read', async () => {
     await mayRead(false)
     const { url } = await lacking(MiB)
     await repairAll()
@@ -207,7 +207,7 @@ describe('a destination that is missing an object', () => {
     expect(audited).toEqual([{ detail: { destinationId: to(url).dataStoreId } }])
   })
 
-  it('is retried if that is requested during the last attempt', async () => {
+  it('is retried if a retry is requested during the last attempt', async () => {
     const { url } = await lacking(MiB)
     await database.db.execute(
       sql`update file_destinations set repair_attempts = ${RETRY_DELAYS_MS.length} where file_id = ${fileIdOf(url)}::uuid`,
@@ -251,7 +251,7 @@ describe('a destination that is missing an object', () => {
     expect(target.traffic.counts().UploadPart! - sentBefore).toBe(3 + 1)
   })
 
-  it('can be requested while its worker records something: neither waits for the other', async () => {
+  it('can be repaired on request while a worker records something: neither waits for the other', async () => {
     const { url } = await lacking(MiB)
     let asking: Promise<void> | undefined
     await database.db.transaction(async (tx) => {
@@ -269,7 +269,7 @@ describe('a destination that is missing an object', () => {
     expect(await stateOf(url)).toMatchObject(repaired)
   })
 
-  it('is found if the response to Complete was lost', async () => {
+  it('is found to have the object if the response to Complete was lost', async () => {
     const { url, whole } = await lacking(20 * MiB)
     target.faults.add({
       operation: 'CompleteMultipartUpload',
@@ -297,7 +297,7 @@ describe('a destination that is missing an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('can be requested manually only if it can succeed', async () => {
+  it('can be repaired manually only if that can succeed', async () => {
     const { url } = await lacking(MiB)
     const repair = (at = to(url)) => repairDestination(site.runtime, site.actor, at)
     await expect(repair({ ...to(url), dataStoreId: site.dataStore.id })).rejects.toThrow('has the object')
@@ -316,7 +316,7 @@ describe('a destination that is missing an object', () => {
     await expect(repair()).rejects.toThrow('has the object')
   })
 
-  it('leaves nothing there if the record is erased before it is repaired', async () => {
+  it('has nothing left over if the record is erased before the repair', async () => {
     const { url } = await lacking(20 * MiB)
     target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
     await repairAll()

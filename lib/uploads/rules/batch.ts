@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPlainText } from '../../platform/kernel/parse-input.ts'
 
-/** What identifies a batch. Two uploaders, or an uploader and a token, never share a batch by its name alone. */
+/**
+ * What identifies a batch. Two uploaders, or an uploader and a token, never share a batch just because they use the
+ * same name.
+ */
 type BatchKey = { pipeId: string; senderId: string; subject: string | null; name: string; byToken: boolean }
 export type Batch = BatchKey & { id: string; workspaceId: string }
 

@@ -7,7 +7,7 @@ it.each([
   ['image/png', 'image/png'],
   ['text/plain;charset=utf-8', 'text/plain; charset=utf-8'],
   [' text/plain ; charset=UTF-8; ', 'text/plain; charset=UTF-8'],
-  // What browsers send for a video, with a comma in quotes.
+  // Browsers send this for a video, with a comma in quotes.
   ['video/mp4;codecs="avc1.42E01E, mp4a.40.2"', 'video/mp4; codecs="avc1.42E01E, mp4a.40.2"'],
   ['text/x; a="semi;colon \\" quote"; b=c', 'text/x; a="semi;colon \\" quote"; b=c'],
   ['application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.text'],
@@ -57,6 +57,6 @@ it('can be sent, whatever the client declared', () => {
   )
 })
 
-it('takes no longer for malicious input', () => {
+it('takes no longer to parse if the input is malicious', () => {
   expect(contentTypeOf(`a/b;${' '.repeat(120)}x=${'"\\'.repeat(60)}`)).toBe('a/b')
 })

@@ -28,7 +28,7 @@ describe('the first bytes', () => {
   })
 
   it.each(['BMW is a car', 'MZ is a signature', 'ID3 is, too', 'II*', 'PK, he said'])(
-    'of a text count as text, even if it starts with %s',
+    'of a text file count as text, even if it starts with %s',
     async (text) => {
       expect(await judge(Buffer.from(text), 'text/plain')).toEqual({ fits: true, found: 'text/plain' })
     },

@@ -1,5 +1,5 @@
 /**
- * Checks by its first bytes whether a file matches its declared type. Nothing goes to a bucket before this many
+ * How many of a file's first bytes are checked against its declared type. Nothing goes to a bucket before this many
  * bytes, or all of them, have arrived.
  */
 export const HEAD_BYTES = 4100
@@ -11,7 +11,7 @@ const ANYTHING = 'application/octet-stream'
 const TEXT = 'text/plain'
 const NOTHING = 'application/x-empty'
 
-/** Only loaded if a Pipe asks for it. */
+/** Only loaded if a Pipe verifies content. */
 const library = () => import('file-type')
 
 /**
@@ -29,7 +29,7 @@ export async function judgeContent(
   return { found, fits: type === ANYTHING || (await isWhatItSays(type, found)) }
 }
 
-/** Without its parameters. */
+/** The media type without its parameters. */
 const mediaType = (text: string | null | undefined): string =>
   (text ?? '').split(';', 1)[0]!.trim().toLowerCase()
 
@@ -64,7 +64,7 @@ async function hasSignature(type: string): Promise<boolean> {
   return supportedMimeTypes.has(type) || FURTHER_NAMES.has(type) || hasZipSignature(type)
 }
 
-/** The library recognizes these by their first line, which not all files have. */
+/** The library recognizes these types by their first line, which not all files have. */
 const WRITTEN = new Set([
   'application/xml',
   'text/calendar',
@@ -74,7 +74,7 @@ const WRITTEN = new Set([
   'application/x-ms-regedit',
 ])
 
-/** Valid UTF-8 without NUL. The cut may be within a character. */
+/** Valid UTF-8 without NUL. The sample may end within a character. */
 function isCleanText(head: Uint8Array, isWhole: boolean): boolean {
   if (head.includes(0)) return false
   try {
@@ -120,7 +120,7 @@ export function contentTypeOf(filetype: string | null): string {
 
 /**
  * Media types that have the same first bytes: other names for one type, and formats that start like their container.
- * Within a family, a file declared as one may turn out to be any other.
+ * Within a family, a file declared as one type may turn out to be any of the others.
  */
 const FAMILIES: readonly (readonly string[])[] = [
   ['image/jpeg', 'image/jpg', 'image/pjpeg'],
@@ -201,7 +201,7 @@ const ZIPPED =
   /^application\/(vnd\.openxmlformats-officedocument\.|vnd\.oasis\.opendocument\.|vnd\.ms-(word|excel|powerpoint)\.|epub\+zip$|java-archive$|x-java-archive$|x-zip|zip$|vnd\.android\.package-archive$|x-xpinstall$|vnd\.apple\.|vnd\.google-earth\.kmz$|vnd\.comicbook\+zip$|vnd\.visio$)|^model\/(3mf|vnd\.usdz\+zip)$/
 const isZipped = (type: string) => ZIPPED.test(type)
 
-/** One of the two is the container itself: a document does not become a different kind of document. */
+/** One of the two must be the container itself: a document does not match a different kind of document. */
 const isZip = (type: string) => type === 'application/zip' || type.startsWith('application/x-zip')
 
 export function isOneFamily(declared: string, found: string): boolean {

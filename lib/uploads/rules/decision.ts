@@ -22,7 +22,7 @@ type Decided = Progress & {
   decision: Pick<FileDecision, 'state'> | null
 }
 
-/** Our own reasons, for when nobody has given one. */
+/** Sluice's own reasons, for when nobody has given one. */
 export const NO_ANSWER = 'no_answer'
 export const UNDECIDED = 'undecided'
 
@@ -39,10 +39,10 @@ export function isRejected({ decision }: Pick<Decided, 'decision'>): boolean {
 }
 
 /**
- * The progress reported to clients. Common clients treat an upload whose offset equals its length as finished, and one
- * whose HEAD fails as lost. So until the object is allowed, the last byte appears to be missing, and the request that
- * sends it again gets the decision. A client that was told the final offset before it declared the length may no longer
- * have that byte, so for it the length appears to be missing instead.
+ * The progress reported to clients. Common clients treat an upload whose offset equals its length as finished, and
+ * one whose HEAD fails as lost. So until the object is allowed, the last byte is reported as missing, and the request
+ * that sends it again gets the decision. A client that received the final offset before it declared the length may no
+ * longer have that byte, so the length is reported as missing instead.
  */
 export function toldProgress(file: Decided): Progress {
   const { offsetBytes, lengthBytes, lengthCameLast, decision } = file
@@ -54,7 +54,7 @@ export function toldProgress(file: Decided): Progress {
 
 export const toldOffset = (file: Decided): number => toldProgress(file).offsetBytes
 
-/** The status keeps common clients from trying again. */
+/** The error has a status that keeps common clients from trying again. */
 export function rejected(reason: string | null): SluiceError {
   return new SluiceError('upload_rejected', explainRejection(reason ?? ''))
 }

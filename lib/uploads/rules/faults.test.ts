@@ -7,7 +7,7 @@ const STEPS: Step[] = ['part', 'put', 'last part', 'complete', 'join', 'look up'
 const of = (kind: BucketErrorKind, code = 'Code') => new BucketError(kind, code, 'words')
 const repeated = (error: BucketError) => Object.assign(error, { attempts: 2 })
 
-/** Written out, so that a change to the table requires a change here. */
+/** The table is repeated here, so that every change to it requires a change to this test. */
 const ROWS: [fault: string, error: unknown, verdicts: Verdict[]][] = [
   [
     'trouble',
@@ -49,18 +49,18 @@ describe.each(ROWS)('a fault of kind %s', (_, error, verdicts) => {
   })
 })
 
-describe('a Complete whose object may exist, with credentials that may not look', () => {
+describe('a Complete whose object may exist, with credentials that do not allow looking it up', () => {
   const DAY_MS = 86_400_000
   const judge = (error: BucketError, attempts: { sentBefore?: boolean; ageMs?: number }) =>
     classify(error, 'complete', { ...attempts, mayRead: false }).verdict
 
-  it('has created it if the bucket has one, or if nothing else can have ended a repeated one', () => {
+  it('has created it if the bucket has an object, or if nothing else can have ended a repeated Complete', () => {
     expect(judge(of('exists'), { ageMs: 30 * DAY_MS })).toBe('infer')
     expect(judge(of('no_such_upload'), { sentBefore: true, ageMs: DAY_MS - 1 })).toBe('infer')
     expect(judge(repeated(of('no_such_upload')), { ageMs: 0 })).toBe('infer')
   })
 
-  it('is unknown if a lifecycle rule may have ended it, or if it was never sent before', () => {
+  it('is unknown if a lifecycle rule may have ended the upload, or if no Complete was sent before', () => {
     expect(judge(of('no_such_upload'), { sentBefore: true, ageMs: DAY_MS })).toBe('look up')
     expect(judge(of('no_such_upload'), { ageMs: 0 })).toBe('look up')
   })
@@ -88,7 +88,7 @@ describe('the effect of a request that failed', () => {
     expect(classify(repeated(error), 'complete').effect).toBe('possible')
   })
 
-  it('is possible if an earlier attempt may have had one, and none while the last part is missing', () => {
+  it('is possible if an earlier attempt may have had an effect, and none while the last part is missing', () => {
     expect(classify(of('refused'), 'complete', { sentBefore: true }).effect).toBe('possible')
     expect(classify(of('trouble'), 'last part').effect).toBe('none')
     expect(classify(of('trouble'), 'last part', { sentBefore: true }).effect).toBe('possible')
@@ -110,7 +110,7 @@ it.each<[Blame, unknown]>([
   expect(classify(error, 'put').blame).toBe(blame)
 })
 
-it("tells the client the bucket's message, and when to try again", () => {
+it("gives the client the bucket's message, and the time to wait before trying again", () => {
   const refused = errorForClient(of('refused')) as SluiceError
   expect([refused.status, refused.message]).toEqual([502, 'words'])
   expect(refused.headers).not.toHaveProperty('Retry-After')

@@ -7,14 +7,14 @@ import type { Failure } from './file-status.ts'
  * What to do about a fault.
  *
  * - `keep in tail`: the bucket may accept the bytes later, so those in memory are stored as a tail. If there are
- *   none, same as `release`.
+ *   none, this is the same as `release`.
  * - `release`: nothing is decided. The client resumes the upload, or the reconciler tries again: for 24 hours, and
  *   then once more. Pending cleanup happens later.
  * - `look up`: the bucket no longer knows the multipart upload, but the object may exist. Unless the bucket confirms
  *   or denies it, the file fails as `unknown`.
  * - `compare`: the bucket has an object under the key, which belongs to this file alone. Only its size may be wrong.
- * - `infer`: according to the bucket's response the object exists, but the credentials do not allow looking at it.
- * - `unknown`: the bucket will not say whether the object exists, now or later.
+ * - `infer`: according to the bucket's response, the object exists, but the credentials do not allow looking it up.
+ * - `unknown`: the bucket will not reveal whether the object exists, now or later.
  * - `fail`: no change by anyone could make this succeed. The file fails immediately, with the reason.
  */
 export type Verdict = 'keep in tail' | 'release' | 'look up' | 'compare' | 'infer' | 'unknown' | 'fail'
@@ -54,9 +54,7 @@ const always = (verdict: Verdict): Record<Step, Verdict> => ({
 const TABLE: Record<Kind, Record<Step, Verdict>> = {
   // A transient error.
   trouble: { ...always('release'), part: 'keep in tail', put: 'keep in tail' },
-  // Someone may fix the cause: credentials, a policy, the bucket itself. S3 responds to a lookup in the same way if
-  // the object is missing and the credentials do not allow listing the bucket. Anything that cannot be cleared is
-  // left to the lifecycle rule.
+  // The customer may fix the cause. Without permission to list the bucket, S3 refuses a look-up of a missing object.
   refused: { ...always('release'), 'look up': 'unknown', clear: 'fail' },
   // Bytes that are sent again may arrive intact; recorded parts never change.
   damaged: { ...always('release'), complete: 'fail', join: 'fail', clear: 'fail' },
@@ -76,7 +74,7 @@ const TABLE: Record<Kind, Record<Step, Verdict>> = {
   other: { ...always('release'), clear: 'fail' },
 }
 
-/** Such a response to the only attempt proves that it had no effect. */
+/** One of these responses to the only attempt proves that it had no effect. */
 const WITHOUT_EFFECT = new Set<Kind>(['refused', 'impossible', 'damaged'])
 
 /**
@@ -88,15 +86,15 @@ const NEVER_DROPPED_BEFORE_MS = days(1)
 type Attempts = {
   /** An earlier attempt with an unknown outcome may have created the object. */
   sentBefore?: boolean
-  /** How long ago the upload was created. */
+  /** The upload's age. */
   ageMs?: number
-  /** The credentials allow looking up objects. */
+  /** True if the credentials allow looking up objects. */
   mayRead?: boolean
 }
 
 /**
- * Judges a fault in an upload: what to do about it, what may have happened anyway, and who caused it. Nothing else
- * decides this.
+ * Judges a fault in an upload: what to do about it, what effect the request may have had anyway, and who caused it.
+ * No other code decides this.
  */
 export function classify(error: unknown, step: Step, attempts: Attempts = {}): Fault {
   const { sentBefore = false, ageMs = Number.POSITIVE_INFINITY, mayRead = true } = attempts
@@ -105,7 +103,7 @@ export function classify(error: unknown, step: Step, attempts: Attempts = {}): F
   const wasRepeated = sentBefore || attemptsOf(cause) > 1
   const wasCompleted = kind === 'no_such_upload' && wasRepeated && ageMs < NEVER_DROPPED_BEFORE_MS
   const isThere = step === 'complete' && (kind === 'exists' || wasCompleted)
-  // As long as its last part is missing, nobody has requested the object.
+  // While the last part is missing, nobody has requested the object.
   const isCertain = step === 'last part' ? !sentBefore : WITHOUT_EFFECT.has(kind) && !wasRepeated
   return {
     verdict: isThere && !mayRead ? 'infer' : TABLE[kind][step],
@@ -128,16 +126,14 @@ function blameFor(error: unknown, kind: Kind): Blame {
   return error.code === 'upload_gone' ? 'end' : 'client'
 }
 
-/**
- * Why a best-effort destination was abandoned. Temporary errors have a different reason than refusals by the bucket.
- */
+/** Why a best-effort destination was abandoned. Temporary errors get a different reason from refusals by the bucket. */
 export function failureOf(fault: unknown): Failure {
   const kind = kindOf(fault)
   const reason = kind === 'trouble' || kind === 'aborted' ? 'unavailable' : 'rejected'
   return { reason, detail: (fault as Error).message }
 }
 
-/** The message for the client: for a bucket fault, the bucket's own, without secrets. */
+/** The error for the client. For a bucket fault, it contains the bucket's message without secrets. */
 export function errorForClient(error: unknown): unknown {
   const kind = bucketFault(error)
   if (!kind || isSluiceError(error)) return error

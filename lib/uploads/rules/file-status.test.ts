@@ -70,7 +70,7 @@ const MOVES = tableOf('A destination').map(
 const LATER = tableOf('Transitions after the file has ended').map(([from, to]) => `${from} to ${to}`)
 const ENDS = new Set(['transferred', 'partially_transferred', 'failed'])
 
-/** What happens to ended files when one of their destinations makes this transition. */
+/** Finds what happens to ended files when one of their destinations makes this transition. */
 function walk([which, from, to]: [string, Short, Short]): string[] {
   const sides = which === 'any' ? (['required', 'others'] as const) : (['others'] as const)
   return ALL.flatMap((one) =>
@@ -86,7 +86,7 @@ function walk([which, from, to]: [string, Short, Short]): string[] {
 }
 
 it.each(MOVES)(
-  '%s: a destination that goes from %s to %s changes an ended file as in the table',
+  '%s: a destination that goes from %s to %s changes an ended file as the table states',
   (...move) => {
     const walked = walk(move)
     expect(walked.length).toBeGreaterThan(0)

@@ -4,9 +4,9 @@ export type Failure = {
   detail: string | null
 }
 
-/** Why nothing can be copied to a destination: for people, on the file page and in `reasonDetail`. */
+/** Why nothing can be copied to a destination, as shown on the file page and in `reasonDetail`. */
 export const NO_SOURCE =
-  'It cannot be repaired: no destination that has the object can be read. Grant s3:GetObject to the keys of one, then check its Data Store.'
+  'The destination cannot be repaired: no destination that has the object can be read. Grant s3:GetObject to the access key of one of them, then check its Data Store.'
 
 export type DestinationState = {
   status: 'pending' | 'transferring' | 'transferred' | 'failed'
@@ -16,8 +16,9 @@ export type DestinationState = {
 type FileStatus = 'transferring' | 'transferred' | 'partially_transferred' | 'failed'
 
 /**
- * The status of a file whose last byte has arrived, derived from its destinations' statuses. The required ones decide
- * whether there is a file; the best-effort ones, whether it is everywhere. `transferring` until that is known.
+ * The status of a file whose last byte has arrived, derived from its destinations' statuses. The required
+ * destinations decide whether there is a file, and the best-effort ones decide whether it is everywhere. Until that
+ * is known, the status is `transferring`.
  */
 export function statusOf(destinations: readonly DestinationState[]): FileStatus {
   const required = destinations.filter((one) => one.required)

@@ -29,7 +29,7 @@ describe("an upload's part numbers", () => {
     expect(new PartNumbers(NOTHING_BOUND, plan, 4).toBind()).toEqual(NOTHING_BOUND)
   })
 
-  it('may end early if nobody has bound them', () => {
+  it('allow parts to end early if nobody has bound them', () => {
     const numbers = open(NOTHING_BOUND)
     expect(numbers.mayEndAt(6 * MiB)).toBe(true)
     expect(numbers.mayEndAt(4 * MiB)).toBe(false)

@@ -9,7 +9,10 @@ export type Bound = {
   boundEnds: readonly number[]
 }
 
-/** Everything one writer knows: where the later parts end, whether they are recorded, sent or only bound. */
+/**
+ * All part numbers that one writer has bound: where the parts after `afterParts` end, whether they are recorded, sent
+ * or only bound.
+ */
 export type EverBound = { afterParts: number; ends: readonly number[] }
 
 export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundEnds: [] }
@@ -25,7 +28,7 @@ export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundE
  */
 export class PartNumbers {
   readonly #foundParts: number
-  /** Where the parts recorded since then end. */
+  /** Where the parts recorded by this writer end. */
   readonly #recordedEnds: number[] = []
   /** The last recorded part, and where it ends. */
   #recordedParts: number
@@ -74,7 +77,7 @@ export class PartNumbers {
   /** Takes the next number for a part that ends at `endOffset`. */
   take(endOffset: number): number {
     const { next } = this
-    // The following numbers were planned for a part that ends elsewhere.
+    // The following numbers were planned after a part that ends elsewhere.
     if (this.#bound.get(next) !== endOffset) {
       forgetFrom(this.#bound, next)
       forgetFrom(this.#inherited, next)
@@ -83,7 +86,10 @@ export class PartNumbers {
     return next
   }
 
-  /** From now on, the part may arrive in a bucket at any time. It may already be recorded, if others have it. */
+  /**
+   * From now on, the part may arrive in a bucket at any time. It may already be recorded, if other destinations have
+   * it.
+   */
   markSent(number: number): void {
     const taken = this.#taken[number - this.#recordedParts - 1]
     if (taken) taken.sent = true

@@ -140,7 +140,7 @@ describe('the part plan', () => {
     )
   })
 
-  it('closes no part early if all must be equal, or below the S3 minimum', () => {
+  it('closes no part early if all parts must be equal, or if it is below the S3 minimum', () => {
     const at = { lengthBytes: GiB, offsetBytes: 0, nextNumber: 1, partBytes: 6 * MiB }
     expect(mayCloseEarly(aws, at)).toBe(true)
     expect(mayCloseEarly(r2, at)).toBe(false)

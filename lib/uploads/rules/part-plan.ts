@@ -8,8 +8,8 @@ const MAX_EQUAL_PART_BYTES = 64 * MiB
 /** One number in twenty is reserved for parts that interruptions close early. */
 const USABLE = 0.95
 /**
- * Without a known length, a part's size is the number of preceding bytes, times this, divided by the number of parts
- * allowed.
+ * For an unknown length, a part's size is the number of preceding bytes multiplied by this and divided by the number
+ * of parts allowed.
  */
 const DEFERRED_GROWTH = 20
 
@@ -29,7 +29,10 @@ export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes):
 
 type ProviderLimits = { maxParts: number; equalParts: boolean }
 
-/** What all providers in a set accept: the lowest number of parts, and equal parts if any requires them. */
+/**
+ * Limits that all providers in a set accept: the lowest number of parts, and equal parts if any provider requires
+ * them.
+ */
 export function limitsOfSet(providers: readonly ProviderLimits[], maxPartBytes: number): PartLimits {
   const maxParts = Math.min(...providers.map((one) => one.maxParts))
   return partLimits({ maxParts, equalParts: providers.some((one) => one.equalParts) }, maxPartBytes)
@@ -41,7 +44,7 @@ export function partLimits(provider: ProviderLimits, maxPartBytes: number): Part
   return { maxParts, equalParts, maxPartBytes: Math.min(most, maxPartBytes) }
 }
 
-/** At most 4.64 TiB. That is below every provider's limit; the lowest is Cloudflare R2's, 4.995 TiB. */
+/** At most 4.64 TiB, which is below every provider's limit: the lowest is Cloudflare R2's 4.995 TiB. */
 export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {
   return Math.floor(maxParts * USABLE) * maxPartBytes
 }
@@ -83,7 +86,8 @@ export type PartPlan = {
   /** Where a part ends if nothing interrupts it. */
   targetOffset(at: PartStart): number
   /**
-   * Where it will end. Undefined if there will be no such part: the bytes are a tail, an entire file, or none at all.
+   * Where the part will end. Undefined if there will be no such part: the bytes become a tail or an entire file, or
+   * there are none.
    */
   endOffset(at: PartStart): number | undefined
   mayEndAt(at: PartStart, endOffset: number): boolean
@@ -99,7 +103,7 @@ export function planParts(
     lengthBytes: number | null
     /** The size of every part, if the provider requires all of them to be equal. */
     partBytes: number | null
-    /** Where the request's body ends, if its length is declared. */
+    /** The offset at which the request's body ends, if its length is declared. */
     requestEndOffset: number | undefined
   },
 ): PartPlan {

@@ -11,7 +11,7 @@ type StoredTail = SealedTail & { offsetBytes: number }
  * request that writes tails has its own key.
  */
 export type TailCipher = {
-  /** Call it once for each request: its key is random. */
+  /** Call this once for each request. It creates a random key. */
   sealer(fileId: string): (offsetBytes: number, bytes: Uint8Array) => SealedTail
   opener(fileId: string): (tail: StoredTail) => Buffer
 }
@@ -20,7 +20,7 @@ const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** How much longer a sealed row is than its bytes. */
+/** How many bytes sealing adds to a row. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES
 /** Without this, Node accepts a tag truncated to four bytes, which can be guessed. */
 const TAG = { authTagLength: TAG_BYTES }
@@ -34,7 +34,7 @@ export function createTailCipher(vault: Vault): TailCipher {
       let made: { key: Buffer; wrapped: string } | undefined
       return (offsetBytes, bytes) => {
         made ??= makeKey(vault, fileId)
-        // Random, since the same range can be written twice with different bytes.
+        // The nonce is random, because the same range can be written twice with different bytes.
         const nonce = randomBytes(NONCE_BYTES)
         const cipher = createCipheriv(CIPHER, made.key, nonce, TAG).setAAD(placeOf(fileId, offsetBytes))
         const encrypted = cipher.update(bytes)

@@ -9,10 +9,10 @@ export type UploadTerms = {
    */
   leaseMs: number
   renewMs: number
-  /** Nothing is sent or written once this little is left of a lease. */
+  /** Nothing is sent or written once only this much of a lease is left. */
   marginMs: number
   /**
-   * How long a newcomer waits for the holder to release the lease before it gets 423. Clients wait ten seconds for
+   * How long a newcomer waits for the holder to release the lease before it gets 423. Clients wait ten seconds for a
    * HEAD.
    */
   waitMs: number
@@ -25,9 +25,7 @@ export type UploadTerms = {
   turnMs: number
   /** A holder that has received nothing for this long stops immediately when asked. */
   quietMs: number
-  /**
-   * Stopping an atomic request discards its bytes, so it may hold the lease until it ends, but no longer than this.
-   */
+  /** Stopping an atomic request discards its bytes, so it may keep the lease until it ends, but only for this long. */
   atomicTurnMs: number
   /** An atomic request may be silent for this long before it is stopped. */
   atomicQuietMs: number
@@ -41,15 +39,15 @@ export type UploadTerms = {
   /** How long the last PATCH waits for the object. After that it gets its response anyway: every byte is durable. */
   assembleMs: number
   /**
-   * How long a request waits for a decision. After that, its client is told that the last byte is missing, and asks
-   * again.
+   * How long a request waits for a decision. After that, the response tells the client that the last byte is missing,
+   * so the client asks again.
    */
   decideMs: number
   /** How long a file may wait after its decision was deferred. */
   deferMs: number
   /** How long the reconciler waits for its claimed files; slower ones continue in the background. */
   reconcileMs: number
-  /** How many tail bytes a workspace may have. A thousand uploads may each have nearly a part. */
+  /** How many tail bytes a workspace may have: enough for a thousand uploads whose tails nearly fill a part. */
   workspaceTailBytes: number
 }
 

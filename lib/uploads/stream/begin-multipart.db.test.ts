@@ -43,7 +43,7 @@ it.each([
   expect(await site.bucket.unfinished()).toEqual([])
 })
 
-it('records no multipart upload of a writer whose lease is being taken over', async () => {
+it('records no multipart upload for a writer whose lease is being taken over', async () => {
   const client = await site.client(node)
   const fileId = fileIdOf(await client.begin(20 * MiB))
   const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!

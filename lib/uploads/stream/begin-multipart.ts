@@ -5,7 +5,7 @@ import type { Lease } from '../lease/held-lease.ts'
 import { recordMultipart } from '../ledger/parts.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 
-/** How long to wait for the response, and then for the abort, after the caller has given up. */
+/** How long to wait for the response, and then for the abort, once the caller has given up. */
 const LINGER_MS = seconds(5)
 
 type Beginning = {
@@ -16,10 +16,10 @@ type Beginning = {
 }
 
 /**
- * Starts a multipart upload and records its id. Only the response contains the id, so it is awaited even if the lease
- * is lost in the meantime. If the id can then no longer be recorded, the multipart upload is aborted, provided that
- * the credentials allow it. If the process is killed here or the response is lost, an empty multipart upload stays
- * behind, and only the bucket's lifecycle rule removes it.
+ * Starts a multipart upload and records its id. Only the response contains the id, so the response is awaited even if
+ * the lease is lost in the meantime. If the id can then no longer be recorded, the multipart upload is aborted,
+ * provided that the credentials allow it. If the process is killed here or the response is lost, an empty multipart
+ * upload stays behind, and only the bucket's lifecycle rule removes it.
  */
 export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
   const begun = begin(context, beginning)

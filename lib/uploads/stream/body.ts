@@ -10,7 +10,7 @@ export type ByteSource = {
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void
   pause(): void
   resume(): void
-  /** No more bytes are wanted. */
+  /** Stops the source, because no more bytes are needed. */
   stop(): void
 }
 
@@ -28,10 +28,10 @@ export type Piece = Full | Spill | Rest
 type Full = { kind: 'part'; buffer: PartBuffer }
 
 /**
- * Fewer bytes, because others need the memory. Call `stored`; if they go to the database, pass the promise of that
- * write.
+ * Fewer bytes, because other uploads need the memory. Call `stored`. If the bytes go to the database, pass the
+ * promise of that write.
  */
 type Spill = { kind: 'spill'; buffer: PartBuffer; stored: (until?: Promise<void>) => void }
 
-/** The bytes that had not filled a part when the request ended, and why it ended. */
+/** The bytes that did not fill a part when the request ended, and why it ended. */
 export type Rest = { kind: 'rest'; buffer: PartBuffer; why: 'end' | 'cut' | 'overrun' | StopReason }

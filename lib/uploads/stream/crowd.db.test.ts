@@ -9,7 +9,7 @@ import { FIRST_PAGE_BYTES } from '../memory/page-pool.ts'
 
 const MiB = 1024 * 1024
 const CROWD = 5
-/** Too little for a separate part. */
+/** Too few bytes for a separate part. */
 const CHUNK_BYTES = 4.5 * MiB
 const MEMORY_BYTES = 24 * MiB
 const sha1 = (bytes: Buffer) => ({
@@ -50,7 +50,7 @@ describe('many uploads that need more memory than there is', () => {
     expect((await site.bucket.object(key)).equals(whole)).toBe(true)
     expect(await tailsOf(url)).toBe(0)
   }
-  /** Sends all but the end of several uploads' first chunk, so slowly that their bytes may be spilled. */
+  /** Sends the first chunk of several uploads, except for its end, so slowly that the bytes may be spilled. */
   const crowd = async (
     headers: (chunk: Buffer) => Record<string, string>,
     chunk = whole.subarray(0, CHUNK_BYTES),
@@ -68,7 +68,7 @@ describe('many uploads that need more memory than there is', () => {
 
   it('make progress although each body has a checksum and none is complete', async () => {
     const { urls, patches, end } = await crowd(sha1)
-    // They have sent more than one bucket's uploads may hold. A chunk that arrived in one piece makes two tails.
+    // They have sent more than one bucket may keep in memory. A chunk that arrives in one go makes two tails.
     const tails = async () => Math.max(...(await Promise.all(urls.map(tailsOf))))
     await vi.waitFor(async () => expect(await tails()).toBeGreaterThan(0), 20_000)
     expect(node.context.budget.usedBytes).toBeLessThanOrEqual(MEMORY_BYTES)
@@ -81,7 +81,7 @@ describe('many uploads that need more memory than there is', () => {
     }
   })
 
-  it('keep nothing of bodies with a wrong checksum or an interruption', async () => {
+  it('keep nothing of bodies that have a wrong checksum or are interrupted', async () => {
     const { urls, patches, end } = await crowd(() => sha1(Buffer.from('another')))
     patches[0]!.cut()
     end()

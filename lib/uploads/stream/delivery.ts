@@ -1,6 +1,6 @@
 import type { Destination } from '../opening/upload.ts'
 
-/** A part in flight to every destination: who has it, and who still needs its bytes. */
+/** A part in flight to all destinations: it knows which of them have the part, and which still need its bytes. */
 export class Delivery {
   readonly number: number
   /** Resolves with the part's checksum once every required destination has it: it can be recorded. */
@@ -12,7 +12,7 @@ export class Delivery {
    * acknowledged.
    */
   trailing: Promise<void> | undefined
-  /** Abandons the destinations that still need its bytes. */
+  /** Abandons the destinations that still need the part's bytes. */
   onTooMuch = () => {}
   readonly #etags: (string | null)[]
   readonly #failed = new AbortController()
@@ -28,12 +28,14 @@ export class Delivery {
     this.#etags = Array.from({ length: destinations }, () => null)
   }
 
-  /** Aborted when the part does not count, so that nobody needs it. */
+  /** Aborted when the part will not be recorded, so that no destination needs it. */
   get signal(): AbortSignal {
     return this.#failed.signal
   }
 
-  /** Returns false if that is too late for the statement that records the part. */
+  /**
+   * Notes that a destination has the part. Returns false if this is too late for the statement that records the part.
+   */
   reached({ position }: Destination, etag: string): boolean {
     this.#etags[position - 1] = etag
     return !this.#isTaken
@@ -49,7 +51,7 @@ export class Delivery {
     this.#acknowledging.reject(fault)
   }
 
-  /** For each destination, for the statement that records the part. */
+  /** The ETags at each destination, for the statement that records the part. */
   takeEtags(): readonly (string | null)[] {
     this.#isTaken = true
     return this.#etags
@@ -64,7 +66,7 @@ export class Delivery {
     this.#recording.resolve(true)
   }
 
-  /** The writer lost the file, or an earlier piece failed. */
+  /** Called if the writer lost the file, or an earlier piece failed. */
   noteNotRecorded(): void {
     this.#recording.resolve(false)
   }

@@ -18,7 +18,7 @@ const MiB = 1024 * 1024
 const whole = randomBytes(30 * MiB)
 const sha1 = (bytes: Buffer) => `sha1 ${createHash('sha1').update(bytes).digest('base64')}`
 
-describe('part numbers have no gap, and a late part does no damage', () => {
+describe('part numbers have no gap and a late part does no damage', () => {
   let database: DatabaseHandle
   let site: Site
   let proxy: Awaited<ReturnType<typeof openHoldingProxy>>
@@ -58,7 +58,7 @@ describe('part numbers have no gap, and a late part does no damage', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
     expect(await site.bucket.unfinished()).toEqual([])
   }
-  /** Like the next writer: from here on, the previous one is fenced off. */
+  /** Takes the lease as the next writer would: from here on, the previous writer is fenced off. */
   const takeOver = (url: string) =>
     database.db.execute(sql`update files set lease_until = now() - interval '1 second', lease_fence = lease_fence + 1,
       lease_holder = 'the next one' where id = ${fileIdOf(url)}::uuid and lease_until is not null`)
@@ -66,7 +66,7 @@ describe('part numbers have no gap, and a late part does no damage', () => {
   it.each([
     ['in entire parts', 30 * MiB],
     ['in chunks of a different size', 6 * MiB],
-  ])('when a node is presumed dead in the middle, and another continues %s', async (_, chunkBytes) => {
+  ])('when a node is presumed dead in the middle, and another node continues %s', async (_, chunkBytes) => {
     const url = await begin()
     const caught = proxy.holdParts((number) => number === 2)
     const dying = client.patch(url, 0, whole.subarray(0, 25 * MiB)).catch(() => {})

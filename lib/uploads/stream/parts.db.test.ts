@@ -58,7 +58,7 @@ describe('parts in flight', () => {
   }
 
   it.each(['was interrupted', 'did not match its checksum'])(
-    'sends no part once its number is free, after a body %s',
+    'are not sent once their numbers are free, after a body %s',
     async (how) => {
       const url = await begin()
       const body = whole.subarray(9 * MiB, 18 * MiB)
@@ -80,7 +80,7 @@ describe('parts in flight', () => {
       const second = { operation: 'UploadPart', key: `${fileIdOf(url)}/file`, partNumber: 2 } as const
       const { usedBytes } = node.context.budget
       await returnTails()
-      // Its tail was read, and is in memory for as long as it is being sent.
+      // The tail has been read, and stays in memory while it is being sent.
       await seen(
         () => node.context.budget.usedBytes < usedBytes || site.bucket.traffic.seen(second).length > 0,
       )
@@ -91,7 +91,7 @@ describe('parts in flight', () => {
     },
   )
 
-  it('stops waiting for memory once they are disposed of', async () => {
+  it('stop waiting for memory once they are disposed of', async () => {
     const url = await begin()
     const { context } = node
     const right = await context.rights.toContinue(client.token, {

@@ -10,7 +10,7 @@ import { type Attached, Recorder } from './recorder.ts'
 import { Senders } from './senders.ts'
 import { Tails } from './tails.ts'
 
-/** A part larger than this is not salvaged after a fault: its client can send it again. */
+/** A larger part is not salvaged after a fault, because its client can send it again. */
 const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 
 type Waiting = { buffer: PartBuffer; fromBytes: number }
@@ -63,7 +63,7 @@ export class Parts {
     return this.#endOffset
   }
 
-  /** For all bytes before that offset. */
+  /** The checksum of all bytes before `endOffset`. */
   get endCrc32(): number {
     return this.#endCrc32
   }
@@ -78,12 +78,12 @@ export class Parts {
     return this.#sentParts
   }
 
-  /** False for an atomic request before `commit`: if it ended now, none of its pieces would count. */
+  /** False for an atomic request before `commit`: if it ended now, none of its pieces would be recorded. */
   get isCommitted(): boolean {
     return this.#recorder.isCommitted
   }
 
-  /** All pieces are recorded. */
+  /** True if all pieces are recorded. */
   get isIdle(): boolean {
     return this.#waiting.length === 0
   }
@@ -161,8 +161,8 @@ export class Parts {
   }
 
   /**
-   * The last bytes of a request that does not complete the file: they become a smaller part if the rules allow it,
-   * otherwise a tail. `attached` is recorded with them or, if there are none, with the last part.
+   * Adds the last bytes of a request that does not complete the file. They become a smaller part if the rules allow
+   * it, otherwise a tail. `attached` is recorded with them or, if there are none, with the last part.
    */
   addLast(buffer: PartBuffer, attached: Attached): void {
     if (buffer.bytes > 0 && this.mayEndWith(buffer)) this.send(buffer, attached)
@@ -170,12 +170,12 @@ export class Parts {
   }
 
   /**
-   * After a bucket fault: records the part that could not be sent as a tail. True if it is the end of a file that may
+   * After a bucket fault, records the part that could not be sent as a tail. True if it is the end of a file that may
    * finish.
    */
   async salvage({ mayFinish }: { mayFinish: boolean }): Promise<boolean> {
     if (!this.isCommitted) return false
-    // Parts before the failed one may still be recorded. After that, the failed one is the oldest.
+    // Parts before the failed part may still be recorded. After that, the failed part is the oldest.
     await this.recorded().catch(() => {})
     const [oldest] = this.#waiting
     if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
@@ -190,14 +190,17 @@ export class Parts {
     return isLast
   }
 
-  /** For an uncommitted atomic request, nothing counts, and the bucket gets nothing more of it. */
+  /**
+   * Ends a request without its remaining pieces. An uncommitted atomic request records nothing, and no more of it is
+   * sent to the bucket.
+   */
   async discard(): Promise<void> {
-    // Rejected bytes must not reach the bucket after their replacement.
+    // Rejected bytes must not reach the bucket after the bytes that replace them.
     if (!this.isCommitted) await this.responded()
     this.#senders.close()
   }
 
-  /** Makes an atomic request count: its pieces are now recorded. */
+  /** Starts to record the pieces of an atomic request. */
   commit(): void {
     this.#recorder.commit()
   }
@@ -252,7 +255,7 @@ export class Parts {
     return recorded
   }
 
-  /** `trailing`: some destination needs the bytes until then. */
+  /** `trailing`: resolves when no destination needs the bytes any longer. */
   #free(buffer: PartBuffer, trailing?: Promise<void>): void {
     const at = this.#waiting.findIndex((waiting) => waiting.buffer === buffer)
     if (at < 0) return

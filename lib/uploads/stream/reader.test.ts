@@ -22,7 +22,7 @@ type Options = {
   onStop?: (stop: (why: StopReason) => void) => void
 }
 
-/** Memory that is full on command. */
+/** A memory account that is full whenever the test says so. */
 function memoryOf(full: boolean) {
   const budget = {
     full,
@@ -129,7 +129,7 @@ async function request(lengthBytes: number, options: Options = {}) {
     source,
     reading,
     dispose: () => reader.dispose(),
-    /** Offers bytes until all that can currently be accepted are, like a source that keeps the rest. */
+    /** Offers bytes for as long as the reader accepts them, like a source that keeps the rest. */
     async push(bytes: number) {
       let taken = 0
       do {
@@ -165,12 +165,12 @@ it('starts the next part with the rest of a page', async () => {
   expect(pieces.map(({ buffer }) => buffer.bytes)).toEqual([8 * MiB, sentBytes - 8 * MiB])
 })
 
-it('reads on once there is memory, even if the parts blocked it first', async () => {
+it('continues reading once there is memory, even if the parts blocked it first', async () => {
   const { budget, parts, push, record, flows } = await request(100 * MiB)
   await push(24 * MiB)
   expect(parts.waiting).toHaveLength(3)
   expect(flows()).toBe(false)
-  // Others use up the memory, and are not done when this request's last part has gone.
+  // Other requests use up the memory, and still hold it when this request's last part has been sent.
   budget.full = true
   for (const _ of [1, 2, 3]) await record()
   expect(flows()).toBe(false)
@@ -230,7 +230,7 @@ it('ends immediately when interrupted while there is no room for a part', async 
   expect(await reading).toMatchObject({ why: 'cut' })
 })
 
-it('takes no byte of a chunk that arrives while others have used up the memory, and all once there is some', async () => {
+it('takes no byte of a chunk that arrives while others have used up the memory, and takes all of it once there is some', async () => {
   const { budget, push, flows } = await request(3 * MiB)
   budget.full = true
   expect(await push(1000)).toBe(0)
@@ -269,7 +269,7 @@ it('offers a part from its first byte until it is full', async () => {
   expect(budget.offers).toBe(0)
 })
 
-it('keeps every byte of a part that is spilled because its own bytes use up the memory', async () => {
+it('keeps every byte of a part that is spilled because its own bytes have used up the memory', async () => {
   let now = 0
   const clock = { now: () => now }
   const account = new MemoryBudget(64 * MiB, { clock }).account({ workspaceId: 'a' })

@@ -8,7 +8,7 @@ import type { ByteSource, Piece, Rest } from './body.ts'
 import type { Parts } from './parts.ts'
 
 type Options = {
-  /** More bytes than this are the client's error. */
+  /** The maximum length of the body. A longer body is the client's error. */
   limitBytes: number
   /** Where the pieces go. The body is only read while there is room for another piece. */
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
@@ -40,7 +40,7 @@ export class Reader {
   readonly #parts: Options['parts']
   readonly #memory: MemoryAccount
   #buffer: PartBuffer
-  /** Where the buffer starts, and where its part will end. */
+  /** The offsets at which the buffer starts, and at which its part will end. */
   #startOffset: number
   #targetOffset = 0
   #takenBytes = 0
@@ -60,8 +60,8 @@ export class Reader {
   }
 
   /**
-   * Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is
-   * lost.
+   * Add each piece to the parts before requesting the next. Rejects with the first fault of the parts, or when the
+   * lease is lost.
    */
   next(): Promise<Piece> {
     const next = { ...Promise.withResolvers<Piece>(), hasRoom: false }
@@ -78,8 +78,7 @@ export class Reader {
 
   dispose(): void {
     this.#end(undefined)
-    // While a signal created by AbortSignal.any has a listener, Node keeps it alive, with everything the listener
-    // refers to.
+    // Node keeps a signal from AbortSignal.any alive while it has a listener, with all that the listener refers to.
     this.#parts.signal.removeEventListener('abort', this.#abort)
     this.#buffer.free()
   }
@@ -95,7 +94,7 @@ export class Reader {
   #start(): void {
     this.#state = { kind: 'flowing' }
     this.#source.start(this.#onChunk, this.#stop)
-    // Delayed until the bytes that have already arrived were read: a stop would drop them.
+    // The stop is delayed until the bytes that have already arrived have been read, because it would drop them.
     this.#upload.lease.onStop(this.#stop, {
       atomic: this.#parts.isAtomic,
       waitsForUs: () => this.#state.kind === 'paused' || this.#state.kind === 'starved',

@@ -5,7 +5,7 @@ import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { Recorder } from './recorder.ts'
 
-/** Under a lease that is lost while the first number is being bound. */
+/** A recorder whose lease is lost while the first number is being bound. */
 function recording({ atomic }: { atomic: boolean }) {
   const lost = Promise.withResolvers<never>()
   const lease = {

@@ -16,7 +16,9 @@ export class Recorder {
   readonly #upload: Upload
   readonly #commit: (bound: Promise<void>) => void
   #last: Promise<void>
-  /** Before the commit, the last statement that binds numbers. After it, statements simply follow one another. */
+  /**
+   * The last statement that binds numbers before the commit. After the commit, statements simply follow one another.
+   */
   #lastBinding: Promise<void> = Promise.resolve()
   #isCommitted: boolean
   #foundType: string | undefined
@@ -35,21 +37,21 @@ export class Recorder {
   }
 
   commit(): void {
-    // Otherwise nobody awaits this promise, and a failing binding would end the process.
+    // A request that is not atomic does not await this promise, so a failed binding would end the process.
     if (this.#isCommitted) return
     this.#isCommitted = true
     this.#commit(this.#lastBinding)
   }
 
   /**
-   * The type detected from the file's first bytes. It is recorded with the next piece, so it takes no
-   * statement of its own.
+   * The type detected from the file's first bytes. It is recorded with the next piece, so it does not require a
+   * separate statement.
    */
   noteFoundType(found: string): void {
     this.#foundType = found
   }
 
-  /** Not recorded yet. */
+  /** The detected type, if it is not recorded yet. */
   get foundType(): string | undefined {
     return this.#foundType
   }
@@ -90,7 +92,7 @@ export class Recorder {
     this.#move({ ...whole, tailBytes: 0 }, nowMs)
   }
 
-  /** The only code that moves an upload's confirmed offset. The ledger has committed it. */
+  /** The only code that moves an upload's confirmed offset. Called once the ledger has committed the new offset. */
   #move(confirmed: Confirmed, nowMs: number): void {
     const { progress } = this.#upload
     this.#context.metrics.uploadBytes.inc(confirmed.offsetBytes - progress.offsetBytes)
@@ -106,7 +108,7 @@ export class Recorder {
 
   /**
    * Resolves when the ledger has bound the number to its part's range. Usually that was done in advance. Otherwise,
-   * it happens when the preceding pieces are recorded, or in a separate statement if there are none.
+   * this happens when the preceding pieces are recorded, or in a separate statement if there are none.
    */
   bind(number: number): Promise<void> {
     const { lease, numbers, limits } = this.#upload

@@ -21,14 +21,14 @@ it('closes the connection of a client that sends nothing for two minutes', async
   expect(await ended).toBe('cut')
 })
 
-it('keeps the connection of a client that has to wait', () => {
+it('keeps the connection of a client that has to wait open', () => {
   const { body, source } = listen()
   source.pause()
   vi.advanceTimersByTime(600_000)
   expect(body.destroyed).toBe(false)
 })
 
-it('keeps the connection of a client that sends one byte a minute for ten minutes', () => {
+it('keeps the connection of a client that sends one byte a minute open for ten minutes', () => {
   const { body } = listen()
   for (let minute = 0; minute < 10; minute++) {
     vi.advanceTimersByTime(60_000)
@@ -37,7 +37,7 @@ it('keeps the connection of a client that sends one byte a minute for ten minute
   expect(body.destroyed).toBe(false)
 })
 
-it('delivers again what was not taken, in order, followed by the end', async () => {
+it('delivers the bytes that were not taken again, in order, followed by the end', async () => {
   const body = new PassThrough()
   const source = new RequestSource(body as unknown as IncomingMessage)
   const came: string[] = []
@@ -59,7 +59,7 @@ it('delivers again what was not taken, in order, followed by the end', async () 
   expect({ came, ended }).toEqual({ came: ['abcd', 'cd'], ended: true })
 })
 
-it('shows an observer what was taken, once', async () => {
+it('shows an observer each byte that was taken, once', async () => {
   const body = new PassThrough()
   const seen: Buffer[] = []
   const source = observed(new RequestSource(body as unknown as IncomingMessage), (bytes) => {
@@ -81,7 +81,7 @@ it('reports a disconnected client immediately, although not everything was taken
   expect(await ended).toBe('cut')
 })
 
-it('blocks nothing once it is stopped, so that the client can read a refusal after sending the rest', async () => {
+it('does not block the client once it is stopped, so that the client can read a refusal after sending the rest', async () => {
   const { body, source } = listen()
   source.stop()
   body.resume()

@@ -6,31 +6,31 @@ import type { ByteSource } from './body.ts'
 
 /**
  * A client that sends nothing for this long is presumed gone, even if its connection is open. (Node's own limit is
- * off.) This is shorter than the usual load balancer timeouts, whose error would tell the client nothing.
+ * off.) This is shorter than the usual load balancer timeouts, whose error would not help the client.
  */
 export const IDLE_MS = 100_000
-/** How much is buffered before reading starts: no more than Node itself would buffer. */
+/** How much is buffered before reading starts: at most as much as Node itself would buffer. */
 const EARLY_BYTES = 65_536
 
 /** The consumer of the bytes. */
 type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
 
 type State =
-  /** There is no consumer yet. A little is buffered. */
+  /** There is no consumer yet, and a little is buffered. */
   { kind: 'early' } | { kind: 'flowing' | 'paused'; taker: Taker } | { kind: 'stopped' }
 
 /**
- * The body as Node reads it, without a web stream and without a copy. Listening starts immediately, since Node drops
- * unread bytes when a client disconnects; but not if the client is waiting for 100 Continue (RFC 9110, 10.1.1).
+ * The body as Node reads it, without a web stream and without a copy. Listening starts immediately, because Node
+ * drops unread bytes when a client disconnects, unless the client is waiting for 100 Continue (RFC 9110, 10.1.1).
  */
 export class RequestSource implements ByteSource {
   readonly #body: IncomingMessage
   /** Chunks that arrived before reading started, or while there was no memory for them. */
   readonly #untaken: Buffer[] = []
   #state: State = { kind: 'early' }
-  /** The consumer's current chunk. It may pause and resume in the middle of it. */
+  /** The consumer's current chunk. The consumer may pause and resume in the middle of it. */
   #taking: Buffer | undefined
-  /** How the body ended, although chunks of it may be left. */
+  /** How the body ended. Some of its chunks may not have been taken yet. */
   #ended: 'end' | 'cut' | undefined
   #idle: NodeJS.Timeout | undefined
 
@@ -40,8 +40,7 @@ export class RequestSource implements ByteSource {
   }
 
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void {
-    // The socket and the memory budget call these in another request's context, or none. It costs half a microsecond
-    // per call.
+    // The socket and the budget call these in another context or in none. Restoring it costs half a microsecond.
     const taker: Taker = {
       onChunk: isTracing() ? inThisRequest(onChunk) : onChunk,
       onEnd: inThisRequest((how: 'end' | 'cut') => {
@@ -67,12 +66,12 @@ export class RequestSource implements ByteSource {
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.#body.destroy(), IDLE_MS)
     this.#deliver()
-    // Delivering the chunks may have paused it again.
+    // The consumer may have paused the source again while taking the chunks.
     if (this.#flows) this.#body.resume()
   }
 
   /**
-   * Passes nothing on from now on. `respond` drains the remaining bytes, so that the client gets to read the
+   * Stops passing bytes to the consumer. `respond` drains the remaining bytes, so that the client gets to read the
    * response.
    */
   stop(): void {

@@ -13,8 +13,9 @@ import { withTail } from './tails.ts'
 type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
 
 /**
- * Sends each part to all destinations, from one buffer. It counts once every required destination has it. Best-effort
- * destinations neither delay nor fail it: they may keep its bytes in memory for a while, and are then abandoned.
+ * Sends each part to all destinations, from one buffer. A part is acknowledged once every required destination has
+ * it. Best-effort destinations neither delay nor fail a part: they may keep its bytes in memory for a while, and are
+ * then abandoned.
  */
 export class Senders {
   readonly #context: UploadContext
@@ -67,7 +68,7 @@ export class Senders {
   /** Aborts unrecorded parts. Best-effort destinations that are missing recorded parts still get them. */
   abort(): void {
     this.close()
-    // An abort creates an exception with a stack trace, which would slow down small files.
+    // An abort creates an exception with a stack trace, which is too slow for small files.
     if (this.#unrecorded.size === 0) return
     this.#aborted.abort()
     for (const delivery of this.#unrecorded) delivery.fail(this.#aborted.signal.reason)
@@ -112,8 +113,8 @@ export class Senders {
 }
 
 /**
- * Sends parts to a best-effort destination. Its first fault abandons it: it gets no more bytes. Nothing that happens
- * here reaches the client.
+ * Sends parts to a best-effort destination. The destination is abandoned at its first fault, and gets no more bytes.
+ * The client does not see any of this.
  */
 export class BestEffort {
   readonly destination: Destination
@@ -131,7 +132,9 @@ export class BestEffort {
     this.#sender = new Sender(context, upload, destination)
   }
 
-  /** Resolves when it no longer needs the bytes: it has them, was abandoned, or the part does not count. */
+  /**
+   * Resolves when the destination no longer needs the bytes: it has them, was abandoned, or the part is not recorded.
+   */
   async offer(part: Outgoing): Promise<void> {
     const { delivery } = part
     if (!this.destination.isOpen) return
@@ -141,7 +144,7 @@ export class BestEffort {
     } catch (fault) {
       if (delivery.signal.aborted) return
       if (bucketFault(fault)) return this.giveUp(failureOf(fault))
-      // The request ended before the part was sent here, which only matters if the part counts anyway.
+      // The request ended before the part was sent here, which only matters if the part is recorded anyway.
       void delivery.recorded.then(
         (isRecorded) => isRecorded && this.giveUp({ reason: 'fell_behind', detail: null }),
       )
@@ -167,7 +170,7 @@ export class BestEffort {
     this.#sender.close()
   }
 
-  /** Entries that arrive while a statement runs go into the next one. */
+  /** ETags that arrive while a statement runs go into the next one. */
   #recordLate(delivery: Delivery, etag: string): void {
     const recording = delivery.recorded.then((isRecorded) => {
       if (!isRecorded) return
@@ -187,7 +190,7 @@ export class BestEffort {
   }
 }
 
-/** A part to send: its bytes, and the promise that its number is bound to their range. */
+/** A part to send: its bytes, and a promise that resolves when its number is bound to their range. */
 export type Outgoing = { delivery: Delivery; body: Body; bound: Promise<void> }
 
 /** Sends parts to one destination concurrently, each as soon as its number is bound to its range. */
@@ -233,8 +236,7 @@ export class Sender {
     const { bucket, key } = this.destination
     this.#multipart ??= this.#openMultipart()
     const [multipartId] = await Promise.all([this.#multipart, bound])
-    // Once the part is in the ledger, its number stays bound to these bytes, no matter who writes the file by
-    // then.
+    // Once the part is in the ledger, its number stays bound to these bytes, no matter who writes the file later.
     if (!delivery.isRecorded) lease.assertHeld()
     if (this.#isClosed && !delivery.isRecorded) throw new Error('The request ended before the part was sent.')
     numbers.markSent(number)
