@@ -12,7 +12,7 @@ describe('a public key', () => {
     ['ecdsa-sha2-nistp256', make('ecdsa', { bits: 256 })],
     ['ecdsa-sha2-nistp521', make('ecdsa', { bits: 521 })],
     ['ssh-rsa', make('rsa', { bits: 2048 })],
-  ])('of type %s is read, with or without a comment', (algorithm, { public: line }) => {
+  ])('of type %s is accepted, with or without a comment', (algorithm, { public: line }) => {
     const read = readPublicKey(line)
     expect(read).toMatchObject({ algorithm, fingerprint: expect.stringMatching(/^SHA256:[\w+/]{43}$/) })
     expect(readPublicKey(`${line.split(' ').slice(0, 2).join(' ')} somebody at home\n`)).toEqual(read)

@@ -35,7 +35,7 @@ describeWithDatabase('bytes that arrived before an interruption', (database) => 
   })
 
   it.each([1, 70_000, 300_000, 5 * MiB - 1, 5 * MiB, 8 * MiB, 20 * MiB + 3])(
-    'are all kept: %i',
+    'are all kept, for a request of %i bytes',
     async (sentBytes) => {
       const whole = randomBytes(21 * MiB)
       const url = await client.begin(whole.length)
@@ -107,7 +107,7 @@ describe('several writers', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
-  it('two simultaneous PATCHes on two nodes: one writes, the other learns the offset', async () => {
+  it('of two simultaneous PATCH requests on two nodes, one writes and the other gets the offset', async () => {
     const whole = randomBytes(2 * MiB)
     const url = await client.begin(whole.length)
     const replies = await Promise.all([client.patch(url, 0, whole), client.patch(on(second, url), 0, whole)])
@@ -117,7 +117,7 @@ describe('several writers', () => {
     expect(await site.statusOf(url)).toBe('transferred')
   })
 
-  it('chunks that alternate between nodes form the object', async () => {
+  it('chunks that are sent to alternating nodes form one object', async () => {
     const whole = randomBytes(12 * MiB)
     const url = await client.begin(whole.length)
     for (let at = 0, turn = 0; at < whole.length; at += MiB, turn++) {
@@ -200,7 +200,7 @@ describe('several writers', () => {
     await node.close()
   })
 
-  it('a node can stop after a writer lost its lease', async () => {
+  it('a node can still stop after a writer has lost its lease', async () => {
     const node = await serveUploads(site.runtime, { terms: { renewMs: 600_000 } })
     const url = await client.begin(MiB)
     const patch = openPatch(client, on(node, url), { offset: 0, length: MiB })

@@ -128,7 +128,7 @@ describe('a file checksum declared by its client', () => {
     expect([odd.status, JSON.parse(odd.body).code]).toEqual([400, 'invalid_header'])
   })
 
-  it('is compared after a crash, if the length came after the bytes', async () => {
+  it('is compared after a crash if the length was declared after the bytes', async () => {
     const file = randomBytes(3000)
     const url = await client.begin(null, declaring(file))
     await client.patch(url, 0, flipped(file, 5))

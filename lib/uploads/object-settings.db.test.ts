@@ -117,7 +117,7 @@ describe("a Pipe's object settings", () => {
     expect(await seen(url)).toMatchObject(expected)
   })
 
-  it('apply to an object joined from pieces, which only get the encryption', async () => {
+  it('apply to an object joined from pieces, while the pieces only get the encryption', async () => {
     const client = await site.client(node)
     const piece = async () => {
       const url = await client.begin(6 * MiB, { ...NAMED, 'Upload-Concat': 'partial' })

@@ -122,7 +122,7 @@ describe('a file with two required destinations and one best-effort destination'
     await expectEverywhere(url, whole)
   })
 
-  it('of unknown length ends like any other', async () => {
+  it('ends like any other if its length was unknown', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(null)
     expect((await client.patch(url, 0, whole)).status).toBe(204)
@@ -330,7 +330,7 @@ describe('a file with two required destinations and one best-effort destination'
     await expectEverywhere(url, whole, buckets.slice(0, 2))
   })
 
-  it('leaves a destination abandoned whose bucket accepts the object later', async () => {
+  it('does not revive an abandoned destination if its bucket accepts the object later', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     const held = { kind: 'hold', gate: 'completed' } as const

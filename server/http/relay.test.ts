@@ -77,7 +77,7 @@ async function ask(path: string, asked?: Asked) {
   return { answer, body: await text(answer) }
 }
 
-it("passes on who the client is, and none of the client's own claims", async () => {
+it("passes on the client's identity, and none of the client's own claims", async () => {
   let headers: IncomingMessage['headers'] = {}
   await answerWith((req, res) => {
     headers = req.headers

@@ -19,7 +19,7 @@ function counting({ bytes, memory, lag }: { bytes: number; memory: number; lag: 
 const valuesOf = (text: string) =>
   Object.fromEntries(text.split('\n').flatMap((line) => (/^\w/.test(line) ? [line.split(' ')] : [])))
 
-it('adds up, and shows the worst lag', async () => {
+it('adds up values, and shows the worst lag', async () => {
   const summed = createSummedMetrics(new Registry())
   summed.join('upload-1', counting({ bytes: 10, memory: 1, lag: 0.01 }))
   summed.join('upload-2', counting({ bytes: 20, memory: 2, lag: 0.5 }))

@@ -50,7 +50,7 @@ it('applies missing migrations once, in order', async () => {
   expect(await tables()).toEqual(['one', 'three', 'two'])
 })
 
-it('runs on a schema that a newer version has added to', async () => {
+it('accepts a schema that a newer version has extended', async () => {
   await migrate(handle.db, [one, two, three])
   await migrate(handle.db, [one])
   expect(await tables()).toEqual(['one', 'three', 'two'])
@@ -125,7 +125,7 @@ it("refuses a database with another program's tables, and says what to do", asyn
   expect(await tables()).toEqual(['users'])
 })
 
-it('keeps each applied migration, whatever happens to the next', async () => {
+it('keeps each applied migration even if the next one fails', async () => {
   await expect(migrate(handle.db, [one, migration('select 1/0'), two])).rejects.toThrow()
   expect(await tables()).toEqual(['one'])
   await migrate(handle.db, [one])

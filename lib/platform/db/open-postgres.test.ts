@@ -17,7 +17,7 @@ const FAREWELL = message(
   Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'),
 )
 
-it('survives a session that ends at its first query: only the query fails', async () => {
+it('survives a session that ends at its first query, which is all that fails', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => {

@@ -26,7 +26,7 @@ function possibleAtTry(least: number): Redo {
   }
 }
 
-it('repeats what is soon possible before anybody continues, each kind after those it needs, and reports it', async () => {
+it('repeats commits before anybody continues, each kind after those it needs, and reports them', async () => {
   const { recent, log, lines } = open()
   const order: string[] = []
   const noting =

@@ -24,7 +24,7 @@ it('runs a limited number of tasks at once and the others in order, whatever hap
   expect(await Promise.all(again)).toEqual([4, 5, 6])
 })
 
-it('frees the place of a task that never ends', async () => {
+it('frees the slot of a task that never ends', async () => {
   vi.useFakeTimers()
   const turn = atMost(1, 2000)
   void turn(() => new Promise(() => {}))

@@ -138,7 +138,7 @@ describe('with nothing allowed', () => {
 })
 
 describe('with an allowed host', () => {
-  it('opens that host and port, for http and private addresses', async () => {
+  it('allows that host and port, for http and private addresses', async () => {
     const agents = createGuardedAgents([`127.0.0.1:${port}`, `inside.example:${port}`], {
       resolve: answers('127.0.0.1'),
     })
@@ -149,7 +149,7 @@ describe('with an allowed host', () => {
     await expect(get(agents, `http://other.example:${port}/`)).rejects.toMatchObject(refused)
   })
 
-  it('opens an IPv6 address named in brackets', () => {
+  it('allows an IPv6 address named in brackets', () => {
     expect(() => assertAllowedUrl('http://[::1]:9000/', ['[::1]:9000'])).not.toThrow()
   })
 
@@ -163,7 +163,7 @@ describe('with an allowed host', () => {
 })
 
 describe('with *', () => {
-  it('opens loopback by address and by name', async () => {
+  it('allows loopback by address and by name', async () => {
     const agents = createGuardedAgents(['*'], { resolve: answers('127.0.0.1') })
     expect(await get(agents, `http://127.0.0.1:${port}/`)).toBe('hello')
     expect(await get(agents, `http://localhost:${port}/`)).toBe('hello')
@@ -176,7 +176,7 @@ describe('with *', () => {
     },
   )
 
-  it('does not open plain http to the public internet', async () => {
+  it('does not allow plain http to the public internet', async () => {
     const agents = createGuardedAgents(['*'], { resolve: answers('93.184.216.34') })
     await expect(get(agents, 'http://hooks.example.com/')).rejects.toMatchObject(refused)
   })

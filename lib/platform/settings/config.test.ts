@@ -72,7 +72,7 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ DATA_DIR, PORT: '99999' })).toThrow('- PORT must be from 0 to 65535')
   })
 
-  it('is strict in production', () => {
+  it('requires more settings in production', () => {
     expect(loadConfig(production)).toMatchObject({ host: '0.0.0.0', demo: false, allowedPrivateHosts: [] })
     expect(() => loadConfig({ DATABASE_URL: production.DATABASE_URL })).toThrow(
       /ENCRYPTION_KEY is required.*\n.*AUTH_SECRET is required/,
@@ -166,7 +166,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...production, ENCRYPTION_KEY: two }).encryptionKeys).toHaveLength(2)
   })
 
-  it('has one process unless PROCESSES says otherwise, and more only with the upload role', () => {
+  it('has one process unless PROCESSES is set, and several only with the upload role', () => {
     const count = (env: Record<string, string>) => loadConfig({ ...production, ...env }).processes
     expect(count({})).toBe(1)
     expect(count({ PROCESSES: '4' })).toBe(4)

@@ -123,7 +123,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       ['with a length', { 'Content-Length': String(20 * MiB) }],
       ['in chunks', { 'Transfer-Encoding': 'chunked' }],
       ['with a digest', { 'Content-Length': String(20 * MiB), 'Content-MD5': sha('md5', Buffer.of(1)) }],
-    ])('%s: fails as interrupted without an object, and its parts are removed', async (_, headers) => {
+    ])('%s, fails as interrupted without an object, and its parts are removed', async (_, headers) => {
       const before = await site.bucket.objects()
       const call = openCall({ method: 'PUT', url: `${collection}cut.bin`, token, headers })
       await call.write(randomBytes(9 * MiB))
@@ -151,7 +151,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       expect((await send('second.bin', Buffer.from('whole'), { token })).status).toBe(403)
     })
 
-    it('by its stopping node: can be sent again by the client', async () => {
+    it('by a node that is stopping, can be sent again by the client', async () => {
       const token = await site.token({ maxFiles: 1 })
       const stopping = await serveUploads(site.runtime)
       const url = `${stopping.url}/pipes/${site.pipe.id}/files/stopped.bin`
@@ -164,7 +164,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       await stopping.close()
     })
 
-    it('by the death of its node: is ended by the sweep', async () => {
+    it('by the death of its node, is ended by the sweep', async () => {
       const call = openCall({
         method: 'PUT',
         url: `${collection}dead.bin`,

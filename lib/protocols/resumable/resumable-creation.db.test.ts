@@ -84,7 +84,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect((await beginAt('0')).status).toBe(201)
     })
 
-    it('sends a 104 although its entire body has already arrived', async () => {
+    it('sends a 104 even if its entire body has already arrived', async () => {
       const url = new URL(at.collection)
       await using connection = open(url)
       const headers = { Authorization: `Bearer ${at.token}`, ...version(10), 'Upload-Complete': '?1' }
@@ -184,7 +184,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect(reply.headers['tus-max-size']).toBeUndefined()
     })
 
-    it('returns the offset in further 104s, without an address', async () => {
+    it('returns the offset in further 104 responses, without an address', async () => {
       const upload = opened({ 'Upload-Complete': '?1', 'Content-Length': String(20 * MiB) })
       await upload.write(randomBytes(17 * MiB))
       await expect
@@ -206,7 +206,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       return { upload, url, tail: async () => (await rows<{ bytes: number }>(database().db, look))[0]!.bytes }
     }
 
-    it('after its 104 keeps the bytes received, is not complete, and continues from the exact byte', async () => {
+    it('after its 104, keeps the bytes received, is not complete, and continues from the exact byte', async () => {
       const bytes = randomBytes(11 * MiB)
       const { upload, url } = await begun(bytes.subarray(0, 9 * MiB), bytes.length)
       upload.cut()
@@ -224,7 +224,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('before its 104 could arrive leaves nothing behind after an hour', async () => {
+    it('before its 104 could arrive, leaves nothing behind after an hour', async () => {
       const before = await inBucket()
       const { upload, tail } = await begun(randomBytes(9 * MiB), 20 * MiB)
       await expect.poll(async () => (await newest()).offset).toBe(8 * MiB)
@@ -254,7 +254,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       for (const { url } of [quick, slow]) expect((await head(url)).status).toBe(204)
     })
 
-    it('without a 104, by a stopping node, returns that the file must be sent again', async () => {
+    it('without a 104, by a node that is stopping, makes the client send the file again', async () => {
       const stopping = await serveUploads(at.site.runtime)
       const url = `${stopping.url}/pipes/${at.site.pipe.id}/files/`
       const headers = { ...version(99), 'Upload-Complete': '?1', 'Content-Length': '9' }

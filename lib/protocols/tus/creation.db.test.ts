@@ -63,7 +63,7 @@ describe('creation', () => {
     [{ 'Upload-Length': '1', 'Upload-Metadata': 'filename not*base64' }, 'Upload-Metadata'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': 'a YQ==,a YQ==' }, 'Upload-Metadata'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': `a ${'YWFh'.repeat(2100)}` }, 'Upload-Metadata'],
-  ])('returns 400 for %o, and says why', async (headers: Record<string, string>, words) => {
+  ])('returns 400 for %o, with the reason', async (headers: Record<string, string>, words) => {
     const reply = await tusCall({ method: 'POST', url: client.collection, token, headers })
     expect(codeOf(reply)).toEqual([400, 'invalid_header'])
     expect(JSON.parse(reply.body).detail).toContain(words)

@@ -76,12 +76,12 @@ describe('expiry', () => {
     return url
   }
 
-  it('is checked by HEAD only after an active writer, which postpones it, has stopped', async () => {
+  it('is checked by HEAD only once an active writer that postpones it has stopped', async () => {
     const url = await whileWritten()
     expect(await client.head(url)).toMatchObject({ status: 200, headers: { 'upload-offset': '500' } })
   })
 
-  it('is checked by PATCH only after an active writer, which postpones it, has stopped', async () => {
+  it('is checked by PATCH only once an active writer that postpones it has stopped', async () => {
     const url = await whileWritten()
     expect(codeOf(await client.patch(url, 0, bytes))).toEqual([409, 'offset_conflict'])
   })
@@ -101,7 +101,7 @@ describe('resumes', () => {
     return row
   }
 
-  it('are counted for a client that asks for the offset between two complete requests, once however often it asks', async () => {
+  it('are counted for a client that requests the offset between two complete requests, but only once', async () => {
     const url = await begin()
     await client.head(url)
     expect(await patch(url, 0, 300)).toBe(204)

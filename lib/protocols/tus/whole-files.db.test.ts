@@ -22,7 +22,7 @@ describeWithDatabase('uploads', (database) => {
   })
   const objectOf = (location: string, name = 'file') => site.bucket.object(`${fileIdOf(location)}/${name}`)
 
-  it('sends a single-part file in a single request', async () => {
+  it('send a single-part file in a single request', async () => {
     const bytes = randomBytes(4096)
     const before = site.bucket.traffic.counts()
     const made = await client.create(4096, { 'Upload-Metadata': metadata({ filename: 'a.bin' }) }, bytes)
@@ -35,13 +35,13 @@ describeWithDatabase('uploads', (database) => {
     })
   })
 
-  it('accepts an empty file', async () => {
+  it('accept an empty file', async () => {
     const made = await client.create(0)
     expect(made.status).toBe(201)
     expect(await objectOf(made.headers.location!)).toHaveLength(0)
   })
 
-  it('assembles parts, with two more requests than parts', async () => {
+  it('assemble parts, with two more requests than parts', async () => {
     const bytes = randomBytes(20 * MiB)
     const before = site.bucket.traffic.counts()
     const made = await client.create(bytes.length)
@@ -54,7 +54,7 @@ describeWithDatabase('uploads', (database) => {
     expect(await site.bucket.unfinished()).toEqual([])
   })
 
-  it('joins ten chunks of 1 MiB from their tails', async () => {
+  it('join ten chunks of 1 MiB from their tails', async () => {
     const bytes = randomBytes(10 * MiB)
     const made = await client.create(bytes.length)
     const url = made.headers.location!
@@ -65,7 +65,7 @@ describeWithDatabase('uploads', (database) => {
     expect((await objectOf(url)).equals(bytes)).toBe(true)
   })
 
-  it('accepts a deferred length at the end', async () => {
+  it('accept a deferred length at the end', async () => {
     const bytes = randomBytes(9 * MiB)
     const made = await client.create(null)
     const url = made.headers.location!

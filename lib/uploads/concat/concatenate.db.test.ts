@@ -124,7 +124,7 @@ describe('concatenation', () => {
     expect((await join([url, url])).status).toBe(400)
   })
 
-  it('is retried if the bucket failed', async () => {
+  it('is retried if the bucket fails', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(7 * MiB)]
     const urls = await Promise.all(pieces.map(partial))
     site.bucket.faults.add({
@@ -174,7 +174,7 @@ describe('concatenation', () => {
     expect((await join([url])).status).toBe(201)
   })
 
-  it('creates the file once, however often it is requested: a response may be lost', async () => {
+  it('creates the file once, however often it is requested, because a response may be lost', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))
     const before = (await site.bucket.objects()).length
@@ -347,7 +347,7 @@ describe('concatenation', () => {
   })
 
   it.each([0, 1])(
-    'supports parallelUploads in tus-js-client when %i last responses are lost',
+    'supports parallelUploads in tus-js-client, even if the last response is lost %i times',
     async (lost) => {
       const source = randomBytes(23 * MiB)
       const before = await usedBytes()

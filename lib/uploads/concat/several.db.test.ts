@@ -155,7 +155,7 @@ describe('concatenation at two required destinations and one best-effort destina
     await expectAt(buckets, url, urls, whole)
   })
 
-  it('succeeds later if a required destination failed', async () => {
+  it('succeeds later if a required destination fails at first', async () => {
     const { urls, whole } = await pieces([6 * MiB, 5 * MiB])
     buckets[1]!.faults.add({ operation: 'UploadPartCopy', effect: DOWN, times: 100 })
     const made = await join(urls)

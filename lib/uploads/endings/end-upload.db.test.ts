@@ -106,7 +106,7 @@ describe('an upload that ends without an object', () => {
     await renew()
   })
 
-  it('is cleared even if others cannot be: each bucket has its share', async () => {
+  it('is cleared even if others cannot be, because each bucket has its share of the attempts', async () => {
     const gone = await createSite(database)
     gone.clock.advance(site.clock.now() - gone.clock.now())
     const theirs = await gone.client(node)

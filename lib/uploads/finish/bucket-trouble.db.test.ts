@@ -99,7 +99,7 @@ describe('a failing bucket', () => {
     expect(await recheck()).toBe(0)
   })
 
-  it('keeps a part that never gets through in the tail, with the right offset', async () => {
+  it('leaves a part that it never accepts in the tail, with the right offset', async () => {
     const whole = randomBytes(25 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
@@ -162,7 +162,7 @@ describe('a failing bucket', () => {
     await database.db.delete(webhookOutputs).where(eq(webhookOutputs.id, output.id))
   })
 
-  it('retries an error inside the 200 of Complete', async () => {
+  it('causes a retry if a 200 to Complete contains an error', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     const effect = { kind: 'refuse', status: 200, code: 'InternalError' } as const
@@ -172,7 +172,7 @@ describe('a failing bucket', () => {
     await objectIs(url, whole)
   })
 
-  it('completes once if the response to Complete was lost', async () => {
+  it('completes the upload once even if the response to Complete is lost', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', at: 'answer', effect: { kind: 'cut' } })
@@ -181,7 +181,7 @@ describe('a failing bucket', () => {
     await objectIs(url, whole)
   })
 
-  it('puts the object once if the response to PutObject was lost', async () => {
+  it('stores the object once even if the response to PutObject is lost', async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'cut' } })
@@ -288,7 +288,7 @@ describe('a failing bucket', () => {
     return url
   }
 
-  it('fails the file if the bucket dropped the upload, and says so', async () => {
+  it('fails the file, with the reason, if it has dropped the upload', async () => {
     const whole = randomBytes(17 * MiB)
     const url = await client.begin(whole.length)
     await client.patch(url, 0, whole.subarray(0, 8 * MiB))

@@ -89,7 +89,7 @@ describe('a Data Store that accepts nothing', () => {
     expect(await creation()).toBe(201)
   })
 
-  it("fills the database up to its workspace's cap and no further", async () => {
+  it('fills the database up to the cap of its workspace, and no further', async () => {
     const whole = randomBytes(6 * MiB)
     const [first, second] = [await client.begin(whole.length), await client.begin(whole.length)]
     expect((await client.patch(first, 0, whole.subarray(0, 2 * MiB))).status).toBe(204)

@@ -97,7 +97,7 @@ describe('a bucket with its own rules', () => {
     site.bucket.traffic.seen({ operation, key: `${fileIdOf(url)}/file` }).length
 
   describe('GCS, where put-only keys cannot replace an object', () => {
-    it.each([MiB, 9 * MiB])('has an object of %i bytes although the response was lost', async (size) => {
+    it.each([MiB, 9 * MiB])('has an object of %i bytes even if the response was lost', async (size) => {
       await bucketOf('gcs', { rules: ['no-overwrite', 'no-if-none-match'] })
       lost('PutObject')
       lost('CompleteMultipartUpload')
@@ -107,7 +107,7 @@ describe('a bucket with its own rules', () => {
       await expectObject(url, bytes)
     })
 
-    it('has an object that another process requested again', async () => {
+    it('has one object even if another process requested it again', async () => {
       await bucketOf('gcs', { rules: ['no-overwrite'] })
       site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'stall' } })
       const bytes = randomBytes(MiB)
@@ -167,7 +167,7 @@ describe('a bucket with its own rules', () => {
   })
 
   describe('MinIO', () => {
-    it('joins without checksums, since its copies have none', async () => {
+    it('joins without checksums, because its copies have none', async () => {
       await bucketOf('minio', { rules: ['no-copy-into-checksums'] })
       await join([6 * MiB, MiB, 7 * MiB], ['no-checksum-headers'])
     })
@@ -226,7 +226,7 @@ describe('a bucket with its own rules', () => {
         effect: { kind: 'refuse', status, code },
       })
 
-    it('gets one request if a 200 contains a permanent error', async () => {
+    it('gets only one request if a 200 contains a permanent error', async () => {
       await bucketOf('minio')
       refusing(200, 'AccessDenied')
       const { url } = await send(randomBytes(9 * MiB))
@@ -269,7 +269,7 @@ describe('a bucket with its own rules', () => {
       await expectObject(url, bytes)
     })
 
-    it('may return 403 for a missing object: this proves nothing, and is not a refusal', async () => {
+    it('may return 403 for a missing object, which proves nothing and is not a refusal', async () => {
       await bucketOf('minio')
       site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: { kind: 'cut' } })
       refusing(404, 'NoSuchUpload', 2)
@@ -282,7 +282,7 @@ describe('a bucket with its own rules', () => {
     })
   })
 
-  it('ends an upload before MinIO drops it, and says why', async () => {
+  it('ends an upload before MinIO drops it, with the reason', async () => {
     await bucketOf('minio', { rules: ['drops-uploads-after-24-hours'] })
     const url = (await clientOf(node).create(20 * MiB)).headers.location!
     expect((await clientOf(node).patch(url, 0, randomBytes(8 * MiB))).status).toBe(204)

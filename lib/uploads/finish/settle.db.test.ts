@@ -138,7 +138,7 @@ describe('the consequences of a fault', () => {
     expect(await fileOf(url)).toMatchObject(failed)
   })
 
-  it('assumes no successful Complete while the last part is refused', async () => {
+  it('does not assume a successful Complete while the last part is refused', async () => {
     const { url } = await leftInTail(9 * MiB)
     site.bucket.faults.add({ operation: 'UploadPart', effect: DENIED })
     await reconcileUploads(node.context)
@@ -149,7 +149,7 @@ describe('the consequences of a fault', () => {
     expect(await fileOf(url)).toMatchObject(failed)
   })
 
-  it('remembers a Complete that may have happened across refusals', async () => {
+  it('allows for a Complete that may have succeeded, even after later refusals', async () => {
     const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
     site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
@@ -163,7 +163,7 @@ describe('the consequences of a fault', () => {
     }
   })
 
-  it('fails a complete file whose parts the bucket dropped, and says so', async () => {
+  it('fails a complete file, with the reason, if the bucket has dropped its parts', async () => {
     const { url } = await leftInTail(9 * MiB)
     site.bucket.faults.add({
       operation: 'UploadPart',

@@ -12,7 +12,7 @@ import { bindParts, recordMultipart } from '../ledger/parts.ts'
 import { stageTail } from '../ledger/tails.ts'
 
 describeWithDatabase('a lease', (database) => {
-  it('stages no bytes once it has expired, since the next holder may not see them', async () => {
+  it('stages no bytes once it has expired, because the next holder might not see them', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)
@@ -170,7 +170,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('lets two competing clients take turns until both see the end', async () => {
+  it('lets two competing clients take turns until both have finished', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { turnMs: 50, quietMs: 20 } })
     const client = await site.client(node)
@@ -217,7 +217,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('gives up on a silent body with a checksum', async () => {
+  it('ends a body with a checksum that sends nothing for too long', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { atomicQuietMs: 50 } })
     const client = await site.client(node)

@@ -63,7 +63,7 @@ describeWithDatabase('the lease taken along with the token check', (database) =>
     expect(await row(url)).toEqual(untouched)
   })
 
-  it('is waited for separately if the row is locked', async () => {
+  it('is taken by a separate statement if the row is locked', async () => {
     const client = await site.client(node)
     const [locked, free] = [await created(client), await created(client)]
     const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
@@ -92,7 +92,7 @@ describeWithDatabase('the lease taken along with the token check', (database) =>
     expect(await row(url)).toMatchObject({ status: 'transferred', leased: false })
   })
 
-  it("is released if the bucket's keys cannot be decrypted", async () => {
+  it("is released if the bucket's credentials cannot be decrypted", async () => {
     const client = await site.client(node)
     const url = await created(client)
     const broken = sql`update data_stores set secret_access_key_encrypted = 'broken', updated_at = now()`

@@ -169,7 +169,7 @@ it('spills the parts of the bucket that is short of memory, not those of others'
   expect({ spilled, others }).toEqual({ spilled: [1], others: [] })
 })
 
-it("spills silent clients' parts of any workspace for one that has none to spill", async () => {
+it('spills parts of silent clients in any workspace for a workspace that has none to spill', async () => {
   const budget = openBudget()
   const account = (name: string) => budget.account(bucketOf(name))
   const spilled: number[] = []
@@ -255,7 +255,7 @@ describe('memory taken all at once', () => {
     expect(budget.usedBytes).toBe(before - 8 * MiB)
   })
 
-  it('is not waited for if none is needed', async () => {
+  it('is not waited for by a request that needs none', async () => {
     const budget = openBudget()
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     const account = budget.account(bucketOf('workspace 0'))
@@ -266,7 +266,7 @@ describe('memory taken all at once', () => {
     expect(budget.usedBytes).toBe(before)
   })
 
-  it('is refused if a node of that size can never have it', async () => {
+  it('is refused if a node of this size can never have it', async () => {
     const asked = openAccount().reserve(11 * MiB, unaborted)
     await expect(asked).rejects.toMatchObject({ code: 'unavailable' })
   })

@@ -20,7 +20,7 @@ it.each([
   { size: 'one part', pieces: [0, 4 * MiB] },
   { size: 'several parts', pieces: [6 * MiB, 6 * MiB] },
 ])(
-  'finds a finished file of $size with its checksum, even if an older lease is in the way',
+  'finds a finished file of $size with its checksum, even if the file has an older lease',
   async ({ pieces: [before, after] }) => {
     await using site = await openSite()
     const { db, client, recent, runtime } = site
@@ -73,7 +73,7 @@ it.each([
 it.each([
   { bytes: 'all bytes', length: 1, taking: /lease_holder = free\.claim/ },
   { bytes: 'some bytes', length: 2, taking: /lease_holder = \$/ },
-])('ends a lease taken for $bytes whose response was lost', async ({ length, taking }) => {
+])('ends a lease taken for $bytes if the response to taking it was lost', async ({ length, taking }) => {
   let lossy!: ReturnType<typeof losingAnswers>
   await using site = await openSite((runtime) => {
     lossy = losingAnswers(runtime.db)

@@ -113,7 +113,7 @@ describe('a file with several destinations, in a database from before its object
     it.each([
       ['one part', MiB],
       ['several', 24 * MiB],
-    ])('ends the same way again: %s', async (_, bytes) => {
+    ])('ends the same way again, with %s', async (_, bytes) => {
       const { url, whole, before } = await forgotten(bytes)
       expect(before).toEqual(everywhere)
       await database.recent.redo(database.db, site.runtime.log)
@@ -168,14 +168,14 @@ describe('a file with several destinations, in a database from before its object
       expect(await stateOf(url)).toEqual(everywhere)
     })
 
-    it('is partially transferred if a best-effort destination has none', async () => {
+    it('is partially transferred if a best-effort destination does not have the object', async () => {
       const { url } = await forgotten(24 * MiB)
       await buckets[2]!.remove(`${fileIdOf(url)}/file`)
       expect((await findFinished(node.context)).found).toEqual([fileIdOf(url)])
       expect(await stateOf(url)).toEqual(lacking('unknown'))
     })
 
-    it('stays unchanged if a required destination has none', async () => {
+    it('stays unchanged if a required destination does not have the object', async () => {
       const { url } = await forgotten(24 * MiB)
       await buckets[0]!.remove(`${fileIdOf(url)}/file`)
       expect((await findFinished(node.context)).found).toEqual([])

@@ -79,7 +79,7 @@ describe('the effect of a request that failed', () => {
     expect(classify(new SluiceError('bucket_refused', '', { cause: error }), 'put').effect).toBe('none')
   })
 
-  it.each(open)('is possible where the response does not say: %o', (error) => {
+  it.each(open)('is possible if the response does not rule it out: %o', (error) => {
     expect(classify(error, 'complete').effect).toBe('possible')
     expect(classify(error, 'put').effect).toBe('possible')
   })

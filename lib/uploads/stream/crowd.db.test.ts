@@ -66,7 +66,7 @@ describe('many uploads that need more memory than there is', () => {
     return { urls, patches, end: () => patches.map((patch) => patch.write(chunk.subarray(-1))) }
   }
 
-  it('make progress although each body has a checksum and none is complete', async () => {
+  it('make progress even if each body has a checksum and none of them is complete', async () => {
     const { urls, patches, end } = await crowd(sha1)
     // They have sent more than one bucket may keep in memory. A chunk that arrives in one go makes two tails.
     const tails = async () => Math.max(...(await Promise.all(urls.map(tailsOf))))

@@ -320,7 +320,7 @@ it('reads nothing if its lease is lost before it starts', async () => {
   expect(flows()).toBe(false)
 })
 
-it('listens for faults no longer than the request lasts', async () => {
+it('stops listening for faults when the request ends', async () => {
   const { signal } = new AbortController()
   const { source, reading, dispose } = await request(MiB, { signal })
   expect(getEventListeners(signal, 'abort')).toHaveLength(1)

@@ -43,7 +43,7 @@ describeWithDatabase('an encrypted tail', (database) => {
     expect(await site.bucket.objects()).not.toContain(`${fileIdOf(url)}/file`)
   })
 
-  it('survives a rotation of the key that wraps the key of the tail, for the client and for the reconciler', async () => {
+  it('survives a rotation of the key that wraps its own key, for the client and for the reconciler', async () => {
     const whole = randomBytes(2000)
     const [waiting, stuck] = [await begin(whole, 1000), await begin(whole, 1000)]
     const { runtime } = site
