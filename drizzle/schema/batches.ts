@@ -5,7 +5,7 @@ import { belongsTo, createdAt, instant } from './columns.ts'
 
 /**
  * Files that belong together. The id is derived from what identifies a batch: the Pipe, the Sender, the subject, the
- * name and who chose it. So creating the first file also creates the row, without having to look for it first.
+ * name and who chose it. So the first file's creation inserts the row without a look-up.
  */
 export const batches = pgTable(
   'batches',

@@ -132,7 +132,10 @@ export const files = pgTable(
     /** The number of the last recorded part, and where it ends. */
     recordedParts: integer().notNull().default(0),
     recordedBytes: bytes().notNull().default(0),
-    /** Where the later parts end: each of these part numbers is bound to its bytes, and the part may be in flight. */
+    /**
+     * The ends of the parts after the last recorded one. Each of their numbers is bound to its bytes, and the part
+     * may be in flight.
+     */
     boundEnds: bytes().array().notNull().default([]),
     /**
      * These three columns are for nodes running commit 757d55c, and will be removed in the release after this one.

@@ -58,7 +58,7 @@ export const fileDecisions = pgTable(
     /** The result returned to the uploader. */
     result: jsonb().$type<unknown>(),
     decidedAt: instant().notNull(),
-    /** A deferred file is rejected if nobody has decided by then. */
+    /** A deferred file is rejected if nobody has decided by this time. */
     deferredUntil: instant(),
   },
   (t) => [

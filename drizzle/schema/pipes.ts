@@ -112,9 +112,9 @@ export const webhookOutputs = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     /**
-     * The Pipe, for its first output. Nodes of the previous version assume it is the only one, and would write an
-     * event for each output they find, so the others store their Pipe in `furtherPipeId` until no such node is left.
-     * Rows of Pipes are only deleted with their workspace.
+     * The Pipe, for its first output. Nodes of the previous version assume that a Pipe has a single output, and would
+     * write an event for each output they find. So further outputs store their Pipe in `furtherPipeId` until no such
+     * node is left. Rows of Pipes are only deleted with their workspace.
      */
     pipeId: text()
       .unique()

@@ -27,8 +27,8 @@ export const events = pgTable(
     traceparent: text(),
     test: boolean().notNull().default(false),
     /**
-     * Null while nobody is sent a file's end: an ended file does not change, so the bytes can be built when they are
-     * sent.
+     * Null for the end of a file until it is sent to an output. An ended file does not change, so the bytes can be
+     * built then.
      */
     payload: text(),
     /**

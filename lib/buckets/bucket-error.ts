@@ -123,8 +123,8 @@ export function readFault(
 }
 
 /**
- * The error for a response that is not valid S3: a proxy's page, or a truncated response. It does not show what
- * happened.
+ * The error for a response that is not valid S3: a proxy's page, or a truncated response. Such a response does not
+ * show whether the request took effect.
  */
 export function badResponse(operation: string): BucketError {
   return new BucketError(

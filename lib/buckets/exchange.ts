@@ -92,7 +92,7 @@ function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
 
 /**
  * The response may arrive one turn of the event loop before the notification that the rest of the body was taken.
- * Bytes not taken by then must no longer be sent: their memory is about to be reused.
+ * Bytes that have not been taken by that time must not be sent any more, because their memory is about to be reused.
  */
 async function stopSending(request: ClientRequest): Promise<void> {
   if (!request.writableFinished) await nextTurn()

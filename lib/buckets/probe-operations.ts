@@ -17,7 +17,7 @@ const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
 
 /**
  * The operations of a check, with the client that uploads use. Each object has its own key: some providers never let
- * put-only credentials write a key again, and others not within the same second.
+ * put-only credentials write to the same key twice, and others do not within the same second.
  */
 export class ProbeOperations {
   readonly #place: ProbePlace

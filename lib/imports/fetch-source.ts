@@ -4,7 +4,7 @@ import { type GetLimits, get } from '../platform/net/get.ts'
 import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
 import { ImportFailure, sourceChanged, statusFailure } from './import-failure.ts'
 
-/** What a response says about the file, and where its body starts. */
+/** The information about the file in a response, and the offset at which the body starts. */
 export type Fetched = {
   startBytes: number
   /** The length of the entire file; null if it is unknown until the body ends. */

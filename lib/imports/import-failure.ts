@@ -4,11 +4,11 @@ import { retryAfterMs, retryDelayMs } from '../platform/kernel/retry-schedule.ts
 import { NetworkError } from '../platform/net/network-error.ts'
 import { classify } from '../uploads/rules/faults.ts'
 
-/** An attempt's error at its source. `final`: another attempt would fail the same way. */
+/** An error at the source of an import. `isFinal`: another attempt would fail in the same way. */
 export class ImportFailure extends Error {
   override readonly name = 'ImportFailure'
   readonly isFinal: boolean
-  /** How long the source asks to wait. */
+  /** How long to wait, as requested by the source. */
   readonly retryAfterMs: number
 
   constructor(message: string, { isFinal = false, retryAfterMs = 0 } = {}) {
@@ -48,7 +48,10 @@ export type Judged =
 const SOON_MS = seconds(1)
 const LATER_MS = seconds(60)
 
-/** What follows from the end of an attempt. The number of attempts is not limited here: see `scheduleRetry`. */
+/**
+ * Determines what happens after an attempt has ended. The number of attempts is not limited here: see
+ * `scheduleRetry`.
+ */
 export function judgeFailure(error: unknown): Judged {
   if (error instanceof ImportFailure)
     return error.isFinal

@@ -5,7 +5,7 @@ import type { Pace } from './pace.ts'
 import type { ResumableHash } from './resumable-hash.ts'
 
 type Options = {
-  /** Where the response body starts. */
+  /** The offset at which the response body starts. */
   startBytes: number
   /** The offset up to which the bytes are already durable, and their checksum. */
   confirmed: { offsetBytes: number; crc32: number }

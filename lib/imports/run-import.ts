@@ -108,7 +108,7 @@ async function fail({ context }: ImportDeps, claimed: ClaimedImport, reason: str
   await endImport(context.db, claimed, reason)
 }
 
-/** How many bytes an attempt fetched, and how many of them it only read again. */
+/** How many bytes an attempt fetched, including those that it read again to compare them. */
 type Gained = { bytes: number; reread: number }
 
 async function attempt(deps: ImportDeps, running: Running, gained: Gained): Promise<Attempted> {

@@ -49,7 +49,7 @@ it('reports a file in its place, or in the place of a parent folder', () => {
 
 it('reports missing write permission', ({ skip }) => {
   if (process.platform !== 'linux')
-    return skip('There is no /sys, the folder in which nobody can create folders.')
+    return skip('There is no folder like /sys, in which nobody can create folders.')
   expect(sentence('/sys/sluice')).toMatch(
     /^Sluice cannot use \/sys\/sluice: (this user cannot write there|its file system is read-only)\. .* DATA_DIR/,
   )

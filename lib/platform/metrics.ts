@@ -38,10 +38,7 @@ export function createMetrics() {
     contentVerified: counter('sluice_upload_content_total', 'Files whose content was verified', ['outcome']),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not have to send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken over from others', ['how']),
-    renewalsLate: counter(
-      'sluice_lease_renewals_late_total',
-      'Leases renewed late, which may be lost after a longer delay',
-    ),
+    renewalsLate: counter('sluice_lease_renewals_late_total', 'Leases renewed late, which risk being lost'),
     bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
     bucketBytes: counter('sluice_bucket_bytes_total', 'Bytes accepted by buckets, at each destination', [
       'operation',

@@ -1,7 +1,7 @@
 /**
  * Limits the number of open streams in this process, and per owner. When all places are taken, an owner with fewer
- * gets a place from the owner with the most, so nobody is locked out by others that have many, however many owners
- * there are.
+ * gets a place from the owner with the most, so no owner is locked out because others have more places, however many
+ * owners there are.
  */
 export type Places = {
   /** `giveUp` is called if another owner needs the place more and has taken it. */

@@ -183,7 +183,7 @@ export class Directory {
     return right
   }
 
-  /** For a complete file, the object and the record stay, because they were delivered. */
+  /** Cancels a file. If it is complete, its object and record are kept, because they were delivered. */
   async #cancel({ fileId, workspaceId, status }: Entry): Promise<void> {
     if (status === 'uploading') await cancelUpload(this.#deps.context, { fileId, workspaceId })
   }

@@ -17,8 +17,8 @@ import type { TailCipher } from './rules/tail-cipher.ts'
 import type { UploadTerms } from './rules/upload-terms.ts'
 
 /**
- * What a protocol knows about the ledger: the rows that a token gives access to, and a request with an entire file,
- * which takes the lease along with them.
+ * The parts of the ledger that a protocol knows: the rows that a token gives access to, and a request with an entire
+ * file, which takes the lease along with them.
  */
 export type { WholeRequest } from './ledger/first-lease.ts'
 export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'

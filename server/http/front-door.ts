@@ -31,7 +31,10 @@ export type Handlers = {
   relay?: Handler | undefined
 }
 
-/** What is available once the process is up. Until then, only probes are answered, and all other requests wait. */
+/**
+ * The parts of the process that exist once it is up. Until then, only probes are answered, and all other requests
+ * wait.
+ */
 export type Opened = {
   runtime: Runtime
   handlers: Handlers

@@ -106,9 +106,10 @@ const CONNECT_AGAIN_MS = 50
 
 /**
  * Statements whose parameters are dropped once they are answered. postgres.js 3.4 keeps them in a query as long as
- * the query exists, and V8 keeps answered queries until it collects its entire heap, which filled up with the text of
- * tails. The outage watch sees statements start and end, and may abandon them. If a statement was not sent because
- * its new connection failed, it is tried again: others may be free by then, or a standby may have taken over.
+ * the query exists, and V8 keeps answered queries until it collects its entire heap, which used to fill up with the
+ * text of tails. The outage watch sees statements start and end, and may abandon them. If a statement was not sent
+ * because its new connection failed, it is tried again: another connection may be free by then, or a standby may have
+ * taken over.
  */
 export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
   return ((...args: Parameters<Unsafe>) => {

@@ -143,7 +143,7 @@ function applyNext(db: Db, run: Run): Promise<State> {
     const recorded = found.map(({ hash }) => hash)
     run.isNew ??= recorded.length === 0
     const done = schemaOrFail(recorded, wanted, replaced)
-    // An empty database gets these, too, so that nodes of the version before the baseline can start on it.
+    // An empty database records these, too, so that nodes of the version before the baseline can start on it.
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
     for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
     const next = wanted[done.length]

@@ -94,8 +94,8 @@ async function make(db: Db, table: string, month: Month): Promise<number> {
 }
 
 /**
- * Drops one table's month at a time, and that of the first table last: as long as that table has the month, the
- * others may still have to drop theirs.
+ * Drops a month table by table, ending with the first one: while that still has the month, others may have to drop
+ * it, too.
  */
 async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number): Promise<number> {
   let dropped = 0

@@ -52,7 +52,7 @@ export async function* eachPage<Item>(
 /** The prefix of a cursor that leads to the previous page. */
 const BACK = '-'
 
-/** Where a page of a list that can be paged in both directions starts, and the direction in which it is read. */
+/** For a list that can be paged in both directions: the start of a page, and the direction in which it is read. */
 export type From = { back: boolean; key: string | undefined }
 
 export function readTurn(cursor: string | undefined, isKey: (key: string) => boolean): From {

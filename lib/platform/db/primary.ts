@@ -23,7 +23,7 @@ const CHANGE_MS = 3000
 const LOOK_EVERY_MS = 250
 
 /**
- * Finds where the database accepts writes. An address may list several hosts: one primary and its standbys. All are
+ * Finds the server that accepts writes. An address may list several hosts: one primary and its standbys. All are
  * asked at the same time, and connections go to the one that accepts writes, until it no longer does. Handwritten,
  * because postgres.js 3.4 keeps trying a list of hosts without a pause while none responds, and keeps a connection to
  * a server that is no longer the primary.

@@ -5,8 +5,8 @@ import type { Logger } from '../log/log.ts'
 import { type Db, rows } from './database.ts'
 
 /**
- * What this process has recently committed and acknowledged. A standby promoted without its primary's last commits
- * has lost them, and nobody else knows them, so they are repeated. Each commit can check whether it is missing.
+ * The commits that this process has recently acknowledged. A standby promoted without its primary's last commits has
+ * lost them, and no other process knows them, so they are repeated. Each commit can check whether it is missing.
  * Limited by age and number: a standby that was further behind has lost more than anyone remembers.
  */
 export type RecentCommits = ReturnType<typeof createRecentCommits>

@@ -1,7 +1,7 @@
 /**
- * CRC32 arithmetic (the CRC32 of zlib, PNG and `x-amz-checksum-crc32`). `zlib.crc32` computes one over bytes; this
- * computes what zlib does not export: the checksum of two consecutive ranges from each one's checksum, without their
- * bytes. Polynomials over GF(2) are bit-reflected, so that 1 << 31 is 1 and 1 << 30 is x.
+ * CRC32 arithmetic (the CRC32 of zlib, PNG and `x-amz-checksum-crc32`). `zlib.crc32` computes the checksum of bytes.
+ * This module does what zlib does not export: it computes the checksum of two consecutive ranges from the checksum of
+ * each, without their bytes. Polynomials over GF(2) are bit-reflected, so that 1 << 31 is 1 and 1 << 30 is x.
  */
 const POLYNOMIAL = 0xedb88320
 const ONE = 0x80000000

@@ -117,7 +117,7 @@ export const settings = {
     schema: rootAddress,
   },
   UPLOAD_URL: {
-    description: 'Where uploads go, if not to BASE_URL.',
+    description: 'The URL of uploads, if it differs from BASE_URL.',
     example: 'http://localhost:3000',
     schema: rootAddress,
   },

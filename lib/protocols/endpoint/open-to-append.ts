@@ -14,7 +14,7 @@ import { assertStillThere } from './look-up.ts'
 import type { Body } from './receive-body.ts'
 import { requiredFileId, type UploadRequest } from './upload-request.ts'
 
-/** What the headers say about the body. It is checked before the database is queried. */
+/** The headers' information about the body, which is checked before the database is queried. */
 export type Chunk = Body & {
   offsetBytes: number
   lengthBytes: number | undefined

@@ -95,7 +95,7 @@ export function uploadAddress(uploadUrl: string, pipeId: string, fileId: string)
   return `${uploadUrl}/pipes/${pipeId}/files/${fileId}`
 }
 
-/** What the endpoint needs from each protocol. */
+/** The functions that each protocol provides to the endpoint. */
 export type Protocol = {
   /** Headers for every response, including errors. */
   headers: Record<string, string>

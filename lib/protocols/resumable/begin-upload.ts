@@ -111,7 +111,7 @@ async function receive(
   return appendResponse(version, upload, appended, about(context, begun, upload.progress.expiresAtMs))
 }
 
-/** What a request says about a new file. It is checked before the database is queried. */
+/** A request's information about a new file, which is checked before the database is queried. */
 type Creation = {
   declared: Declared & { concat: null }
   /** True if the file ends with this body. */

@@ -31,7 +31,7 @@ async function clearBucket(context: Clearing, pending: Leftover[]): Promise<void
   }
 }
 
-/** True if it was deleted, or if another attempt is pointless. */
+/** True if the leftovers were deleted, or if another attempt would be pointless. */
 async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): Promise<boolean> {
   const { fileId, endedMs } = left
   try {

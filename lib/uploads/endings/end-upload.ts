@@ -43,7 +43,7 @@ export function endingContext(runtime: EndingRuntime): Ending {
 /**
  * Every way in which an upload ends without an object passes through here: it fails, expires, or is canceled. One
  * transaction changes the upload's status, writes its event, deletes its tail and returns its reservation. A request
- * that is writing it loses its lease. False if it had already ended.
+ * that is writing the upload loses its lease. False if it had already ended.
  */
 export async function endUpload(context: Ending, fileId: string, end: BadEnd): Promise<boolean> {
   const ended = await context.db.transaction(async (tx) => {

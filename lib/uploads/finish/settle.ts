@@ -232,9 +232,7 @@ async function conclude(context: UploadContext, { lease }: File): Promise<Outcom
   return { kind: 'left' }
 }
 
-/**
- * If the database cannot record it, the destination stays open and the lease is released: a later attempt decides.
- */
+/** Abandons a destination. If the database cannot record that, the destination stays open for a later attempt. */
 async function giveUp(
   { db, clock, log, metrics }: UploadContext,
   { fileId }: File,

@@ -42,7 +42,7 @@ export class Leases {
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
-  /** Leases whose rows still need to be updated with their end and with the parts that may arrive late. */
+  /** Lost leases: their rows still have to be updated with their end, and with the parts that may arrive late. */
   #lost: HeldLease[] = []
   readonly #over: Lately<Pick<Fenced, 'fileId' | 'claim'>>
   readonly #wakeUps = new WakeUps()

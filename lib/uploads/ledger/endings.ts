@@ -140,7 +140,8 @@ export type Leftover = {
   key: string
   multipartId: string | null
   /**
-   * The object of a partial upload that was joined or has expired, or of a file that failed elsewhere, to be deleted.
+   * True for an object that has to be deleted because its partial upload was joined or has expired, or its file
+   * failed elsewhere.
    */
   piece: boolean
   endedMs: number

@@ -29,7 +29,7 @@ export type Advance = {
   bound?: Bound
   /** Set for an upload of unknown length: it has no reservation, so each step checks the quota. */
   unreserved?: Quota | undefined
-  /** Every byte is durable, and the object is to be created. */
+  /** Set if every byte is durable, and the object has to be created. */
   become?: 'transferring'
   /** Also releases the lease. */
   release?: { interrupted: boolean }
@@ -138,8 +138,8 @@ export async function currentOffset(db: Db, fileId: string): Promise<Standing | 
 }
 
 /**
- * Records that a client was interrupted, because it asked for the offset. This is so even if none of its requests
- * were interrupted: it was paused, offline or reloaded between two of them. Its next request counts as a resume.
+ * Records that a client was interrupted, because it requested the offset. Even if none of its requests were cut off,
+ * it was paused, offline or reloaded between two of them. Its next request counts as a resume.
  */
 export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
   const detail = sql`json_build_object('offsetBytes', offset_bytes)`

@@ -12,7 +12,7 @@ import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
 import { type Fenced, heldBy, isFree, lostLease } from './lease-terms.ts'
 
-/** Which uploads are unfinished, and why: queries for the sweeps and endings. */
+/** Queries for unfinished uploads, used by the sweeps and the endings. */
 
 /** The protocol whose clients declare an upload complete, regardless of its length. */
 export const COMPLETED_BY_CLIENT = 'resumable-http' satisfies FileProtocol

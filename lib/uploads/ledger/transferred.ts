@@ -20,8 +20,8 @@ export type Delivered = {
   etag: string | null
   certainty: 'answered' | 'confirmed' | 'inferred'
   /**
-   * What the Data Store adds to the settings of an object stored by PutObject. For an object made of parts,
-   * it is recorded with the first part.
+   * The settings that the Data Store adds to those of an object stored by PutObject. For an object made of parts, it
+   * is recorded with the first part.
    */
   storage?: ObjectStorage | null
 }

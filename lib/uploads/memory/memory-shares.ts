@@ -21,7 +21,8 @@ export type Shares = {
 }
 
 /**
- * What the process, one workspace, and one of its buckets currently hold, and the operator's limit for the workspace.
+ * The bytes that the process, one workspace, and one of its buckets currently hold, and the operator's limit for the
+ * workspace.
  */
 export type Held = {
   allBytes: number

@@ -23,7 +23,7 @@ export const SLAB_KEPT_MS = 60_000
 type Slab = { memory: ArrayBuffer; used: number; free: Buffer[]; drop?: NodeJS.Timeout }
 
 export function createPagePool(): PagePool {
-  /** Oldest first. Pages come from the first slab with room, so that later slabs become empty. */
+  /** The slabs, oldest first. Pages come from the first slab with room, so that later slabs become empty. */
   const slabs: Slab[] = []
 
   const addSlab = () => {

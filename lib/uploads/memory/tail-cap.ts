@@ -18,8 +18,8 @@ export type TailCap = {
 export type TailLimits = { workspaceBytes: number; allBytes: number }
 
 /**
- * Which workspaces have no room for more tails, and why. If the common cap is reached, this includes workspaces
- * without any tails.
+ * The workspaces that have no room for more tails, with the reason. If the common cap is reached, this includes
+ * workspaces without any tails.
  */
 type Room = { everybodyFull: boolean; over: ReadonlyMap<string, 'cap' | 'share'> }
 

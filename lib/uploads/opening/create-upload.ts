@@ -118,7 +118,7 @@ export type Declared = {
   graceMs?: number
 }
 
-/** What every new upload needs, however it is sent: an owner, names, a destination and an expiry time. */
+/** Determines what every new upload needs, however it is sent: an owner, names, destinations and an expiry time. */
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   { fileId, right, declared, isAllowedByHook }: Admitted<Declared>,

@@ -197,7 +197,7 @@ export function numbersOf(
 }
 
 /**
- * What the statement that checks the token needs to also take the lease. Undefined unless the request contains an
+ * The input for the statement that checks the token to take the lease, too. Undefined unless the request contains an
  * entire file of known length: recording a length takes a separate statement.
  */
 export function wholeFileRequest(

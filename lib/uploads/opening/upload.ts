@@ -140,7 +140,7 @@ export type Place = {
 }
 
 /**
- * Where an upload's bytes go. The sender reports here what the bucket may have stored by now. A best-effort
+ * A destination of an upload's bytes. The sender reports here what the bucket may have stored. A best-effort
  * destination gets the same bytes, and is left out once it fails.
  */
 export class Destination {

@@ -171,8 +171,8 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
 }
 
 /**
- * Stores a single-part file that not every required bucket accepted when it arrived. If all of them did, the bytes
- * are not in the database, and the best-effort destinations have failed.
+ * Stores a single-part file that was not accepted by every required bucket when it arrived. If all of them did, the
+ * bytes are not in the database, and the best-effort destinations have failed.
  */
 async function putFromTail(
   context: UploadContext,

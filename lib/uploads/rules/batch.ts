@@ -3,8 +3,8 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPlainText } from '../../platform/kernel/parse-input.ts'
 
 /**
- * What identifies a batch. Two uploaders, or an uploader and a token, never share a batch just because they use the
- * same name.
+ * The values that identify a batch. Two uploaders, or an uploader and a token, never share a batch just because they
+ * use the same name.
  */
 type BatchKey = { pipeId: string; senderId: string; subject: string | null; name: string; byToken: boolean }
 export type Batch = BatchKey & { id: string; workspaceId: string }

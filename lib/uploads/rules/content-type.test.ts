@@ -11,7 +11,7 @@ it.each([
   ['video/mp4;codecs="avc1.42E01E, mp4a.40.2"', 'video/mp4; codecs="avc1.42E01E, mp4a.40.2"'],
   ['text/x; a="semi;colon \\" quote"; b=c', 'text/x; a="semi;colon \\" quote"; b=c'],
   ['application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.text'],
-  // Parameters that no header could contain are dropped, and the type stays.
+  // Parameters that no header could contain are dropped, and the type is kept.
   ['text/plain; name="naïve.txt"', 'text/plain'],
   ['text/plain; name=ü', 'text/plain'],
   ['text/plain; a="x\u0000y"', 'text/plain'],

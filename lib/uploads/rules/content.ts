@@ -1,6 +1,6 @@
 /**
- * How many of a file's first bytes are checked against its declared type. Nothing goes to a bucket before this many
- * bytes, or all of them, have arrived.
+ * How many of a file's first bytes are compared with its declared type. Nothing is sent to a bucket before these
+ * bytes, or the entire file, have arrived.
  */
 export const HEAD_BYTES = 4100
 

@@ -1,11 +1,11 @@
 import type { PartPlan, PartStart } from './part-plan.ts'
 
-/** Which part numbers the ledger has bound to ranges of bytes. */
+/** The part numbers that the ledger has bound to ranges of bytes. */
 export type Bound = {
   /** How many parts are recorded, and how many bytes they contain. */
   recordedParts: number
   recordedBytes: number
-  /** Where each of the following parts ends, in number order. */
+  /** The offsets at which the following parts end, in the order of their numbers. */
   boundEnds: readonly number[]
 }
 
@@ -28,7 +28,7 @@ export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundE
  */
 export class PartNumbers {
   readonly #foundParts: number
-  /** Where the parts recorded by this writer end. */
+  /** The offsets at which the parts recorded by this writer end. */
   readonly #recordedEnds: number[] = []
   /** The last recorded part, and where it ends. */
   #recordedParts: number
@@ -62,7 +62,7 @@ export class PartNumbers {
     return this.#taken.at(-1)?.endOffset ?? this.#recordedBytes
   }
 
-  /** Where the next part ends if nothing interrupts it. */
+  /** The offset at which the next part ends if nothing interrupts it. */
   get targetOffset(): number {
     return this.#bound.get(this.next) ?? this.#plan.targetOffset(this.#nextStart)
   }

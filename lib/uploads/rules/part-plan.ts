@@ -78,16 +78,16 @@ export function mayCloseEarly(
   return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= remaining
 }
 
-/** Where a part starts, and its number. */
+/** A part's number, and the offset at which it starts. */
 export type PartStart = { number: number; startOffset: number }
 
 /** What is known about a request's parts before its bytes arrive. */
 export type PartPlan = {
-  /** Where a part ends if nothing interrupts it. */
+  /** The offset at which a part ends if nothing interrupts it. */
   targetOffset(at: PartStart): number
   /**
-   * Where the part will end. Undefined if there will be no such part: the bytes become a tail or an entire file, or
-   * there are none.
+   * The offset at which the part will end. Undefined if there will be no such part: the bytes become a tail or an
+   * entire file, or there are none.
    */
   endOffset(at: PartStart): number | undefined
   mayEndAt(at: PartStart, endOffset: number): boolean

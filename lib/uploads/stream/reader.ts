@@ -10,7 +10,7 @@ import type { Parts } from './parts.ts'
 type Options = {
   /** The maximum length of the body. A longer body is the client's error. */
   limitBytes: number
-  /** Where the pieces go. The body is only read while there is room for another piece. */
+  /** The destination of the pieces. The body is only read while there is room for another piece. */
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
 }
 

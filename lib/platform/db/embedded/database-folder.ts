@@ -25,8 +25,8 @@ const SOCKET_PORT = 5432
 const DATABASE = 'postgres'
 
 /**
- * Where PostgreSQL listens: on a socket in its own folder, which only its owner can enter, or otherwise on this
- * machine's loopback interface, where every user can connect but needs the password.
+ * Chooses where PostgreSQL listens: on a socket in its own folder, which only its owner can enter, or otherwise on
+ * this machine's loopback interface, where every user can connect but needs the password.
  */
 export async function choosePlace(folder: string): Promise<Place> {
   if (socketFits(folder)) return socketIn(folder)
@@ -37,7 +37,7 @@ export async function choosePlace(folder: string): Promise<Place> {
   return loopback(folder, port)
 }
 
-/** Where a PostgreSQL started by another process listens. */
+/** The place where a PostgreSQL started by another process listens. */
 export function readPlace(folder: string): Place {
   if (socketFits(folder)) return socketIn(folder)
   const port = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[3])

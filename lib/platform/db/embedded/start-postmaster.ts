@@ -26,8 +26,9 @@ export type PostmasterOptions = {
 }
 
 /**
- * A script that becomes PostgreSQL, and leaves a watcher behind that stops it when Sluice is gone, whatever the
- * cause: the pipe to Sluice then ends. The watcher is an orphan, because PostgreSQL watches its own children.
+ * A shell script that starts a watcher and then replaces itself with PostgreSQL. When Sluice is gone for any reason,
+ * its pipe is closed, and the watcher stops PostgreSQL. The watcher is an orphan, because PostgreSQL watches its own
+ * children.
  */
 const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev/null &) ; exec "$@" 3<&-'
 

@@ -4,7 +4,7 @@ import { type Db, rows } from '../database.ts'
 import { isConcurrent, MIGRATIONS, migrate, nameOf } from '../migrate.ts'
 
 /**
- * What migrations do to existing tables, according to PostgreSQL itself: they run in an empty database, after the
+ * Determines what migrations do to existing tables, using PostgreSQL itself: they run in an empty database, after the
  * migrations that the real database has, and their locks, scans and new files are read before each of them commits.
  */
 export type Effect = {
