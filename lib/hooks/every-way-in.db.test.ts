@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
-import { httpCall, type Reply } from '../../test/support/http-call.ts'
+import { httpCall, openCall, type Reply } from '../../test/support/http-call.ts'
 import { importOne, openSource, sendFile, startImporting } from '../../test/support/import-site.ts'
 import { fileIdOf, metadata, type TusClient, tusCall } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
@@ -129,6 +129,25 @@ describeWithDatabase('decisions', (database) => {
     await allow(fileIdOf(waiting))
     await reconcileUploads(node.context)
     expect((await append(waiting, 999, Buffer.alloc(1))).status).toBe(201)
+  })
+
+  it('about Resumable Uploads for HTTP, whose progress leaves out the last byte until then', async () => {
+    const patient = await serveUploads(site.runtime, { terms: { ...TERMS, decideMs: 30_000 } })
+    const { collection: url, token } = await site.client(patient)
+    decider.answer = () => ({ defer: true })
+    const headers = {
+      'Upload-Draft-Interop-Version': '8',
+      'Upload-Complete': '?1',
+      'Content-Length': '500',
+    }
+    const upload = openCall({ method: 'POST', url, token, headers })
+    await upload.write(randomBytes(500))
+    const offsets = () => upload.interim.flatMap(({ headers }) => headers['upload-offset'] ?? [])
+    await expect.poll(offsets, { timeout: 10_000 }).toEqual(['499'])
+    await allow(fileIdOf(String(upload.interim[0]!.headers.location)))
+    await reconcileUploads(patient.context)
+    expect((await upload.reply).headers).toMatchObject({ 'upload-complete': '?1', 'upload-offset': '500' })
+    await patient.close()
   })
 
   const byDraft = (method: string, url: string, headers: Record<string, string> = {}) =>

@@ -16,17 +16,28 @@ import type { UploadRequest, UploadResponse } from './upload-request.ts'
  */
 export async function afterDecision(
   context: UploadContext,
-  { isGated, fileId, progress }: Pick<Upload, 'isGated' | 'fileId' | 'progress'>,
+  upload: Pick<Upload, 'isGated' | 'fileId' | 'progress'>,
   appended: Appended,
 ): Promise<Appended> {
-  const { lengthBytes, lengthCameLast } = progress
+  const { isGated, fileId, progress } = upload
   if (isGated && appended.state === 'uploading')
-    return {
-      ...appended,
-      offsetBytes: toldOffset({ ...appended, lengthBytes, lengthCameLast, decision: { state: 'due' } }),
-    }
+    return { ...appended, offsetBytes: offsetWhileOpen(upload, appended.offsetBytes) }
   if (!isGated || appended.why === 'cut') return appended
   return { ...appended, ...(await decided(context, { fileId, progress })) }
+}
+
+/** The offset reported to clients while nobody has decided yet. */
+export function offsetWhileOpen(
+  { isGated, progress }: Pick<Upload, 'isGated' | 'progress'>,
+  offsetBytes = progress.offsetBytes,
+): number {
+  const { lengthBytes, lengthCameLast } = progress
+  return toldOffset({
+    offsetBytes,
+    lengthBytes,
+    lengthCameLast,
+    decision: isGated ? { state: 'due' } : null,
+  })
 }
 
 type Decided = Pick<Appended, 'state' | 'offsetBytes' | 'result'>

@@ -6,6 +6,7 @@ import { limitsOfTargets, maxUploadBytes } from '../../uploads/opening/may-creat
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
+import { offsetWhileOpen } from '../endpoint/decision.ts'
 import { describeFile } from '../endpoint/file-response.ts'
 import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import {
@@ -95,10 +96,11 @@ export function sendAddress(
 
 /** Sends the client the confirmed offset while it is still sending the body. Returns a function that stops this. */
 export function sendProgress(request: UploadRequest, version: Spoken, upload: Upload): () => void {
-  let reported = upload.progress.offsetBytes
+  let reported = offsetWhileOpen(upload)
   const report = () => {
-    if (upload.progress.offsetBytes === reported) return
-    reported = upload.progress.offsetBytes
+    const offsetBytes = offsetWhileOpen(upload)
+    if (offsetBytes === reported) return
+    reported = offsetBytes
     sendInterim(request, version, { 'Upload-Offset': String(reported) })
   }
   if (!version.progress) return () => {}
