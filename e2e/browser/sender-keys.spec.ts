@@ -25,7 +25,7 @@ test('a key is pasted, rejected if it is invalid, listed by its fingerprint, and
   await expect(dialog.getByText('Must be one line as in id_ed25519.pub')).toBeVisible()
   await expect(dialog.getByLabel('Public key')).toBeFocused()
   await add({ Name: 'Studio', 'Public key': privateKey })
-  await expect(dialog.getByText('Is a private key; paste the public one')).toBeVisible()
+  await expect(dialog.getByText('Is a private key; paste the public key')).toBeVisible()
   await expectAccessible(page, 'Add an SSH key with an error', '[role=dialog]')
   await add({ Name: 'Studio', 'Public key': `${publicKey} me@studio\n`, Subject: 'studio-7' })
   await expect(dialog).toHaveCount(0)

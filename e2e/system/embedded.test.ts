@@ -263,6 +263,6 @@ it('suggests DATABASE_URL where no package has a PostgreSQL for the platform', (
   using folder = temporaryFolder()
   const other = 'data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })'
   expect(refusalOf(folder.path, ['--import', other])).toMatch(
-    /no embedded PostgreSQL.*-riscv64 is not installed.*Set DATABASE_URL/,
+    /embedded PostgreSQL is not available.*-riscv64 is not installed.*Set DATABASE_URL/,
   )
 })
