@@ -1,5 +1,5 @@
 # One image for every role: ROLES decides what a container does.
-# Others may stand in for these, as from a registry of your own.
+# Override these base images to use your own registry.
 ARG NODE_IMAGE=node:24-bookworm-slim
 ARG BASE_IMAGE=debian:bookworm-slim
 
@@ -13,17 +13,17 @@ RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run pack-server
 
-# The package that a release consists of. `--build-context release=FOLDER` puts the one in that folder in its place, and nothing is built.
+# The server package. With `--build-context release=FOLDER`, the package in that folder is used, and nothing is built.
 FROM scratch AS release
 COPY --from=build /app/.release/sluice-server-*.tgz /
 
-# It is installed. The image has a Node of its own, and nothing that runs reads types, maps or manuals.
-# With a compiler, ssh2 encrypts in an addon, which takes less CPU time than in JavaScript.
+# Installs the package. The image has its own Node, and needs no type declarations, source maps or READMEs at run time.
+# With a compiler, ssh2 builds its native addon, which encrypts with less CPU time than JavaScript does.
 FROM ${NODE_IMAGE} AS install
 RUN apt-get update && apt-get install -y --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
 ENV npm_config_nodedir=/usr/local
 COPY --from=release sluice-server-*.tgz /
-# What it must be, where somebody knows it; what it is can be read from the image.
+# If set, the package must have this digest. The actual digest is in the image's SHA256SUMS.
 ARG SERVER_SHA256
 WORKDIR /packed
 RUN if [ -n "${SERVER_SHA256}" ]; then echo "${SERVER_SHA256}  $(echo /sluice-server-*.tgz)" | sha256sum --check; fi \
@@ -34,15 +34,16 @@ RUN npm install --omit=dev --no-package-lock --no-audit --no-fund \
   && find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -path './node_modules/*.md' \) -delete \
   && mkdir -p .next/cache /data
 
-# Node without npm and headers, which are a third of its own image.
+# Contains Node without npm and headers, which take a third of the Node image.
 FROM ${BASE_IMAGE}
-# What Node links to on ARM, and the account that it runs as, whose name PostgreSQL wants to know.
+# Node links to libatomic1 on ARM. PostgreSQL requires that the user it runs as has a name.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends libatomic1 \
   && rm -rf /var/lib/apt/lists/* \
   && useradd --uid 1000 --user-group --create-home node
 COPY --from=build /usr/local/bin/node /usr/local/bin/
-# Without these, malloc keeps most of what a burst took from the system (docs/decisions/0192-an-idle-process-gives-memory-back.md).
+# Without these settings, malloc returns little of the memory that a burst of uploads used
+# (docs/decisions/0192-an-idle-process-gives-memory-back.md).
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=81920 MALLOC_TRIM_THRESHOLD_=131072
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data
 WORKDIR /app

@@ -16,7 +16,7 @@ const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 
 const isMissing = promtool('--version').error !== undefined
 if (isMissing) console.warn('skipped, not installed: promtool')
 
-it('each alert has a case in which it fires, and one in which it does not fire yet', () => {
+it('each alert has a case in which it fires, and an earlier one in which it does not', () => {
   const alerts = (parse(RULES) as Rules).groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
   const cases = (parse(CASES) as Cases).tests.flatMap((one) => one.alert_rule_test)
   for (const alert of alerts) {
@@ -26,7 +26,7 @@ it('each alert has a case in which it fires, and one in which it does not fire y
 })
 
 describe.skipIf(isMissing)('promtool', () => {
-  it('sees every alert fire in its case', () => {
+  it('confirms that every alert fires in its case', () => {
     const { status, stderr, stdout } = promtool('test', 'rules', 'deploy/alerts.cases.yaml')
     expect(status, stdout + stderr).toBe(0)
   })

@@ -10,18 +10,16 @@ import { type Manifest, manifestsOf, one } from './manifests.ts'
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const withHelm = hasHelm()
 if (!withHelm)
-  console.warn(
-    'Helm is not installed: only the rendered files are checked, and that they belong to this chart',
-  )
+  console.warn('Helm is not installed: only the rendered files and their chart digest are checked')
 
 const schemas = readJson(SCHEMAS)
 const api = new Ajv({ strict: false }).addSchema({ $id: 'kubernetes', components: { schemas } })
 
-/** What the API server would refuse. */
+/** The errors for which the API server would reject the manifest. */
 function faultsOf({ apiVersion, kind, ...rest }: Manifest): string[] {
   const version = apiVersion.split('/').at(-1)
   const name = Object.keys(schemas).find((key) => key.endsWith(`.${version}.${kind}`))
-  if (!name) return [`there is no schema of ${apiVersion} ${kind}`]
+  if (!name) return [`there is no schema for ${apiVersion} ${kind}`]
   const check = api.compile({ $ref: `kubernetes#/components/schemas/${name}` })
   if (check({ apiVersion, kind, ...rest })) return []
   return check.errors!.map(({ instancePath, message, params }) =>
@@ -32,17 +30,17 @@ function faultsOf({ apiVersion, kind, ...rest }: Manifest): string[] {
 describe.each(VARIANTS)('the chart with its %s', (variant) => {
   const manifests = manifestsOf(variant)
 
-  it('was rendered in its current state; `npm run generate -- chart` renders it again', () => {
+  it('is up to date with its rendered file; `npm run generate -- chart` updates that file', () => {
     const kept = readFileSync(renderedFile(variant), 'utf8')
     expect(kept.startsWith(headOf(variant))).toBe(true)
     if (withHelm) expect(manifestsOf(variant, render(variant))).toEqual(manifests)
   })
 
-  it('generates what the Kubernetes API accepts', () => {
+  it('renders manifests that the Kubernetes API accepts', () => {
     expect(manifests.flatMap(faultsOf)).toEqual([])
   })
 
-  it('releases one pod of each role at a time, and none before another is ready', () => {
+  it('replaces one pod of each role at a time, each once its replacement is ready', () => {
     for (const role of ['upload', 'web', 'worker']) {
       expect(one(manifests, 'PodDisruptionBudget', `sluice-${role}`)).toMatchObject({
         spec: { maxUnavailable: 1, selector: { matchLabels: { 'app.kubernetes.io/component': role } } },
@@ -70,7 +68,7 @@ describe.each(VARIANTS)('the chart with its %s', (variant) => {
   })
 })
 
-describe('the check of the rendered files', () => {
+describe('the schema check of the rendered files', () => {
   const planted = (change: (text: string) => string) =>
     manifestsOf('defaults').flatMap((manifest) => faultsOf(JSON.parse(change(JSON.stringify(manifest)))))
 
@@ -85,7 +83,7 @@ describe('the check of the rendered files', () => {
 })
 
 describe('monitoring', () => {
-  it('is left out unless requested', () => {
+  it('is not rendered by default', () => {
     expect(manifestsOf('defaults').map(({ kind }) => kind)).not.toContain('ServiceMonitor')
     expect(JSON.stringify(manifestsOf('defaults'))).not.toContain('sluice_upload_memory_bytes')
   })
@@ -103,13 +101,14 @@ describe('monitoring', () => {
   })
 })
 
-it('has the version that it installs', () => {
+it('the chart has the same version as the server that it installs', () => {
   const { version } = readJson('package.json')
   expect(parse(readFileSync(`${CHART}/Chart.yaml`, 'utf8'))).toMatchObject({ version, appVersion: version })
 })
 
 /**
- * A pod's environment, and what belongs in the Secret; OTLP headers contain tokens, and addresses contain passwords.
+ * Settings that depend on the pod, and settings that belong in the Secret: OTLP headers contain tokens, and URLs
+ * contain passwords.
  */
 const NOT_IN_VALUES = [
   'DATA_DIR',
@@ -135,7 +134,7 @@ const IN_THE_SECRET = [
   'OIDC_CLIENT_SECRET',
 ]
 
-it('accepts every setting that is not secret in its values', () => {
+it('the chart accepts every setting that is not secret as a value', () => {
   const { properties } = readJson(`${CHART}/values.schema.json`)
   const other = [...NOT_IN_VALUES, ...IN_THE_SECRET]
   expect(properties.settings.propertyNames.enum).toEqual(
@@ -155,15 +154,18 @@ describe('values.schema.json', () => {
   it.each([
     ['a secret among the settings', { settings: { ENCRYPTION_KEY: 'x' } }],
     ['a URL as the host', { host: 'https://sluice.example.com' }],
-    ['another controller', { ingress: { enabled: true, controller: 'traefik' } }],
+    ['an unsupported controller', { ingress: { enabled: true, controller: 'traefik' } }],
     ['an unknown value', { replicas: 3 }],
-    ['a role without a limit', { web: { minReplicas: 2, cpuPercent: 70, resources: {} } }],
+    [
+      'a role without a maximum number of replicas',
+      { web: { minReplicas: 2, cpuPercent: 70, resources: {} } },
+    ],
   ])('refuses %s', (_, wrong) => {
     expect(check({ ...values(), ...wrong })).toBe(false)
   })
 })
 
-it.skipIf(!withHelm)('Helm finds nothing wrong, and refuses invalid values', () => {
+it.skipIf(!withHelm)('Helm lints the chart without errors, and refuses invalid values', () => {
   expect(helm('lint', '--strict', CHART, '--values', `${RENDERED}/everything.values.yaml`)).toContain(
     '0 chart(s) failed',
   )

@@ -23,7 +23,7 @@ const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }
   services: Record<string, Service>
 }
 
-/** For HAProxy's controller on the upload Service, for NGINX's on one of the Ingresses. */
+/** Annotations: those for the HAProxy controller are on the upload Service, those for NGINX on the Ingresses. */
 const haproxy = (name: string) => one(manifests, 'Service', 'sluice-upload').metadata.annotations![name]!
 const nginx = (ingress: string, name: string) =>
   one(manifestsOf('everything'), 'Ingress', ingress).metadata.annotations![name]!
@@ -33,7 +33,7 @@ async function metricNames(): Promise<string[]> {
   return list.map(({ name }) => name)
 }
 
-/** The metrics used in PromQL, a histogram by its own name. */
+/** The metrics used in PromQL expressions, with histograms under their base name. */
 function metricsIn(text: string): string[] {
   const names = text.match(/\b(?:sluice|process|nodejs)_[a-z0-9_]+/g) ?? []
   return [...new Set(names.map((name) => name.replace(/_(bucket|count|sum)$/, '')))]
@@ -67,7 +67,7 @@ describe('compose.yaml and the chart', () => {
     expect(used.filter((name) => !Object.hasOwn(settings, name))).toEqual([])
   })
 
-  it('run every role, and two nodes of those behind balancers', () => {
+  it('run every role, and two nodes of each role behind the balancer', () => {
     expect(own.map(({ environment }) => environment!.ROLES).sort()).toEqual([
       'upload',
       'upload',
@@ -78,7 +78,7 @@ describe('compose.yaml and the chart', () => {
     expect(containers.map(({ env }) => env[0]!.value).sort()).toEqual([...ROLES].sort())
   })
 
-  it("pass on the operator's settings, and keep data that a container must not lose", () => {
+  it("pass on the operator's settings, and keep /data in a volume", () => {
     const ofAContainer = ['DATA_DIR', 'PORT', 'HOST', 'UPLOAD_URL', 'UPLOAD_MEMORY_BYTES', 'DEMO']
     const ofTheBalancer = ['TLS_CERT_FILE', 'TLS_KEY_FILE']
     const decided = Object.keys(settings).filter(
@@ -90,7 +90,7 @@ describe('compose.yaml and the chart', () => {
     }
   })
 
-  it('probe addresses that the server serves', () => {
+  it('use the probe paths of each role', () => {
     const ready = { web: '/readyz', worker: '/readyz', upload: '/readyz?for=upload' }
     for (const { env, ...probes } of containers) {
       const role = env[0]!.value as keyof typeof ready
@@ -113,13 +113,13 @@ describe('compose.yaml and the chart', () => {
     expect(SUPERVISOR_DRAIN_MS).toBeGreaterThan(DRAIN_MS)
   })
 
-  it('pin the images', () => {
+  it('pin image versions', () => {
     for (const { image } of Object.values(services).filter(({ image }) => image !== 'sluice'))
       expect(image).toMatch(/:v?\d/)
   })
 })
 
-it("no balancer holds back an upload's bytes, or limits their number", () => {
+it('no balancer buffers or limits upload bodies', () => {
   const uploads = read('nginx.conf').match(/location \/pipes\/ \{[^}]*\}/)![0]
   expect(uploads).toContain('proxy_request_buffering off;')
   expect(uploads).toContain('client_max_body_size 0;')
@@ -148,10 +148,9 @@ describe('upload nodes stay in rotation while the database is down', () => {
 })
 
 /**
- * e2e/system/balancers.test.ts covers the real programs, and its results apply to the ingress, which has the same
- * rules.
+ * e2e/system/balancers.test.ts runs the real programs. Its results apply to the ingress, which has the same rules.
  */
-describe('the ingress answers for upload nodes that are down', () => {
+describe('the ingress responds for upload nodes that are down', () => {
   const lines = (text: string) =>
     text
       .split('\n')
@@ -178,20 +177,20 @@ it('the image contains what the server needs, and no secret', () => {
   for (const path of ['server.ts', 'lib', 'app', 'components', 'drizzle', 'package-lock.json'])
     expect(carried).toContain(path)
   const isCarried = (path: string) => carried.some((one) => path === one || path.startsWith(`${one}/`))
-  // The build creates this one.
+  // The build creates .kit.
   const read = READ_WHILE_RUNNING.filter((path) => path !== '.kit')
   expect(read.filter((path) => !isCarried(path))).toEqual([])
   expect(carried.filter((path) => path.startsWith('.') && path !== '.npmrc')).toEqual([])
   expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^USER 1000:1000$/m)
 })
 
-it("the image has each workspace's manifest before it installs, which npm ci requires", () => {
+it("the image copies each workspace's package.json before npm ci, which requires it", () => {
   const [before] = readFileSync('Dockerfile', 'utf8').split('RUN npm ci')
   for (const folder of JSON.parse(readFileSync('package.json', 'utf8')).workspaces)
     expect(before).toContain(`COPY ${folder}/package.json ${folder}/\n`)
 })
 
-it('a release image is built from the released package, and from no other', () => {
+it('a release image is built only from the released package', () => {
   const image = readFileSync('Dockerfile', 'utf8')
   expect(image).toMatch(/^FROM scratch AS release$/m)
   expect(image.split(/^FROM /m).at(-1)).not.toContain('--from=build /app/')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import { renderedFile, type Variant } from '../scripts/chart.ts'
 
-/** The chart's output, from its rendered files. */
+/** A manifest in the rendered files of the chart. */
 export type Manifest = {
   apiVersion: string
   kind: string
@@ -32,6 +32,6 @@ export function manifestsOf(
 
 export function one(manifests: Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name)
-  if (!found) throw new Error(`The chart makes no ${kind} ${name}`)
+  if (!found) throw new Error(`The chart has no ${kind} ${name}`)
   return found
 }

@@ -1,4 +1,4 @@
-{{/* The labels by which a role's pods are found: (dict "role" "upload" "root" $) */}}
+{{/* The labels that select a role's pods: (dict "role" "upload" "root" $) */}}
 {{- define "sluice.selector" -}}
 app.kubernetes.io/name: sluice
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -17,7 +17,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* nginx passes 104 to a client of HTTP/2 as the final answer. */}}
+{{/* INTERIM_RESPONSES is 0 behind nginx, which passes a 104 on to HTTP/2 clients as the final response. */}}
 {{- define "sluice.settings" -}}
 {{- $own := dict "BASE_URL" (printf "https://%s" .Values.host) -}}
 {{- if .Values.sftp.enabled -}}
