@@ -10,6 +10,8 @@ import { lapseReservations } from '../../workspace/usage/reserve.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { cancelUpload } from '../endings/end-upload.ts'
 import { fail } from '../finish/settle.ts'
+import { lapseLeases } from '../ledger/leases.ts'
+import { advance } from '../ledger/offsets.ts'
 import { openUpload } from '../opening/open-upload.ts'
 import { reconcileUploads } from './reconcile.ts'
 import { expireUploads } from './upload-sweeps.ts'
@@ -84,6 +86,28 @@ describeWithDatabase('the sweeps', (database) => {
     await client.patch(url, 0, randomBytes(400))
     expect(await usage()).toEqual({ used: before.used + 400, reserved: before.reserved + 600 })
     await client.patch(url, 400, randomBytes(600))
+    expect(await usage()).toEqual({ used: before.used + 1000, reserved: before.reserved })
+  })
+
+  it('counts received bytes when it drops their reservation, and stops a writer whose lease has expired', async () => {
+    const before = await usage()
+    const url = await client.begin(1000)
+    await client.patch(url, 0, randomBytes(400))
+    const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }
+    const upload = await openUpload(node.context, await node.context.rights.toContinue(client.token, at), {
+      bytes: 600,
+    })
+    const move = (fromBytes: number, toBytes: number) =>
+      advance(database().db, upload!.lease, { fromBytes, toBytes, crc32: 0 }, site.clock.now())
+    await move(400, 500)
+    site.clock.advance(hours(1) + 1)
+    await lapseLeases(database().db)
+    expect(await lapseReservations({ db: database().db, clock: site.clock })).toBe(1)
+    expect(await usage()).toEqual({ used: before.used + 500, reserved: before.reserved })
+    await expect(move(500, 600)).rejects.toMatchObject({ code: 'upload_locked' })
+    upload!.lease.forget()
+    await renew()
+    expect((await client.patch(url, 500, randomBytes(500))).status).toBe(204)
     expect(await usage()).toEqual({ used: before.used + 1000, reserved: before.reserved })
   })
 

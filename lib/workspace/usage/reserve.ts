@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type Clock, hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { countBytes, monthOf } from './count-bytes.ts'
+import { countBytes, deltas, monthOf } from './count-bytes.ts'
 
 /** The quota of workspaces without their own; 0 is unlimited. */
 export type Quota = { limitBytes: number }
@@ -77,7 +77,11 @@ function resetOf(nowMs: number): string {
 const LAPSE_AFTER_MS = hours(1)
 const BATCH = 500
 
-/** Returns the quota reserved for uploads without new bytes for an hour. It is reserved again when they continue. */
+/**
+ * Returns the quota reserved for uploads without new bytes for an hour, and counts their bytes in exchange. It is
+ * reserved again when they continue. A writer that has let its lease expire loses it, because it still relies on the
+ * reservation.
+ */
 export async function lapseReservations({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()
   const before = new Date(nowMs - LAPSE_AFTER_MS).toISOString()
@@ -85,14 +89,14 @@ export async function lapseReservations({ db, clock }: { db: Db; clock: Clock })
     db,
     sql`
     with idle as (
-      select id, reserved_bytes from files
+      select id, reserved_bytes, counted_bytes from files
       where reserved_bytes > 0 and coalesce(last_byte_at, created_at) < ${before}::timestamptz
         and (lease_until is null or lease_until < now())
       limit ${BATCH}::int for update skip locked
     ), lapsed as (
-      update files f set reserved_bytes = 0 from idle where f.id = idle.id
-      returning f.id, f.workspace_id, f.pipe_id, f.reserved_month,
-        0::bigint as counted_delta, -idle.reserved_bytes as reserved_delta
+      update files f set reserved_bytes = 0, counted_bytes = f.offset_bytes, lease_holder = null
+      from idle where f.id = idle.id
+      returning f.id, ${deltas(sql`idle`)}
     ), ${countBytes(sql`lapsed`, nowMs)}
     select id from lapsed`,
   )
