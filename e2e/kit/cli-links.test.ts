@@ -118,18 +118,18 @@ describe('links', () => {
   })
 
   it.each([
-    ['a title', ['create'], 2, 'What is its title?'],
+    ['a title', ['create'], 2, 'Set a title with --title.'],
     [
       'a number of files',
       ['create', '--title', 'x', '--max-files', 'ten'],
       2,
-      '--max-files is a whole number',
+      '--max-files must be a whole number',
     ],
     [
       'a number of bytes',
       ['create', '--title', 'x', '--max-bytes', '5GB'],
       2,
-      '--max-bytes is a whole number',
+      '--max-bytes must be a whole number',
     ],
     ['a time', ['create', '--title', 'x', '--expires', 'tomorrow'], 1, 'expiresAt'],
     ['a longer password', ['create', '--title', 'x', '--password'], 1, 'at least 8 characters'],
@@ -193,7 +193,9 @@ describe('upload --batch', () => {
     const args = ['upload', fits, large, '--batch', 'order-19']
     const failed = await run([...args, '--json'])
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toContain('1 of 2 were not uploaded.\nThis run has not sealed the batch order-19.')
+    expect(failed.stderr).toContain(
+      '1 of 2 were not uploaded.\nThe batch order-19 was not sealed by this run.',
+    )
     const [{ fileId }] = linesOf(failed.stdout)
     expect(await batchOf(fileId)).toMatchObject({ files: 1, open: 0, sealedAt: null })
     write('large.txt', 'smaller')

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** One file with all that it needs, so that installing it brings nothing along. */
+/** Bundles everything into one file, so that the package has no dependencies. */
 const outfile = 'dist/sluice.js'
-// Its module for Node requires others while it runs, which a file of ES modules cannot.
+// The package's build for Node calls `require` at run time, which an ES module cannot.
 const yaml = join(dirname(fileURLToPath(import.meta.resolve('yaml/package.json'))), 'browser/index.js')
 await build({
   entryPoints: ['src/main.ts'],

@@ -12,7 +12,7 @@ const COMMANDS = ['start', 'account', 'backup', 'reconcile', 'restore', 'rotate-
 const USAGE = `Usage: sluice-server [${COMMANDS.join('|')}] [options]. Without a command, it starts the server.`
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const PARENT_POLL_MS = 250
-/** Without these, glibc's malloc keeps most of what a burst took from the system. */
+/** Without these, glibc's malloc does not return most of the memory used during a burst to the system. */
 const MALLOC = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '81920',
@@ -56,7 +56,7 @@ function findNode() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return process.execPath
   return fail(
-    `Sluice needs Node ${OLDEST.join('.')} or newer, and this is Node ${process.versions.node}. Install it without --omit=optional, which brings a Node along for most platforms, or install a newer Node.`,
+    `Sluice needs Node ${OLDEST.join('.')} or newer, and this is Node ${process.versions.node}. Install Sluice without --omit=optional, which includes a newer Node on most platforms, or install a newer Node yourself.`,
   )
 }
 
@@ -73,7 +73,7 @@ function nodeOf(name) {
   }
 }
 
-/** On SIGTERM, npx ends the shell between itself and this process, which would stay behind. */
+/** On SIGTERM, npx ends only the shell between itself and this process, which would otherwise keep running. */
 function endWithParent() {
   const parent = process.ppid
   if (!process.env.npm_lifecycle_event) return

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
-/** `sluice-server`: the installed package's server. Its data goes to the folder it is started in. */
+/** `sluice-server`: the installed package's server. It stores its data in the folder it is started in. */
 const ROOT = dirname(dirname(import.meta.dirname))
 const PATHS = ['DATA_DIR', 'TLS_CERT_FILE', 'TLS_KEY_FILE']
 
@@ -16,10 +16,10 @@ if (existsSync('.env')) process.loadEnvFile('.env')
 process.env.DATA_DIR ||= '.data'
 for (const name of PATHS) if (process.env[name]) process.env[name] = resolve(process.env[name])
 Object.assign(process.env, { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' })
-// The pages find their files from here.
+// The pages look for their files relative to the working directory.
 process.chdir(ROOT)
 const cache = join(ROOT, 'node_modules/.cache/sluice')
 enableCompileCache(cache)
-// For processes started by a supervisor.
+// Inherited by the processes that a supervisor starts.
 process.env.NODE_COMPILE_CACHE = cache
 await import('../../server.ts')

@@ -8,7 +8,7 @@ export type Command = {
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** A command's options, in addition to `--json`, which all have. */
+/** Parses a command's options, in addition to `--json`, which every command accepts. */
 export function readArguments<Named extends Options>(args: string[], usage: string, named: Named) {
   const options = { ...named, json: { type: 'boolean', default: false } } as const
   try {
@@ -18,14 +18,14 @@ export function readArguments<Named extends Options>(args: string[], usage: stri
   }
 }
 
-/** Undefined if the option was not given. Never NaN, which JSON writes as null: no limit. */
+/** Undefined if the option was not given. Never NaN, which JSON would write as null, meaning no limit. */
 export function wholeNumber(option: string, given: string | undefined, usage: string): number | undefined {
   if (given === undefined) return undefined
-  if (!/^\d+$/.test(given)) throw misused(`--${option} is a whole number.`, usage)
+  if (!/^\d+$/.test(given)) throw misused(`--${option} must be a whole number.`, usage)
   return Number(given)
 }
 
-/** A line break within a line would be shown as an escape. */
+/** Separate lines, because a line break within a line would be escaped. */
 export const usageLines = (usage: string) => `Usage: sluice ${usage}`.split('\n')
 
 export function misused(message: string, usage: string): Failure {
@@ -35,7 +35,7 @@ export function misused(message: string, usage: string): Failure {
 /** The exit codes, for scripts. */
 export const EXIT = { done: 0, failed: 1, misused: 2, refused: 3, away: 4 } as const
 
-/** Shown to the user as is, without a stack trace. */
+/** An error whose message is shown to the user as it is, without a stack trace. */
 export class Failure extends Error {
   readonly exit: number
   /** The suggested remedy, shown below the message. */

@@ -23,7 +23,7 @@ export const doctor: Command = {
       ...(advice && { advice: advice.join('\n  ') }),
     }))
     result(values.json, { ok, findings: told }, ...words)
-    if (!ok) throw new Failure('Something is wrong.', EXIT.failed)
+    if (!ok) throw new Failure('Some checks failed.', EXIT.failed)
   },
 }
 
@@ -40,7 +40,7 @@ async function examineDataStore(
     const refused = check?.operations.filter((operation) => !operation.ok) ?? []
     return { ok: false, what, advice: refused.map((operation) => `${operation.name}: ${operation.message}`) }
   } catch (error) {
-    // It is being changed right now, or has been checked too often: the other findings are still useful.
+    // The Data Store is being changed right now, or has been checked too often. The other findings are still useful.
     if (!(error instanceof SluiceError) || !['conflict', 'rate_limited'].includes(error.code)) throw error
     return { ok: false, what, advice: [error.message] }
   }

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const TIMEOUT_MS = 15_000
 const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 5000
-/** How often a failing address is tried; an unreachable one is tried indefinitely. */
+/** How many error responses end the attempts; an unreachable address is tried indefinitely. */
 const MAX_TROUBLED = 3
 
 export type Forwarded = { status: number; attempts: number; durationMs: number }
 type Target = { url: string; secret: string; signal: AbortSignal; onWait(reason: string): void }
 
-/** Retries until the address has responded: a restarting program misses nothing. */
+/** Retries until the address has responded, so that a restarting program misses no events. */
 export async function forward(
   event: { id: string },
   { url, secret, signal, onWait }: Target,

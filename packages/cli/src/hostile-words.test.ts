@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 /**
- * Every command, against a server whose every response tries to control the terminal: its title through ESC and C1,
- * its cursor, a second line, and text that reads backwards.
+ * Runs every command against a server whose responses all try to control the terminal: they set its title with ESC and
+ * C1 sequences, move its cursor, add a line, and reverse the text direction.
  */
 const EVIL = 'a\u001b]0;PWNED\u0007\u009b2J\rb\nforged line\u007f\u202egpj.exe'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain these.
@@ -82,21 +82,21 @@ async function run(args: string[], { end, input = '' }: { end?: string; input?: 
 const commands: [name: string, args: () => string[], options?: { end?: string; input?: string }][] = [
   ['login', () => ['login', '--url', url], { input: 'ak_x' }],
   ['upload', () => ['upload', evilFile]],
-  ['upload of nothing', () => ['upload', join(home, EVIL)]],
+  ['upload of a missing file', () => ['upload', join(home, EVIL)]],
   ['import', () => ['import', 'https://example.com/film.mp4']],
   ['listen', () => ['listen', '--forward-to', `${url}/hook`, '--from-now'], { end: ' ms\n' }],
   ['trigger', () => ['trigger', EVIL, '--forward-to', `${url}/hook`]],
   ['resend', () => ['resend', EVIL]],
-  ['resend of all', () => ['resend', '--failed-since', EVIL]],
+  ['resend of all failed deliveries', () => ['resend', '--failed-since', EVIL]],
   ['repair', () => ['repair', EVIL]],
   ['verify', () => ['verify', '--headers', join(home, 'headers'), '--body', join(home, 'headers')]],
   ['doctor', () => ['doctor']],
   ['tokens', () => ['tokens', 'create']],
   ['links', () => ['links', 'list']],
-  ['links with a refusal', () => ['links', 'create', '--title', EVIL]],
+  ['links with an error response', () => ['links', 'create', '--title', EVIL]],
   ['export', () => ['export']],
   ['apply', () => ['apply', '-f', join(home, 'sluice.yaml'), '--check']],
-  ['apply of an invalid file', () => ['apply', '-f', join(home, EVIL)]],
+  ['apply of a missing file', () => ['apply', '-f', join(home, EVIL)]],
   ['an unknown option', () => ['doctor', `--${EVIL}`]],
   ['an unknown command', () => [EVIL]],
 ]
@@ -120,7 +120,7 @@ it('lists every command in the table above', async () => {
   expect([...listed].map(([, name]) => name).filter((name) => !names.includes(name))).toEqual([])
 })
 
-it('stores its position where only its user can read it, even if an older version left the file', async () => {
+it('makes its stored position readable only by its user, even if an older version created the file', async () => {
   const kept = join(home, 'kept')
   const places = () => readdirSync(kept).filter((name) => name.startsWith('listen-'))
   for (const name of places()) chmodSync(join(kept, name), 0o644)

@@ -12,7 +12,7 @@ const AT = '2026-01-01T00:00:05.000Z'
 const failing = { status: 'uploading', failures: 1, lastError: 'The source responded with status 503.' }
 const there = { status: 'transferred', failures: 0, lastError: null }
 
-/** Each query of the import returns the next of these. */
+/** Each request for the import's state returns the next of these. */
 async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<string> {
   let at = 0
   const server = createServer((req, res) => {
@@ -36,7 +36,7 @@ async function importAgainst(looks: (typeof failing | typeof there)[]): Promise<
   return said
 }
 
-it('says once why an import is retried, and when', async () => {
+it('reports once why and when an import is retried', async () => {
   expect(await importAgainst([failing, failing, there])).toBe(
     `${SOURCE}: The source responded with status 503. Next attempt at ${AT}.\nfilm.mp4: 5 bytes\n`,
   )

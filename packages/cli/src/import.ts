@@ -15,8 +15,8 @@ type Imported = Awaited<ReturnType<Sluice['showImport']>>
 type Open = { id: string; url: string }
 
 /**
- * Has Sluice fetch files from URLs, and waits for them. They continue even if this process ends. It is safer to read
- * a signed URL from standard input: everyone on this machine can see the arguments of its processes.
+ * Has Sluice fetch files from URLs, and waits for them. The imports continue even if this process ends. It is safer to
+ * read a signed URL from standard input: everyone on this machine can see the arguments of its processes.
  */
 export const importCommand: Command = {
   usage,
@@ -29,7 +29,7 @@ export const importCommand: Command = {
       'no-wait': { type: 'boolean', default: false },
     })
     const urls = await readUrls(positionals)
-    if (urls.length === 0) throw misused('Which URLs?', usage)
+    if (urls.length === 0) throw misused('Name at least one URL.', usage)
     const { subject, batch } = values
     if (batch === '') throw misused('The batch needs a name.', usage)
     const sluice = await sender()
@@ -92,13 +92,13 @@ async function follow(sluice: Sluice, made: Open[], json = false): Promise<numbe
   }
 }
 
-/** Not failures: it continues. */
+/** Reports that an import is retried, which does not count as a failure. */
 function tellRetry({ url, failures, lastError, nextAttemptAt }: Imported['import']): void {
   if (failures > 0 && lastError !== null && nextAttemptAt !== null)
     say(`${url}: ${lastError} Next attempt at ${nextAttemptAt}.`)
 }
 
-/** True if it has been transferred. */
+/** Reports how an import ended. True if the file was transferred. */
 function tell(file: Imported, url: string, json: boolean): boolean {
   const { id, filename, size, status, failureReason } = file
   const isThere = status === 'transferred' || status === 'partially_transferred'

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { settingsFolder } from './settings.ts'
 
 /**
- * Uploads that were started and not yet finished, one per line: a kill at any moment loses at most the line being
- * written.
+ * Uploads that have started and not yet finished, one per line. If the process is killed, at most the line being
+ * written is lost.
  */
 type Entry = { file: string; url?: string; done?: true; at: number }
 
-/** How long an upload may be idle. */
+/** Entries older than this are dropped. */
 const KEPT_MS = 7 * 24 * 3_600_000
 
 export type Journal = {
@@ -16,7 +16,7 @@ export type Journal = {
   isDone(file: string): boolean
   begin(file: string, url: string): void
   finish(file: string): void
-  /** For files whose entire run is over: the next run starts afresh. */
+  /** For the files of a completed run: the next run uploads them again. */
   forget(files: string[]): void
 }
 

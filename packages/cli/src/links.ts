@@ -6,7 +6,7 @@ import { result } from './tell.ts'
 
 const usage =
   'links create --title <title> [--message <text>] [--pipe <id>] [--expires <time>] [--max-files <count>]\n' +
-  '      [--max-bytes <bytes>] [--type <media type>]… [--password] [--json]   (the password is asked for, or read from the input)\n' +
+  '      [--max-bytes <bytes>] [--type <media type>]… [--password] [--json]   (prompts for the password, or reads it from standard input)\n' +
   '  links list [--pipe <id>] [--json]\n' +
   '  links close <link id> [--json]'
 
@@ -33,9 +33,9 @@ export const links: Command = {
     if (verb === 'list' && id === undefined) return list(values.pipe, json)
     if (verb === 'close' && id !== undefined && more.length === 0) {
       const link = await connect().changeUploadLink({ id, closed: true })
-      return result(json, link, `${link.title} is closed. Uploads that have begun go on.`)
+      return result(json, link, `${link.title} is closed. Uploads in progress continue.`)
     }
-    throw misused('There are `links create`, `links list` and `links close <link id>`.', usage)
+    throw misused('Use `links create`, `links list` or `links close <link id>`.', usage)
   },
 }
 
@@ -53,7 +53,7 @@ type Given = {
 
 async function create(given: Given): Promise<void> {
   const { title, message, expires, 'max-files': maxFiles, 'max-bytes': maxBytes, type, json } = given
-  if (!title) throw misused('What is its title?', usage)
+  if (!title) throw misused('Set a title with --title.', usage)
   const limits = {
     maxFiles: wholeNumber('max-files', maxFiles, usage),
     maxBytes: wholeNumber('max-bytes', maxBytes, usage),
@@ -66,7 +66,7 @@ async function create(given: Given): Promise<void> {
     ...(expires && { expiresAt: expires }),
     ...limits,
     ...(type && { allowedTypes: type }),
-    ...(given.password && { password: await readSecret('Password of the link: ') }),
+    ...(given.password && { password: await readSecret('Password for the link: ') }),
   })
   result(json, made, made.url)
 }

@@ -10,8 +10,8 @@ import { result, say } from './tell.ts'
 const usage = 'listen --forward-to <url> [--pipe <id>] [--events <kind,…>] [--from-now] [--json]'
 
 /**
- * Forwards the workspace's events to an address on this machine. Nothing changes at Sluice: no webhook is created or
- * touched. Events are forwarded one at a time, and the position is stored, so that it continues there after a kill.
+ * Forwards the workspace's events to an address on this machine. Nothing changes in Sluice: no webhook is created or
+ * touched. Events are forwarded one at a time, and the position is stored, so that the next run continues there.
  */
 export const listen: Command = {
   usage,
@@ -63,7 +63,7 @@ function readUrl(text: string | undefined): string {
   const given = text && /^\d+$/.test(text) ? `http://localhost:${text}/` : text
   const url = given ? parseUrl(given.includes('://') ? given : `http://${given}`) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url.href
-  throw misused('Where to? Name an address such as http://localhost:3000/api/webhook', usage)
+  throw misused('Name an address with --forward-to, such as http://localhost:3000/api/webhook', usage)
 }
 
 /** `URL.parse` was added in Node 22. */
@@ -71,7 +71,7 @@ function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined
 }
 
-/** Shown each time: it is only useful on this machine. */
+/** Printed by every run, because the secret is only useful on this machine. */
 export function listenSecret(): string {
   const kept = readSettings().listenSecret
   if (kept) return kept

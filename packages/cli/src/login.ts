@@ -7,13 +7,14 @@ import { result, say } from './tell.ts'
 const usage =
   'login --url <address of your Sluice> [--json]   (asks for the account key, or reads it from standard input)'
 
-/** The key is never an argument, since everyone on the machine can read those. */
+/** The key is never an argument, because everyone on the machine can read those. */
 export const login: Command = {
   usage,
   about: "Store your Sluice's address and an account key",
   async run(args) {
     const { values } = readArguments(args, usage, { url: { type: 'string' } })
-    if (!values.url || !URL.canParse(values.url)) throw misused('Which Sluice?', usage)
+    if (!values.url || !URL.canParse(values.url))
+      throw misused('Name the address of your Sluice with --url.', usage)
     const baseUrl = values.url.replace(/\/+$/, '')
     if (isInTheClear(baseUrl))
       say(`${baseUrl} is not https: the key and everything you upload can be read in transit.`)
@@ -25,7 +26,7 @@ export const login: Command = {
   },
 }
 
-/** On this machine itself, nothing leaves it. */
+/** True for plain HTTP, except to this machine, which the traffic does not leave. */
 function isInTheClear(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/.test(hostname)

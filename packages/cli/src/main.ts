@@ -39,7 +39,7 @@ const USAGE = [
   '',
   ...Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`),
   '',
-  'Each accepts --json. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID override what login stored.',
+  'Every command accepts --json. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID override what login stored.',
 ]
 
 async function main([name = '', ...args]: string[]): Promise<void> {
@@ -57,7 +57,7 @@ function exitOf(error: unknown): number {
   return error.status === 401 || error.status === 403 ? EXIT.refused : EXIT.failed
 }
 
-/** Without the message, whose line breaks may come from someone else. */
+/** Without the message, whose line breaks may come from a stranger. */
 function framesOf(error: unknown): string[] {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : []
   return lines.filter((line) => /^ {4}at .*:\d+\)?$/.test(line))

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 
 /**
- * Reads a secret from standard input, without its last line break, or prompts for it without echo. Everybody
- * on the machine can read arguments.
+ * Reads a secret from standard input, without its last line break, or prompts for it without echo. It is not an
+ * argument, because everyone on the machine can read those.
  */
 export async function readSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY) {

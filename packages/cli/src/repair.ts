@@ -10,14 +10,14 @@ export const repair: Command = {
   async run(args) {
     const { values, positionals } = readArguments(args, usage, { destination: { type: 'string' } })
     const [id, ...more] = positionals
-    if (id === undefined || more.length > 0) throw misused('Which file?', usage)
+    if (id === undefined || more.length > 0) throw misused('Name one file by its id.', usage)
     const client = connect()
     const destinations = values.destination ? [values.destination] : await lackingOf(client, id)
     for (const destinationId of destinations) await client.repairDestination({ id, destinationId })
     const told =
       destinations.length === 0
         ? 'Every destination has the object.'
-        : `Copying it to ${destinations.join(' and ')}.`
+        : `Copying the file to ${destinations.join(' and ')}.`
     result(values.json, { id, destinations }, told)
   },
 }

@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts'
 import { type Answer, send } from './tus.ts'
 import type { Tokens } from './upload-token.ts'
 
-/** `relativePath`: for a file in a given folder, includes the folder. */
+/** `relativePath` is set for a file in a given folder, and includes that folder. */
 export type LocalFile = {
   path: string
   relativePath?: string
@@ -23,14 +23,14 @@ type Way = {
   /** How many bytes have arrived, confirmed or in flight. */
   onProgress(bytes: number): void
   onWait(reason: string): void
-  /** The owner backend's result for the uploader of the finished file. */
+  /** Called with the result that the owner's backend returned for the finished file. */
   onResult(result: unknown): void
 }
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 30_000
 const MAX_REFUSED_TOKENS = 4
-/** Files up to this size are sent with their creation, in one request. */
+/** Files up to this size are sent in the request that creates their upload. */
 const SMALL_BYTES = 8 * 1024 * 1024
 const PASSING = [408, 409, 423, 425, 429]
 const GONE = [404, 410]
@@ -97,7 +97,9 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
   const head = await send({ method: 'HEAD', url, token })
   if (GONE.includes(head.status)) {
     way.journal.forget([way.key])
-    throw new Failure(`The upload of ${basename(file.path)} no longer exists; send it again.`)
+    throw new Failure(
+      `The upload of ${basename(file.path)} no longer exists; run this again to upload it from the start.`,
+    )
   }
   if (head.status !== 200) return head
   noteResult(head, way)
@@ -105,9 +107,9 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
   if (length !== undefined && Number(length) !== file.size)
     throw new Failure(`The upload is for a file of ${length} bytes, but this one has ${file.size}.`)
   let start = Number(head.headers['upload-offset'])
-  // Bytes sent by an earlier run are read while the rest is sent.
+  // The checksum of bytes sent by an earlier run is computed while the rest is sent.
   if (start > 0) checksum.field().catch(() => undefined)
-  // Its backend may have left the length open.
+  // The backend that created the upload may not have declared its length.
   let isDeclared = length !== undefined
   while (start < file.size || !isDeclared) {
     const end = checksum.endOfRequest(start)
@@ -120,7 +122,7 @@ async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Ste
       { method: 'PATCH', url, token, headers },
       bodyOf(file, start, end, { ...way, checksum }),
     )
-    // It has failed, so the next run sends all of it.
+    // The upload has failed, so the next run sends the file from the start.
     if (answer.status === CHECKSUM_MISMATCH) way.journal.forget([way.key])
     if (answer.status !== 204) return answer
     noteResult(answer, way)
@@ -153,7 +155,7 @@ function isLasting({ status }: Answer, refusedTokens: number): boolean {
   return status < 500 && !PASSING.includes(status)
 }
 
-/** The backend issues no token, now or later. */
+/** The backend refuses to issue a token, so a retry would not help. */
 const isRefused = (error: unknown) =>
   error instanceof SluiceError && error.status !== undefined && error.status < 500 && error.status !== 429
 
@@ -162,7 +164,7 @@ const LAST_BYTES = 8 * 1024 * 1024
 
 /**
  * An entire file's CRC32, which the server compares with the bytes received. It is computed from the bytes as they
- * are sent; bytes sent by an earlier run, and those of the last request, which declares it, are read once more.
+ * are sent. Bytes sent by an earlier run are read again, as are those of the last request, which declares the checksum.
  */
 export class FileChecksum {
   readonly #path: string
@@ -182,7 +184,7 @@ export class FileChecksum {
     return isKnown || startBytes >= lastBytes ? this.#size : lastBytes
   }
 
-  /** Takes missing bytes, if these include them. */
+  /** Adds the next bytes to the checksum, if the chunk contains them. */
   add(positionBytes: number, chunk: Buffer): void {
     const known = this.#bytes - positionBytes
     if (known < 0 || known >= chunk.length) return
@@ -190,7 +192,7 @@ export class FileChecksum {
     this.#bytes += chunk.length - known
   }
 
-  /** For the header `Repr-Digest`. */
+  /** The value of the `Repr-Digest` header. */
   async field(): Promise<string> {
     let positionBytes = this.#bytes
     if (positionBytes < this.#size)
@@ -198,7 +200,7 @@ export class FileChecksum {
         this.add(positionBytes, chunk)
         positionBytes += chunk.length
       }
-    if (this.#bytes < this.#size) throw new Error(`${this.#path} has become shorter.`)
+    if (this.#bytes < this.#size) throw new Error(`${this.#path} was truncated while it was read.`)
     const crc = Buffer.alloc(4)
     crc.writeUInt32BE(this.#crc32)
     return `crc32=:${crc.toString('base64')}:`

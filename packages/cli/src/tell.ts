@@ -8,7 +8,7 @@ const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u20
 
 const escapeOf = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Including line breaks: each line is a separate text. */
+/** Also escapes line breaks: callers pass each line separately. */
 export function shown(text: string): string {
   return text.replace(STEERING, escapeOf)
 }

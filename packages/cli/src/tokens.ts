@@ -16,7 +16,7 @@ export const tokens: Command = {
       'expires-in': { type: 'string' },
       'max-bytes': { type: 'string' },
     })
-    if (positionals.join(' ') !== 'create') throw misused('There is only `tokens create`.', usage)
+    if (positionals.join(' ') !== 'create') throw misused('Use `tokens create`.', usage)
     const { subject, 'expires-in': expiresIn, 'max-bytes': maxBytes } = values
     const limits = {
       expiresIn: wholeNumber('expires-in', expiresIn, usage),

@@ -8,7 +8,7 @@ import { result, say } from './tell.ts'
 const STATUSES = ['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'] as const
 const usage = `trigger <${STATUSES.join('|')}> --forward-to <url> [--json]`
 
-/** An event about a file that never existed, signed like those from `listen`, sent only to this machine. */
+/** Sends an event about a file that never existed, signed like those from `listen`, only to the given address. */
 export const trigger: Command = {
   usage,
   about: 'Send a simulated event to an address on this machine',
@@ -16,13 +16,14 @@ export const trigger: Command = {
     const { values, positionals } = readArguments(args, usage, { 'forward-to': { type: 'string' } })
     const status = STATUSES.find((one) => one === (positionals[0] ?? 'transferred'))
     const url = values['forward-to']
-    if (!status || !url || !URL.canParse(url)) throw misused('Which event, and where to?', usage)
+    if (!status || !url || !URL.canParse(url))
+      throw misused('Name a status, and an address with --forward-to.', usage)
     const { signal } = new AbortController()
     const event = invent(status)
     const done = await forward(event, { url, secret: listenSecret(), signal, onWait: say })
     const answered = done?.status ?? 0
     result(values.json, { eventId: event.id, status: answered }, `${url} responded with ${answered}.`)
-    if (answered < 200 || answered > 299) throw new Failure('It was not accepted.', EXIT.failed)
+    if (answered < 200 || answered > 299) throw new Failure('The event was not accepted.', EXIT.failed)
   },
 }
 

@@ -9,7 +9,7 @@ export type Answer = { status: number; headers: IncomingMessage['headers']; deta
 type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
 type Body = { path: string; start: number; end: number; onBytes(chunk: Buffer): void }
 
-/** How long to wait for a dead connection. */
+/** A connection that is silent for this long is closed. */
 const SILENCE_MS = 60_000
 
 export async function send({ method, url, token, headers = {} }: Sent, body?: Body): Promise<Answer> {
@@ -23,12 +23,12 @@ export async function send({ method, url, token, headers = {} }: Sent, body?: Bo
   }
   const options: RequestOptions = { method, headers: all, timeout: SILENCE_MS }
   const req = url.startsWith('https:') ? https(url, options) : http(url, options)
-  req.on('timeout', () => req.destroy(new Error('The connection is silent.')))
+  req.on('timeout', () => req.destroy(new Error('The connection timed out.')))
   const answered = readAnswer(req)
   if (length === 0 || !body) req.end()
   else await Promise.race([answered, sendBody(req, body)])
   const answer = await answered
-  // Refused before all of it was sent.
+  // The server refused the request before its entire body was sent.
   if (!req.writableFinished) req.destroy()
   return answer
 }

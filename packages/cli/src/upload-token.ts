@@ -7,7 +7,7 @@ const RENEW_BEFORE_MS = 60_000
 export type UploadToken = { token: string; uploadUrl: string; expiresAt: string }
 export type Tokens = { take(): Promise<UploadToken>; refuse(token: string): void }
 
-/** One token for all files, renewed in time. Concurrent requests share one renewal. */
+/** One token for all files, renewed before it expires. Concurrent requests share one renewal. */
 export function tokensFor(pipeId: string, batch?: string): Tokens {
   let current: Promise<UploadToken> | undefined
   const issue = async () => (await sender()).issueToken({ pipeId, ...(batch && { batch }) })

@@ -13,7 +13,7 @@ const usage =
 const MAX_AT_ONCE = 16
 
 /**
- * Uploads files, and folders with their contents. After a kill, running it again continues at the byte where it
+ * Uploads files, and folders with their contents. If it is killed, running it again continues at the byte where it
  * stopped.
  */
 export const upload: Command = {
@@ -28,17 +28,17 @@ export const upload: Command = {
     } as const
     const { values, positionals } = readArguments(args, usage, named)
     const parallel = Number(values.parallel)
-    if (positionals.length === 0) throw misused('Which files?', usage)
+    if (positionals.length === 0) throw misused('Name at least one file or folder.', usage)
     if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MAX_AT_ONCE))
-      throw misused('--parallel is a whole number from 1 to 16.', usage)
+      throw misused('--parallel must be a whole number from 1 to 16.', usage)
     const { batch, to } = values
     if (batch !== undefined && to !== undefined)
-      throw misused('The backend that created the upload has named its batch.', usage)
+      throw misused('--batch does not work with --to: your backend chose the batch of its upload.', usage)
     if (batch === '') throw misused('The batch needs a name.', usage)
     const files = positionals.flatMap(findFiles)
     const way = to === undefined ? await again(values.pipe, batch) : preparedWay(to, files)
     const failed = await sendAll(files, way, parallel, values.json)
-    const open = failed > 0 && batch !== undefined ? [`This run has not sealed the batch ${batch}.`] : []
+    const open = failed > 0 && batch !== undefined ? [`The batch ${batch} was not sealed by this run.`] : []
     if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed, open)
     await way.seal?.()
     way.journal.forget(files.map(way.keyOf))
@@ -50,7 +50,7 @@ type Way = {
   tokens: Tokens
   journal: Journal
   keyOf(file: LocalFile): string
-  /** Seals the batch once all files are there: the run after a killed one adds the missing files. */
+  /** Seals the batch only once all files have arrived, so that the run after a killed one can add the missing files. */
   seal?(): Promise<unknown>
 }
 
@@ -66,11 +66,11 @@ async function again(pipe: string | undefined, batch: string | undefined): Promi
   }
 }
 
-/** Not recorded: the address is passed each time, and the server knows how much has arrived. */
+/** Keeps no journal: the address is passed each time, and the server knows how much has arrived. */
 function preparedWay(uploadUrl: string, files: LocalFile[]): Way {
   const token = process.env.SLUICE_UPLOAD_TOKEN
-  if (files.length !== 1) throw misused('--to takes one file.', usage)
-  if (!token) throw misused("Put the upload's token in SLUICE_UPLOAD_TOKEN.", usage)
+  if (files.length !== 1) throw misused('--to sends exactly one file.', usage)
+  if (!token) throw misused("Set SLUICE_UPLOAD_TOKEN to the upload's token.", usage)
   const nothing = () => {}
   return {
     tokens: { take: async () => ({ token, uploadUrl, expiresAt: '' }), refuse: nothing },

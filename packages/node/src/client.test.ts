@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createSluice } from './client.ts'
 import * as operations from './generated/sdk.ts'
 
-/** Anyone may call these. */
+/** These need no key. */
 const PUBLIC = ['openApi', 'openUploadLink']
 const asked: Request[] = []
 const sluice = createSluice({
@@ -17,7 +17,7 @@ const sluice = createSluice({
 })
 
 it.each(Object.keys(operations).filter((name) => name !== 'streamEvents'))(
-  '%s calls the server that the client was created for, with its key',
+  '%s is sent to the server that the client was created for, with its key',
   async (name) => {
     asked.length = 0
     const call = sluice[name as keyof typeof sluice] as (fields: object) => Promise<unknown>

@@ -63,7 +63,7 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
   const client = withoutItself({
     baseUrl,
     throwOnError: true,
-    // It is called with just the request, whatever its type says.
+    // The generated client passes only a request, although the type allows more.
     fetch: (request) => send(request as Request),
     auth: ({ key }) => {
       const name = key === 'senderToken' ? 'senderToken' : 'accountKey'
@@ -89,14 +89,14 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
   return { ...Object.fromEntries(calls), events }
 }
 
-/** A generated function without parameters only has the request options. */
+/** A generated function for an operation without fields has only one parameter, the request options. */
 function takesFields(operation: Operation): boolean {
   return operation.length > 1
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** A generated function passes its client in the request options, where Deno mistakes it for one of its own. */
+/** A generated function passes its client in the request options, where Deno mistakes it for a `Deno.HttpClient`. */
 function withoutItself(config: Parameters<typeof createClient>[0]) {
   const client = createClient(config)
   const send = (method: (typeof METHODS)[number]) => [
@@ -109,7 +109,7 @@ function withoutItself(config: Parameters<typeof createClient>[0]) {
 
 type Page = { data: unknown[]; nextCursor: string | null }
 
-/** Only paged results are iterated: the types of other results have no items. */
+/** Makes a paged result iterable. Types keep callers from iterating over other results. */
 function withItems(first: Promise<unknown>, turn: (cursor: string) => Promise<unknown>) {
   const items = async function* () {
     for (let page = (await first) as Page; ; page = (await turn(page.nextCursor)) as Page) {

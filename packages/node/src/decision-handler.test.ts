@@ -39,7 +39,7 @@ it('accepts any of several secrets, and the one in the environment', async () =>
   expect(await ask(ofEnvironment, undefined, other)).toMatchObject({ status: 200 })
 })
 
-it('decides nothing for anyone but Sluice', async () => {
+it('rejects requests that Sluice has not signed', async () => {
   const beforeComplete = vi.fn(() => ({ allow: true }))
   expect(await ask({ beforeComplete }, undefined, other)).toMatchObject({
     status: 401,

@@ -12,19 +12,19 @@ type Answers<Answer> = Answer | Promise<Answer>
 
 export type DecisionHandlerOptions = {
   /**
-   * For each hook that uses this address, including previous secrets during a rotation; defaults to
+   * The secret of each hook that uses this address, and the previous ones during a rotation; defaults to
    * SLUICE_HOOK_SECRET.
    */
   secret?: string | string[]
   /**
-   * Before an upload starts. A request may arrive more than once, with the same `id`; `test` is only present
+   * Called before an upload starts. A request may arrive more than once, with the same `id`; `test` is only present
    * in tests.
    */
   beforeCreate?(
     upload: BeforeCreateQuestion['data'],
     question: BeforeCreateQuestion,
   ): Answers<BeforeCreateAnswer>
-  /** Before the object is created, when every byte is durable. */
+  /** Called before the object is created, when every byte is durable. */
   beforeComplete?(
     file: BeforeCompleteQuestion['data'],
     question: BeforeCompleteQuestion,
@@ -36,8 +36,8 @@ export type DecisionHandlerOptions = {
 type Question = BeforeCreateQuestion | BeforeCompleteQuestion
 
 /**
- * The endpoint for decision hooks, for anything that takes a `Request` and returns a `Response`. If it throws, there
- * is no answer: Sluice asks again, and then applies the hook's setting for a missing answer.
+ * The endpoint for decision hooks, for anything that takes a `Request` and returns a `Response`. If your function
+ * throws, there is no answer: Sluice asks again, and then applies the hook's setting for a missing answer.
  */
 export function createDecisionHandler(
   options: DecisionHandlerOptions,
@@ -64,7 +64,7 @@ async function decide({ beforeCreate, beforeComplete }: DecisionHandlerOptions, 
   return beforeComplete?.(question.data, question)
 }
 
-const METHOD = { status: 405, code: 'method_not_allowed', title: 'Ask by POST' }
+const METHOD = { status: 405, code: 'method_not_allowed', title: 'Request a decision with POST' }
 const UNSIGNED = { status: 401, code: 'unsigned', title: 'The signature is not valid' }
 const NOT_ASKED = { status: 404, code: 'not_found', title: 'This handler does not decide for this hook' }
 const INTERNAL = { status: 500, code: 'internal', title: 'The decision failed' }

@@ -6,21 +6,21 @@ import { wait } from './wait.ts'
 export type EventsOptions<Kind extends EventKind = 'file.status_changed'> = {
   /** Defaults to `file.status_changed` only. */
   events?: readonly Kind[]
-  /** Only those of one Pipe. */
+  /** Only events of this Pipe. */
   pipeId?: string
   /** Where to continue: an event's `id`, or a value from `onPlace`, up to an hour ago. Defaults to now. */
   after?: string
   signal?: AbortSignal
   /**
-   * Called when you request the next event after this one, or none has arrived for a while: store it, and pass it as
-   * `after` to continue from here.
+   * Called when you request the event after this one, or when none has arrived for a while. Store the id, and pass it
+   * as `after` to continue from here.
    */
   onPlace?(id: string): void
-  /** The stream is open, initially and after each interruption. */
+  /** Called when the stream is open, initially and after each interruption. */
   onOpen?(): void
-  /** The stream was interrupted, and is being reopened. */
+  /** Called when the stream was interrupted and is being reopened. */
   onBreak?(error: SluiceError): void
-  /** It was interrupted for more than an hour: events before that time are missing. */
+  /** Called after an interruption of more than an hour: events before `until` are missing. */
   onGap?(until: string): void
 }
 
@@ -29,12 +29,12 @@ type Message = { id?: string; event?: string; data: string }
 
 /** A heartbeat arrives every 15 seconds: after three times that, the connection is considered dead. */
 const SILENCE_MS = 45_000
-/** Events that are sent again to a returning listener. */
+/** How many ids to remember, to skip events that the server sends again after a reconnect. */
 const MAX_REMEMBERED = 10_000
 
 /**
- * Every event once, as it happens, across interruptions of up to an hour. It ends with the signal, or throws if it is
- * refused.
+ * Yields every event once, as it happens, across interruptions of up to an hour. Ends when the signal is aborted, and
+ * throws if the server refuses the request.
  */
 export async function* followEvents<Kind extends EventKind = 'file.status_changed'>(
   { baseUrl, accountKey, fetch }: Source,
@@ -54,7 +54,7 @@ export async function* followEvents<Kind extends EventKind = 'file.status_change
     ...(events && { events: events.join(',') }),
   })
   const address = `${baseUrl}/events/stream${query.size > 0 ? `?${query}` : ''}`
-  // Only requested if named: a server older than this package knows no other kinds.
+  // The default is not part of the request: a server older than this package knows no other kind.
   const kinds = new Set<string | undefined>(events ?? ['file.status_changed'])
   const told = new Set<string>()
   let place = after
@@ -99,7 +99,7 @@ async function* open(
   left: AbortSignal,
 ): AsyncGenerator<Message> {
   const silent = new AbortController()
-  const listen = () => setTimeout(() => silent.abort(new Error('The connection is silent.')), SILENCE_MS)
+  const listen = () => setTimeout(() => silent.abort(new Error('The connection timed out.')), SILENCE_MS)
   let timer = listen()
   try {
     const signal = AbortSignal.any([left, silent.signal])

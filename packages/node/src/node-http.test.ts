@@ -27,7 +27,7 @@ it.each([
   ['an invalid host', 'POST / HTTP/1.1\r\nHost: a b'],
   ['an invalid port', 'POST / HTTP/1.1\r\nHost: localhost:99999'],
   ['a method that fetch does not support', 'TRACE / HTTP/1.1\r\nHost: localhost'],
-])('refuses %s, and continues', async (_, head) => {
+])('refuses %s and keeps serving requests', async (_, head) => {
   const port = await serve(async () => new Response('here'))
   expect(await sendRaw(port, head)).toMatch(/^HTTP\/1.1 400 /)
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('here')
@@ -40,7 +40,7 @@ it('does not take the host from the request target', async () => {
   )
 })
 
-it('returns 500 if the handler throws, and continues', async () => {
+it('returns 500 if the handler throws, and keeps serving requests', async () => {
   const told = vi.spyOn(console, 'error').mockReturnValue()
   const away = new Error('The session store is unavailable.')
   const thrown = [away]

@@ -1,4 +1,4 @@
-/** What is needed from the requests of Node's own server, Express, and Fastify's raw ones. */
+/** The properties used here of a request in Node's own server, in Express, or a raw request in Fastify. */
 export type NodeRequest = AsyncIterable<Uint8Array> & {
   method?: string | undefined
   url?: string | undefined
@@ -14,8 +14,8 @@ export type NodeResponse = {
 type NodeHandler = (req: NodeRequest, res: NodeResponse, next?: (error: unknown) => void) => Promise<void>
 
 /**
- * Lets such a server respond using a function from `Request` to `Response`. It never rejects, which would end the
- * process: errors go to Express, or to the console.
+ * Adapts a function from `Request` to `Response` for these servers. It never rejects, which would end the process:
+ * errors go to Express, or to the console.
  */
 export function toNodeHandler(handle: (request: Request) => Promise<Response>): NodeHandler {
   return async (req, res, next) => {
@@ -49,7 +49,7 @@ function toRequest(req: NodeRequest, signal: AbortSignal): Request | undefined {
       method,
       headers,
       signal,
-      // Half: the entire body is sent before the response starts. The browser types do not include it yet.
+      // Half duplex: the entire body is sent before the response starts. The browser types do not include it yet.
       ...(hasBody && ({ body: bodyOf(req), duplex: 'half' } as object)),
     })
   } catch {

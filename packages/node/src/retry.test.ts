@@ -4,7 +4,7 @@ import { retryDelayMs } from './retry.ts'
 const most = () => 1
 const least = () => 0
 
-it('waits twice as long each time, up to eight seconds, and never less than half of that', () => {
+it('doubles the delay each time, up to eight seconds, and shortens it at random by at most half', () => {
   const delays = (random: () => number) =>
     [0, 1, 2, 3, 4, 9].map((attempt) => retryDelayMs(attempt, {}, random))
   expect(delays(most)).toEqual([500, 1000, 2000, 4000, 8000, 8000])
@@ -19,7 +19,7 @@ it.each([400, 401, 403, 404, 409, 413, 421])('does not retry after %i', (status)
   expect(retryDelayMs(0, { status, retryAfter: '1' })).toBeUndefined()
 })
 
-it('waits as long as the server asks, up to a limit', () => {
+it('waits for the delay in Retry-After, up to a limit', () => {
   expect(retryDelayMs(0, { status: 429, retryAfter: '7' })).toBe(7000)
   expect(retryDelayMs(0, { status: 503, retryAfter: '30' })).toBe(30_000)
   expect(retryDelayMs(0, { status: 503, retryAfter: '31' })).toBeUndefined()

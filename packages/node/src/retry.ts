@@ -1,8 +1,8 @@
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 8000
-/** A call does not wait longer than this: it fails with the reason. */
+/** If the server asks for a longer delay, the call fails instead of waiting. */
 const MAX_RETRY_AFTER_MS = 30_000
-/** Responses that may differ a moment later. */
+/** Statuses for which a retry may succeed, in addition to 5xx. */
 const PASSING = [408, 425, 429]
 
 /** How long to wait before the next attempt; undefined if there is none. No status means no response. */

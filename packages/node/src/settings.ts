@@ -1,4 +1,4 @@
-/** What can be passed as an option or, if there are environment variables, by one of these. */
+/** Options that can also be set by environment variables, in runtimes that have them. */
 const VARIABLES = {
   baseUrl: 'SLUICE_URL',
   accountKey: 'SLUICE_ACCOUNT_KEY',

@@ -22,7 +22,7 @@ export class SluiceError extends Error {
   readonly status: number | undefined
   /** The invalid fields of the request. */
   readonly errors: FieldError[]
-  /** Include it when you ask your administrator. */
+  /** Include it when you contact your administrator. */
   readonly requestId: string | undefined
 
   constructor({ code, message, status, errors = [], requestId, cause }: Told) {

@@ -4,7 +4,7 @@ import type { FileStatusChanged } from './generated/types.ts'
 /** In any framework's format: a `Headers`, or an object such as the `headers` of a Node request. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
 
-/** The reason is for your log; the sender only needs to know that you refuse. */
+/** The reason is for your log: the sender only needs to know that you rejected the webhook. */
 export type RefusalReason = 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
 
 export class WebhookVerificationError extends Error {
@@ -26,13 +26,13 @@ const MESSAGES: Record<RefusalReason, string> = {
 }
 
 const TOLERANCE_S = 300
-/** After a rotation there are two; more than these are ignored. */
+/** During a rotation there are two signatures; any after the fifth are ignored. */
 const MAX_SIGNATURES = 5
 
 /**
  * The event of a webhook with a valid signature (Standard Webhooks); anything else throws a WebhookVerificationError.
  * `body` is the raw body, before any parser touched it. Pass several secrets while one replaces another. For an
- * output that asks for more than `file.status_changed`, specify the type: `unwrap<SluiceEvent>(…)`.
+ * output that subscribes to more than `file.status_changed`, specify the type: `unwrap<SluiceEvent>(…)`.
  */
 export async function unwrap<Event extends SluiceEvent = FileStatusChanged>(
   body: string | Uint8Array | ArrayBuffer,

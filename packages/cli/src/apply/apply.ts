@@ -68,7 +68,7 @@ async function isAgreed(
   say(...describePlan(plan))
   if (yes) return true
   if (!process.stdin.isTTY)
-    throw new Failure('There is no terminal to ask on: accept the plan with --yes.', EXIT.misused)
+    throw new Failure('There is no terminal to confirm the plan on: accept it with --yes.', EXIT.misused)
   const asking = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await asking.question('Apply this? Only "yes" is accepted: ')
   asking.close()
@@ -95,13 +95,13 @@ function notStoredAsWritten(left: Plan): Failure {
   )
 }
 
-/** A step's changes may be secret. */
+/** For `--json`: a step's fields may contain secrets. */
 const withoutFields = ({ fields, ...step }: Plan['steps'][number]) => ({
   ...step,
   fields: Object.keys(fields),
 })
 
-/** One run at a time per workspace. A killed run leaves a lock that expires. */
+/** Allows one run at a time per workspace. The lock of a killed run expires. */
 async function withLock(sluice: Sluice, waits: boolean, work: () => Promise<void>): Promise<void> {
   const holder = randomUUID()
   await takeLock(sluice, holder, waits)

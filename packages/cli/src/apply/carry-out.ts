@@ -34,7 +34,7 @@ export async function carryOut(
 type Ids = {
   stores: Map<string, string>
   pipes: Map<string, string>
-  /** The settings of existing items, which a change replaces completely. */
+  /** The settings of existing hooks: saving a hook replaces all of them. */
   hooks: Map<string, Fields>
   /** People with an invitation. */
   invitations: Set<string>
@@ -77,7 +77,7 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
     case 'person':
       await sluice.invite(fields)
       return undefined
-    // They always exist.
+    // These always exist, so they are only changed.
     case 'alerts':
     case 'workspace':
       return undefined
@@ -91,7 +91,7 @@ async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
     const whole = { ...ids.hooks.get(hookKey(step.id!, step.name)), ...step.fields }
     return void (await sluice.saveHook({ id: step.id!, ...whole } as never))
   }
-  // It replaces the previous one.
+  // A new invitation replaces the previous one.
   if (ids.invitations.has(step.id!))
     return void (await sluice.invite({ email: step.name, ...step.fields } as never))
   const changes = { id: step.id!, ...withStores(step, ids) } as never
@@ -112,7 +112,7 @@ async function remove(sluice: Sluice, { kind, id, name }: Step, { invitations }:
   else await sluice.revokeSender({ id: id! })
 }
 
-/** The id of a Data Store that this run creates is only known now. */
+/** A Data Store created by this run only has its id by now. */
 function withStores({ fields, destinations }: Step, { stores }: Ids): Fields {
   if (!destinations) return fields
   const list = destinations.map(({ dataStore, required }) => ({

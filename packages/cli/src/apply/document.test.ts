@@ -16,7 +16,7 @@ function read(text: string, env: Record<string, string> = {}) {
 const HOME = '{HOME}'
 
 it.each([`$${HOME}`, `$$${HOME}`, `a $$$$${HOME} b$${HOME}`, '${', '$HOME', 'a \u202egpj.exe'])(
-  'reads %j back as written, whatever is in the environment',
+  'reads %j back unchanged, regardless of the environment',
   (name) => {
     const senders = asText([{ name }])
     expect(read(writeDocument({ senders }), { HOME: '/root' })).toEqual([{ name, fields: { name } }])

@@ -46,7 +46,7 @@ export function readDocument(file: string, env: Environment): Document {
     throw wrong(file, `it must start with "version: ${VERSION}"`)
   const parts: string[] = [...LISTS, ...MAPS]
   const unknown = Object.keys(whole).find((key) => key !== 'version' && !parts.includes(key))
-  if (unknown) throw wrong(file, `there is no "${unknown}"; a workspace has ${parts.join(', ')}`)
+  if (unknown) throw wrong(file, `"${unknown}" is not a valid key; the keys are ${parts.join(', ')}`)
   const map = (key: (typeof MAPS)[number]) => readMap(file, key, whole[key])
   const list = (key: (typeof LISTS)[number]) =>
     readThings(file, key, whole[key], key === 'people' ? 'email' : 'name')
@@ -94,8 +94,8 @@ function readText(file: string): string {
 const VARIABLE = /\$(\$*)\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /**
- * Escapes a value so that reading the file returns it unchanged: naming a Pipe must not give access to the
- * environment of people who apply it.
+ * Escapes a value so that reading the file returns it unchanged: a Pipe's name must not give access to the
+ * environment of the people who apply the file.
  */
 export function asText<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value), (_, one) =>
@@ -121,7 +121,7 @@ function readMap(file: string, at: string, value: unknown): Fields | undefined {
   return value
 }
 
-/** What identifies an item in a list. */
+/** The field that identifies an item in a list. */
 type Key = 'name' | 'email' | 'hook'
 const A_KEY: Record<Key, string> = { name: 'a name', email: 'an email', hook: 'a hook' }
 
@@ -137,7 +137,7 @@ function readThings(file: string, at: string, value: unknown, key: Key): Thing[]
   })
   const names = things.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice) throw wrong(file, `${at} has "${twice}" twice; each is known by its ${key}`)
+  if (twice) throw wrong(file, `${at} has "${twice}" twice; each ${key} must be unique`)
   return things
 }
 
@@ -152,7 +152,7 @@ function readPipe(file: string, { name, fields: all }: Thing): PipeThing {
   }
 }
 
-/** `dataStore: archive` stands for a list of one. */
+/** `dataStore: archive` is short for a list with one required destination. */
 function readDestinations(
   file: string,
   pipe: string,
@@ -168,7 +168,7 @@ function readDestinations(
     if (typeof dataStore !== 'string' || typeof required !== 'boolean' || Object.keys(more).length > 0)
       throw wrong(
         file,
-        `each destination of the Pipe "${pipe}" is the name of a Data Store, and whether it is required: { dataStore: archive, required: false }`,
+        `each destination of the Pipe "${pipe}" names a Data Store, and may say whether it is required: { dataStore: archive, required: false }`,
       )
     return { dataStore, required }
   })

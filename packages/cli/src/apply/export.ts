@@ -11,7 +11,7 @@ export const exportCommand: Command = {
   about: 'Write the workspace as a configuration file for apply',
   async run(args) {
     const { values, positionals } = readArguments(args, usage, {})
-    if (positionals.length > 0) throw misused('It takes no arguments.', usage)
+    if (positionals.length > 0) throw misused('This command takes no arguments.', usage)
     const secrets: string[] = []
     const document = toDocument(await readWorkspace(connect()), secrets)
     result(values.json, document, ...writeDocument(document).trimEnd().split('\n'))
@@ -46,7 +46,7 @@ export function toDocument(found: Workspace, secrets: string[]): object {
     }),
     senders: workspace.senders.map(({ fields }) => fields),
     outputs: outputsOf(workspace.outputs, 'workspace'),
-    // No account key has owner rights, so apply could not appoint owners.
+    // No account key has owner permissions, so apply could not appoint owners.
     people: workspace.people.map(({ fields }) => fields).filter(({ role }) => role !== 'owner'),
     alerts: workspace.alerts,
   }
@@ -54,7 +54,7 @@ export function toDocument(found: Workspace, secrets: string[]): object {
 
 type Destination = { dataStoreId: string; required: boolean }
 
-/** In the shortest equivalent form. */
+/** A Pipe's destinations, in the shortest equivalent form. */
 function placesOf(destinations: Destination[], storeName: Map<string, string>): object {
   const [first] = destinations
   if (destinations.length === 1) return { dataStore: storeName.get(first!.dataStoreId) }
@@ -66,7 +66,7 @@ function placesOf(destinations: Destination[], storeName: Map<string, string>): 
   }
 }
 
-/** `${FILMS_SECRET_ACCESS_KEY}` */
+/** Stands in for a secret, such as `${FILMS_SECRET_ACCESS_KEY}`. */
 function secretOf(secrets: string[], ...words: string[]): string {
   const name = words
     .join('_')

@@ -4,8 +4,8 @@ import { type Document, type Fields, isFields, type NamedDestination, type Thing
 import type { Found, Workspace } from './workspace.ts'
 
 /**
- * What to do so that a workspace matches a configuration file: a list in a feasible order. Nothing here queries the
- * server.
+ * The steps that make a workspace match a configuration file, in an order in which they can be carried out. Nothing
+ * here calls the server.
  */
 export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'hook' | 'person' | 'workspace' | 'alerts'
 
@@ -18,14 +18,14 @@ export type Step = {
   fields: Fields
   /** For a hook or an output: its Pipe, or undefined if it belongs to the workspace. */
   pipe?: string | undefined
-  /** For a Pipe that is created or gets other destinations. */
+  /** For a Pipe that is created or whose destinations change. */
   destinations?: NamedDestination[] | undefined
 }
 
 export type Plan = { steps: Step[]; unchanged: number; unlisted: Step[] }
 type Options = { secrets: boolean; prune: boolean }
 
-/** The API never shows these, so they are sent with the fields they belong to. */
+/** The API never shows these secrets, so each is only sent if the field it belongs to has changed. */
 const SECRET: Record<string, string> = { secretAccessKey: 'accessKeyId', headers: 'headerNames' }
 
 export function makePlan(wanted: Document, found: Workspace, { secrets, prune }: Options): Plan {
@@ -54,7 +54,7 @@ export function makePlan(wanted: Document, found: Workspace, { secrets, prune }:
   }
 }
 
-/** A Data Store's name stands for its id, which it does not have before it is created. */
+/** The file refers to Data Stores by name, because one that is yet to be created has no id. */
 function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets: boolean): Plan {
   const idOf = (store: string) => found.dataStores.find(({ name }) => name === store)?.id
   const isThere = (store: string) => idOf(store) ?? dataStores?.some(({ name }) => name === store)
@@ -86,7 +86,7 @@ function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets
   return { ...plan, steps }
 }
 
-/** Owners are left unchanged: no account key has their rights. */
+/** Owners are left unchanged: no account key has owner permissions. */
 function comparePeople(people: Thing[] | undefined, existing: Workspace['people']): Plan {
   const plan = compareThings({ kind: 'person', secrets: false, more: {} }, people, existing)
   const isOwner = (step: Step) => existing.some(({ id, fields }) => id === step.id && fields.role === 'owner')
@@ -107,7 +107,7 @@ function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
   return compareSet('alerts', fields, current)
 }
 
-/** A workspace has one set of them, so they have no names. */
+/** Compares settings that a workspace has only once, so they have no names. */
 function compareSet(kind: Kind, wanted: Fields | undefined, current: Fields): Plan {
   const name = 'settings'
   const things = wanted && [{ name, fields: wanted }]
@@ -166,7 +166,7 @@ function namesOf(headers: unknown): string[] {
   return Object.keys((headers ?? {}) as object).sort()
 }
 
-/** For people, one line per step. Excludes the values of secrets. */
+/** The plan as text for people, one line per step. Contains no values, because some are secret. */
 export function describePlan({ steps, unchanged, unlisted }: Plan): string[] {
   const lines = steps.map((step) => {
     const fields = step.action === 'change' ? `: ${Object.keys(step.fields).join(', ')}` : ''

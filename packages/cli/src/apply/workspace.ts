@@ -3,7 +3,7 @@ import type { Fields } from './document.ts'
 
 /** A workspace's current state, with the fields that a configuration file may set. */
 export type Found = { id: string; name: string; fields: Fields }
-/** A hook's id is its Pipe's. */
+/** A hook has its Pipe's id. */
 export type FoundPipe = Found & { outputs: Found[]; hooks: Found[] }
 export type Workspace = {
   dataStores: Found[]
@@ -12,7 +12,7 @@ export type Workspace = {
   outputs: Found[]
   /** Members, and people with an invitation, by email address. */
   people: (Found & { isInvited: boolean })[]
-  /** Items of which there is one set. */
+  /** Settings that a workspace has only once. */
   workspace: Fields
   alerts: Fields
 }
@@ -69,7 +69,7 @@ async function readPeople(sluice: Sluice): Promise<Workspace['people']> {
 
 const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1)
 
-/** By name, so that the file's history shows what has changed. */
+/** Sorted by name, so that a diff of two exports shows only what has changed. */
 async function all<Item extends { name: string }>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = []
   for await (const item of items) found.push(item)
