@@ -107,8 +107,7 @@ describeWithDatabase('the sweeps', (database) => {
     await expect(move(500, 600)).rejects.toMatchObject({ code: 'upload_locked' })
     upload!.lease.forget()
     await renew()
-    expect((await client.patch(url, 500, randomBytes(500))).status).toBe(204)
-    expect(await usage()).toEqual({ used: before.used + 1000, reserved: before.reserved })
+    expect((await client.head(url)).headers['upload-offset']).toBe('500')
   })
 
   it('renews a lapsed reservation before accepting bytes, or refuses them', async () => {
