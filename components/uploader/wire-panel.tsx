@@ -36,12 +36,12 @@ export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean 
         <p className="mt-3 flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
           <Hourglass className="size-4 shrink-0" aria-hidden />
           <span className="min-w-0">
-            <span className="font-medium">{wire.waiting}.</span> It continues automatically.
+            <span className="font-medium">{wire.waiting}.</span> Retrying automatically.
           </span>
         </p>
       )}
       <p className="sr-only" role="status">
-        {wire.waiting ? `${wire.waiting}. It continues automatically. ` : ''}
+        {wire.waiting ? `${wire.waiting}. Retrying automatically. ` : ''}
         {wire.done
           ? `${wire.filename} was uploaded.`
           : wire.failed

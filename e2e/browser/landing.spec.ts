@@ -20,7 +20,7 @@ test('the demo survives a minute offline, and continues by itself', async ({ pag
   await demo.getByRole('button', { name: /of random data/ }).click()
   await expect(demo.getByText('on its way')).toBeVisible()
   await context.setOffline(true)
-  await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
+  await expect(demo.getByText('Waiting for the network. Retrying automatically.').last()).toBeVisible()
   for (let seconds = 0; seconds < 60; seconds += 5) await page.clock.runFor(5000)
   await context.setOffline(false)
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })

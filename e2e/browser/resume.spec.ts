@@ -62,7 +62,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expectAccessibleInLight(page, 'Try it while it uploads')
 
   await page.getByRole('button', { name: 'Go offline' }).click()
-  await expect(page.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
+  await expect(page.getByText('Waiting for the network. Retrying automatically.').last()).toBeVisible()
   heads = await headsOf(page)
   for (let seconds = 0; seconds < 60; seconds += 5) await page.clock.runFor(5000)
   await page.getByRole('button', { name: 'Go online' }).click()
@@ -264,9 +264,7 @@ test('a file that the browser did not keep is picked again after a reload, and r
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(0)
   await forgetFiles(page)
   await page.reload()
-  await expect(
-    page.getByText('Choose the same file again: it continues where it stopped.').first(),
-  ).toBeVisible()
+  await expect(page.getByText('Choose the same file again to continue the upload.').first()).toBeVisible()
   await page.getByLabel('Choose files').setInputFiles(picked)
   await expect(page.getByLabel('What went over the wire')).toContainText('HEAD → 200')
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible({ timeout: 30_000 })

@@ -81,7 +81,7 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
   await expect(demo.getByText('on its way')).toBeVisible()
   await expectAccessibleInLight(page, 'the demo in progress')
   await context.setOffline(true)
-  await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
+  await expect(demo.getByText('Waiting for the network. Retrying automatically.').last()).toBeVisible()
   await expectAccessibleInLight(page, 'the demo without a network')
   await context.setOffline(false)
   // An unfinished upload is resumed by the next click, not created again.

@@ -146,7 +146,7 @@ describeWithDatabase('a configuration file', (database) => {
 
 it.each([
   ['version: 2', 'must start with "version: 1"'],
-  ['version: 1\npipe: []', 'there is no "pipe"'],
+  ['version: 1\npipe: []', '"pipe" is not a valid key'],
   ['version: 1\npipes: {}', 'pipes must be a list'],
   ['version: 1\nalerts: []', 'alerts must be a map'],
   ['version: 1\nworkspace: x', 'workspace must be a map'],

@@ -3,8 +3,8 @@ import { basename, join, sep } from 'node:path'
 import { build } from 'esbuild'
 
 /**
- * Two modules, so that installing them brings nothing along: the uploads with tus-js-client inside, which a page without React loads as
- * they are, and the components beside them.
+ * Builds two modules that have no dependencies except React: `uploads.js` includes tus-js-client, so that a page
+ * without React can load it as it is; `index.js` contains the components, and imports `uploads.js`.
  */
 const common = {
   outdir: 'dist',
@@ -30,7 +30,7 @@ function leaveUploadsBeside({ onResolve }) {
   onResolve({ filter: /^\.\/uploads\.ts$/ }, () => ({ path: './uploads.js', external: true }))
 }
 
-/** What the licenses of the packages inside ask to be handed on. */
+/** The licenses of the bundled packages, which require that copies include them. */
 function licensesOf(files) {
   const roots = files.flatMap((file) => file.match(/.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? [])
   return [...new Set(roots)].sort().map(licenseOf).join('\n')

@@ -8,8 +8,8 @@ type Listed = { upload: Pick<FileUpload, 'batch'>; url: string | undefined }
 type Options = { tokens: Tokens; kept: Pick<KeptUploads, 'hasUnbegun'>; transport: Transport }
 
 /**
- * Seals each batch once all of its files were created or removed from the list, in this tab and in others. It
- * then accepts no more files, and your backend gets an event when all of them have ended.
+ * Seals each batch once an upload was created for each of its files, or the file was removed from the list, in this
+ * tab and in others. It then accepts no more files, and your backend gets an event when all of them have ended.
  */
 export function createBatches({ tokens, kept, transport }: Options) {
   const { fetch = (...args) => globalThis.fetch(...args) } = transport
@@ -18,7 +18,7 @@ export function createBatches({ tokens, kept, transport }: Options) {
 
   async function sealIfWhole(batch: string): Promise<void> {
     if (await kept.hasUnbegun(batch)) return void sealing.delete(batch)
-    // Waiting does not help after a permanent refusal, and the files arrive anyway.
+    // A permanent refusal is ignored: retrying would not help, and the files arrive anyway.
     await persist(
       () => seal(batch),
       new AbortController().signal,
@@ -42,18 +42,18 @@ export function createBatches({ tokens, kept, transport }: Options) {
   }
 
   return {
-    /** Until the returned function is called, files are still being added. */
+    /** Files are being added to the batch until the returned function is called. */
     begin(batch: string | undefined): () => void {
       if (batch !== undefined) adding.add(batch)
       return () => void (batch !== undefined && adding.delete(batch))
     },
-    /** Call it whenever one of the batch's uploads was created or removed from the list. */
+    /** Seals the batch if possible. Call it whenever one of its uploads was created or removed from the list. */
     look(batch: string | undefined, all: Iterable<Listed>): void {
       if (batch === undefined || adding.has(batch) || sealing.has(batch)) return
       for (const { upload, url } of all) if (upload.batch === batch && !url) return
       sealing.set(batch, sealIfWhole(batch))
     },
-    /** An upload that has ended is kept until then, so that a reopened page seals its batch. */
+    /** Waits until the batch is sealed. Ended uploads are kept until then, so that a reopened page can seal it. */
     async sealed(batch: string | undefined): Promise<void> {
       if (batch !== undefined) await sealing.get(batch)
     },

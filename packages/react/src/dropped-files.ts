@@ -1,4 +1,4 @@
-/** More at once is more likely a mistake than an upload. */
+/** Dropping more files than this at once is more likely a mistake than intended. */
 export const MAX_FILES = 10_000
 
 export type UnreadableFile = { name: string; path?: string }
@@ -13,7 +13,7 @@ type Dropped = {
 
 /** The files of a drop, including those in its folders at any depth. Unreadable entries do not affect the others. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<Dropped> {
-  // Read before the first await: a drop is empty after its event.
+  // Read before the first await, because the items are only available during the event.
   const entries = [...items].map((item) => item.webkitGetAsEntry?.())
   const found: Dropped = { files: [], unreadable: [], hasMore: false }
   if (entries.every((entry) => !entry))
@@ -42,7 +42,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
 async function collectFolder(entry: FileSystemDirectoryEntry, found: Dropped): Promise<void> {
   const reader = entry.createReader()
   for (;;) {
-    // A hundred at a time, and none at the end.
+    // Each call returns up to a hundred entries, and none at the end.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     )
@@ -51,7 +51,7 @@ async function collectFolder(entry: FileSystemDirectoryEntry, found: Dropped): P
   }
 }
 
-/** Like a file in a picked folder. */
+/** Sets the path that a file in a picked folder has. */
 function withPath(file: File, path: string): File {
   if (path.includes('/')) Object.defineProperty(file, 'webkitRelativePath', { value: path })
   return file

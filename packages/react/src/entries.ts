@@ -4,18 +4,18 @@ import type { FileUpload } from './file-upload.ts'
 import type { Hold } from './hold-upload.ts'
 import type { KeptUpload } from './kept-uploads.ts'
 
-/** A listed upload, with what its page needs to send it. */
+/** A listed upload, with everything that the page needs to send it. */
 export type Entry = {
   upload: FileUpload
   file: File | undefined
   lastModified: number
   url: string | undefined
-  /** Set once its turn has come. */
+  /** Set when the upload starts. */
   checksum: FileChecksum | undefined
   /** How much of the file the browser keeps. */
   keptBytes: number
   stop: (() => void) | undefined
-  /** While the uploads are open. */
+  /** Set while the uploads are open. */
   hold: Promise<Hold | undefined> | undefined
 }
 
@@ -84,7 +84,7 @@ export type Known = { upload: FileUpload; lastModified: number }
 
 /**
  * Finds the upload waiting for this file to be picked again. Folders contain files with the same name, size and time,
- * so paths count, unless the file was picked without its folder and only one upload matches.
+ * so paths are compared too, unless the file was picked without its folder and only one upload matches.
  */
 export function findMissing<Entry extends Known>(entries: readonly Entry[], file: File): Entry | undefined {
   const alike = entries.filter(

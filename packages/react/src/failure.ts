@@ -8,7 +8,7 @@ export class Failure extends Error {
   }
 }
 
-/** Responses that are temporary: the server is unavailable or busy, or another request still holds the upload. */
+/** Temporary statuses, in addition to 5xx: the server is busy, or another request still has the upload locked. */
 const PASSING = [408, 409, 423, 425, 429]
 
 /** No status means no response: the network is down, which is also temporary. */
@@ -16,9 +16,7 @@ export function passes(status: number | undefined): boolean {
   return !status || status >= 500 || PASSING.includes(status)
 }
 
-/**
- * The browser's error for a request that waiting cannot help: the file was changed or deleted after it was picked.
- */
+/** Whether a retry cannot help: a permanent status, or a file that was changed or deleted after it was picked. */
 export function isLasting(error: unknown): boolean {
   if (error instanceof Failure) return !passes(error.status)
   return (error as Error | undefined)?.name === 'NotReadableError'
@@ -28,7 +26,7 @@ export function reasonOf(error: unknown): string {
   return error instanceof Failure ? error.message : 'Waiting for the network'
 }
 
-/** Sluice's own message; otherwise the client's. */
+/** The message in Sluice's response, or otherwise the client's own. */
 export function tellFailure(noticed: string, answer: string | undefined): string {
   try {
     const { detail } = JSON.parse(answer ?? '') as { detail?: unknown }

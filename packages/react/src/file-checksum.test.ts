@@ -13,7 +13,7 @@ const fieldOf = (bytes: Buffer) => {
 const never = new AbortController().signal
 
 it.each([0, 1, 3, 4, 15, 16, 17, 31, 64, 1000, 4099])(
-  'CRC32 of %d bytes, at once and in two pieces',
+  'computes the CRC32 of %d bytes, at once and in two pieces',
   (length) => {
     const bytes = randomBytes(length)
     expect(crc32(bufferOf(bytes))).toBe(crc32OfNode(bytes))

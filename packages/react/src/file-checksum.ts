@@ -1,15 +1,15 @@
 const MIB = 1024 * 1024
-/** The read size: a few milliseconds of work, after which the page may respond. */
+/** The read size: a few milliseconds of work, after which the page can respond to its user. */
 const PIECE_BYTES = 4 * MIB
-/** How far a file is read before its start is confirmed, so that most files' checksum is ready when they are sent. */
+/** How far a file is read ahead, so that the checksum of most files is known before they are sent. */
 const AHEAD_BYTES = 64 * MIB
 /** The last request starts at a multiple of this, so its parts have the usual size. */
 const LAST_BYTES = 8 * MIB
 
 /**
  * An entire file's CRC32, which the server compares with the bytes received. It is computed while the file is sent,
- * and declared with the request that completes it. The file is read from the start for this, even after a reload: if
- * bytes were sent from a file that has changed since, that is detected.
+ * and declared with the request that completes it. The file is read from the start for this, even after a reload, so
+ * that a file that has changed since its first bytes were sent is detected.
  */
 export class FileChecksum {
   readonly #file: Blob
@@ -21,7 +21,7 @@ export class FileChecksum {
     this.#file = file
   }
 
-  /** Continues to the upload's current position, and does not fail: `field` will. */
+  /** Reads on to the upload's current position. A read error is not reported here, but by `field`. */
   follow(sentBytes: number, signal: AbortSignal): void {
     this.#readTo(Math.max(sentBytes, AHEAD_BYTES), signal).catch(() => undefined)
   }
@@ -34,14 +34,14 @@ export class FileChecksum {
     return isKnown || startBytes >= lastBytes ? endBytes : Math.min(endBytes, lastBytes)
   }
 
-  /** For the header `Repr-Digest`. Rejects if the file cannot be read. */
+  /** The value of the `Repr-Digest` header. Rejects if the file cannot be read. */
   async field(signal: AbortSignal): Promise<string> {
     await this.#readTo(this.#file.size, signal)
     const bytes = [24, 16, 8, 0].map((shift) => (this.#crc32 >>> shift) & 255)
     return `crc32=:${btoa(String.fromCharCode(...bytes))}:`
   }
 
-  /** One after another, each from where the last one stopped. */
+  /** Reads run one after another, each continuing where the last one stopped. */
   #readTo(endBytes: number, signal: AbortSignal): Promise<void> {
     const read = async () => {
       const toBytes = Math.min(endBytes, this.#file.size)

@@ -2,8 +2,8 @@ import type { TusRequest } from './keep-going.ts'
 import type { UploadToken } from './tokens.ts'
 
 /**
- * `queued`: its turn has not come. `waiting`: it waits for a temporary problem to pass, and continues automatically.
- * `missing`: it was started before a reload and the browser did not keep its file; picking the same file again
+ * `queued`: other uploads come first. `waiting`: there is a temporary problem, and the upload retries automatically.
+ * `missing`: the upload started before a reload, and the browser did not keep its file; picking the same file again
  * continues it.
  */
 export type UploadState = 'queued' | 'uploading' | 'waiting' | 'paused' | 'failed' | 'done' | 'missing'
@@ -25,7 +25,7 @@ export type FileUpload = {
   unreadable?: boolean
   /** Sluice's id for the file, once it has one: the webhook's `file_id`. */
   fileId?: string
-  /** Your backend's answer about the finished file, if the Pipe has a `before_complete` hook. */
+  /** The result that your backend returned for the finished file, if the Pipe has a `before_complete` hook. */
   result?: unknown
 }
 
@@ -37,9 +37,9 @@ export type UploadOptions = {
   /** Keeps uploads from being continued in another place or by another user: `avatar`, or the signed-in user's id. */
   place?: string
   /**
-   * Names the batch for each drop or choice of files, such as `() => crypto.randomUUID()`, so that your
-   * backend is notified when all of it has arrived. The batch is sealed once each of its files was created or
-   * removed from the list. Omit it if your tokens name the batch.
+   * Names the batch for each drop or selection of files, such as `() => crypto.randomUUID()`, so that your
+   * backend is notified when all of the files have arrived. The batch is sealed once an upload was created for each
+   * file, or the file was removed from the list. Omit it if your tokens name the batch.
    */
   batch?(files: readonly File[]): string
   /** How many files upload at a time; defaults to 3. */
@@ -57,9 +57,9 @@ export type UploadOptions = {
 /** Intercepts requests and responses, for tools and tests. */
 export type Transport = {
   fetch?: typeof globalThis.fetch
-  /** For one request; defaults to the file's size. */
+  /** The most bytes to send in one request; defaults to the file's size. */
   chunkBytes?: number
-  /** Called just before it is sent; with an aborted signal it is not sent after all. */
+  /** Called just before a request is sent. If the signal is aborted by then, the request is not sent. */
   beforeSend?(request: TusRequest, signal: AbortSignal): Promise<void>
   onAnswer?(answer: Answered): void
 }

@@ -1,12 +1,12 @@
-/** Releases it. */
+/** Releases the upload. */
 export type Hold = () => void
 
-/** Pages without TLS have no locks: two tabs then do not know about each other, but lists on the same page do. */
+/** Pages without TLS have no Web Locks. This map then coordinates the lists on one page, but not several tabs. */
 const heldHere = new Map<string, Promise<void>>()
 
 /**
- * An unfinished upload belongs to one list in one tab at a time; the next one waits here until that is closed.
- * Without a result, the wait was ended, or the browser has no locks for this page.
+ * Locks an unfinished upload, which belongs to one list in one tab at a time. Waits until the list that has it is
+ * closed. Undefined if the wait was aborted or the lock failed.
  */
 export function holdUpload(id: string, signal?: AbortSignal): Promise<Hold | undefined> {
   if (!navigator.locks) return holdHere(id)
@@ -16,7 +16,7 @@ export function holdUpload(id: string, signal?: AbortSignal): Promise<Hold | und
   })
 }
 
-/** Immediately, or not at all. */
+/** Locks the upload without waiting; undefined if another list has it. */
 export function holdIfFree(id: string): Promise<Hold | undefined> {
   if (!navigator.locks) return heldHere.has(id) ? Promise.resolve(undefined) : holdHere(id)
   return new Promise((resolve) => {

@@ -7,7 +7,7 @@ type Options = {
   /** Why it is waiting, for display; called again on each failure. */
   tell(reason: string): void
   fetch: typeof globalThis.fetch
-  /** Called just before it is sent. */
+  /** Called just before each request is sent. */
   beforeSend?(request: TusRequest, signal: AbortSignal): Promise<void>
 }
 
@@ -39,16 +39,16 @@ type TusError = Error & {
  * arrive.
  */
 const RETRY_DELAYS_MS = [0, 1000, 3000, 5000, 10_000, ...Array<number>(20_160).fill(30_000)]
-/** The upload is gone: starting over is right. */
+/** The upload no longer exists on the server, so it starts over. */
 const GONE = [404, 410]
-/** A new token that is refused repeatedly will not be accepted later. */
+/** If new tokens are refused this many times, later ones will not be accepted either. */
 const MOST_REFUSED_TOKENS = 4
 
 /**
- * Options for tus-js-client that keep an upload going for as long as it lives. By default, it counts every failure,
- * including being offline, and gives up after the last of `retryDelays`; and it starts over if it cannot get the
- * offset, whatever the reason. So temporary problems are waited out here, before it notices them: an unavailable
- * token, a network or a server that is down. An expired token is replaced.
+ * Options for tus-js-client that keep an upload going for as long as it exists. By default, the client counts every
+ * failure, including being offline, and gives up after the last of `retryDelays`; and it starts over if it cannot get
+ * the offset, whatever the reason. So this code waits out temporary problems before the client notices them: an
+ * unavailable token, a network or a server that is down. An expired token is replaced.
  */
 export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
   let used: string | undefined
@@ -91,7 +91,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
           )
         return
       }
-      // Skips an attempt that is known to be in vain.
+      // Skips an attempt that is certain to fail.
       if (lost && !navigator.onLine) {
         tell(reasonOf(undefined))
         await online(MAX_DELAY_MS)
@@ -116,7 +116,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
   }
 }
 
-/** Its client makes a new request when it continues; this one must not be sent after that. */
+/** When a paused upload continues, tus-js-client makes a new request, and must not send this one. */
 function watchAbort(request: TusRequest): AbortSignal {
   const aborted = new AbortController()
   const abort = request.abort
@@ -127,7 +127,7 @@ function watchAbort(request: TusRequest): AbortSignal {
   return aborted.signal
 }
 
-/** A file changed on disk fails like a broken connection each time it is sent. */
+/** Reads a byte first, because sending a file that has changed on disk fails like a broken connection. */
 async function readable(data: unknown): Promise<void> {
   if (data instanceof Blob) await data.slice(0, 1).arrayBuffer()
 }

@@ -24,7 +24,7 @@ const LIFE_MS = 7 * 24 * 3_600_000
 
 export function openKeptUploads() {
   let opening: Promise<IDBDatabase> | undefined
-  /** Uploads whose files are not stored yet: one removed before that is not stored afterwards. */
+  /** Uploads whose files are not stored yet. If one is removed before that, its file is not stored. */
   const unstored = new Set<string>()
   const use = async (
     mode: IDBTransactionMode,
@@ -43,7 +43,7 @@ export function openKeptUploads() {
   const ignored = () => undefined
 
   return {
-    /** Files are stored one after another, since the browser copies what it keeps. */
+    /** Files are stored one after another, because the browser copies each of them. */
     async add(added: readonly { upload: KeptUpload; file: File | undefined }[]): Promise<void> {
       for (const { upload, file } of added) if (file) unstored.add(upload.id)
       await change(['uploads'], (all) => {
@@ -79,7 +79,7 @@ export function openKeptUploads() {
       }).catch(ignored)
       return found.sort((a, b) => a.addedMs - b.addedMs).map(({ id }) => id)
     },
-    /** Whether an upload of the batch was not created yet, whichever tab has it. */
+    /** Whether any upload of the batch, in any tab, has not been created yet. */
     async hasUnbegun(batch: string): Promise<boolean> {
       let found = false
       await use('readonly', ['uploads'], (all) => {

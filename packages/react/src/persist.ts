@@ -4,8 +4,8 @@ const FIRST_DELAY_MS = 1000
 export const MAX_DELAY_MS = 30_000
 
 /**
- * Retries until it works, or fails permanently. It waits for as long as necessary, and continues immediately when the
- * browser reports that the network is back; if the browser does not know, within half a minute.
+ * Retries until the attempt succeeds or fails permanently, at least every half minute, and immediately when the browser
+ * reports that the network is back.
  */
 export async function persist<Answer>(
   attempt: () => Promise<Answer>,
@@ -21,12 +21,12 @@ export async function persist<Answer>(
       if (!signal.aborted) tell(reasonOf(error))
     }
     if (!signal.aborted) await online(delayMs)
-    // Paused or removed: a new request is made when it continues, and nobody waits for this one.
+    // The upload was paused or removed. If it continues, it makes a new request, so nothing waits for this one.
     if (signal.aborted) return new Promise(() => {})
   }
 }
 
-/** Waits for the browser to report that the network is back, but no longer than the given time: it may be wrong. */
+/** Waits for the browser to report that the network is back, but only for a limited time, as it may be wrong. */
 export function online(atMostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

@@ -11,8 +11,8 @@ type Restoring = {
 }
 
 /**
- * Lists the uploads left by an earlier page, in the order they were added; those of another tab or list, once that is
- * closed.
+ * Lists the uploads left by an earlier page, in the order they were added. Those of another open tab or list follow
+ * once it is closed.
  */
 export async function restoreUploads({ kept, place, closed, isListed, list }: Restoring): Promise<void> {
   /** Returns a function that lists the upload, so that several are listed in order. */
@@ -25,7 +25,7 @@ export async function restoreUploads({ kept, place, closed, isListed, list }: Re
   }
 
   async function goOnHolding(id: string, hold: Hold): Promise<() => void> {
-    // Read now: its previous holder may have progressed further, or finished it.
+    // Read only now, because the previous holder may have made progress or finished the upload.
     const stored = await kept.find(id)
     return () => {
       if (!stored || closed.aborted || isListed(id)) hold()
@@ -33,7 +33,7 @@ export async function restoreUploads({ kept, place, closed, isListed, list }: Re
     }
   }
 
-  // The browser answers all simultaneous requests in one task, during which the page does not respond.
+  // The browser completes all simultaneous lock requests in one task, during which the page does not respond.
   await inSlices(await kept.ids(place), async (some) => {
     for (const found of await Promise.all(some.map(takeOver))) found?.()
   })

@@ -12,14 +12,14 @@ type Way = {
   /** Its path in a folder, including its name. */
   path: string | undefined
   batch: string | undefined
-  /** It is not sent before it belongs to this list. */
+  /** Resolves when this list has locked the upload; nothing is sent before. */
   hold: Promise<unknown> | undefined
-  /** For an upload that continues. */
+  /** The address of an upload that continues. */
   url: string | undefined
   tokens: Tokens
   transport: Transport
   onUrl(url: string): void
-  /** For an upload stopped during its creation. */
+  /** Called if the upload was stopped while it was being created. */
   onLateUrl(url: string): void
   onProgress(sentBytes: number): void
   onWait(reason: string): void
@@ -32,8 +32,8 @@ const DELETE_PATIENCE_MS = 60_000
 const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
 /**
- * Sends a file to completion, starting where the server has it. The returned function stops it; only a late URL is
- * reported after that.
+ * Sends a file until it is complete, starting at the server's offset. The returned function stops the upload; after
+ * that, only a late URL is reported.
  */
 export function sendFile({
   file,
@@ -90,7 +90,7 @@ export function sendFile({
       async onBeforeRequest(request) {
         if (completes && SENDING.includes(request.getMethod()))
           request.setHeader('Repr-Digest', await checksum.field(stopped.signal))
-        // If it is stopped while its client is starting, the client continues internally.
+        // If the upload is stopped while tus-js-client is starting, the client continues, so this never resolves.
         if (stopped.signal.aborted) await new Promise(() => {})
         await onBeforeRequest(request, { data: file })
         isCreating = request.getMethod() === 'POST'
@@ -138,13 +138,13 @@ function readerOf(checksum: FileChecksum, tell: (endBytes: number) => void) {
   }
 }
 
-/** Once, best effort: an abandoned upload expires after seven days. */
+/** Best effort, because an abandoned upload expires after seven days. */
 export async function deleteUpload(url: string, tokens: Tokens, transport: Transport): Promise<void> {
   const { fetch = NATIVE_FETCH } = transport
   const ask = async () => {
     const headers = { Authorization: `Bearer ${(await tokens.take()).token}`, 'Tus-Resumable': '1.0.0' }
     const { status } = await fetch(url, { method: 'DELETE', headers })
-    // The previous request is still ending.
+    // The previous request has not ended yet.
     if (status === 423) throw new TypeError('The upload is busy.')
   }
   await persist(ask, AbortSignal.timeout(DELETE_PATIENCE_MS), () => {}).catch(() => undefined)
@@ -164,7 +164,7 @@ function tellAnswer(
   })
 }
 
-/** In JSON, as base64url, so that it fits a header whatever its characters. */
+/** The result is JSON as base64url, so that a header can contain any of its characters. */
 function resultOf(response: TusResponse): unknown {
   const header = response.getHeader('Sluice-Result')
   if (!header) return undefined

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { passes } from './failure.ts'
 import { askBackend, createTokens } from './tokens.ts'
 
-it('fails if it gets a page instead of a token, as when signed out, and does not wait for the network', async () => {
+it('fails permanently if the backend returns a page instead of a token, as it does when signed out', async () => {
   const answers = ['<!doctype html><title>Sign in</title>', '{}', 'null']
   for (const answer of answers) {
     const asking = askBackend('/api/upload-token', async () => new Response(answer))
@@ -14,7 +14,7 @@ it('fails if it gets a page instead of a token, as when signed out, and does not
   }
 })
 
-it('forgets its token, and one being requested, when the permitted uploads change', async () => {
+it('discards its token, and one being requested, when the permitted uploads change', async () => {
   const asked: ((token: string) => void)[] = []
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
   const ask = async () => {

@@ -5,7 +5,7 @@ export type Tokens = ReturnType<typeof createTokens>
 
 const RENEW_BEFORE_MS = 60_000
 
-/** The current token for all uploads: requested once, and again a minute before it expires or when it was refused. */
+/** The current token for all uploads: requested once, and again a minute before it expires or when it is refused. */
 export function createTokens(ask: () => Promise<UploadToken>) {
   let current: UploadToken | undefined
   let asking: Promise<UploadToken> | undefined
@@ -27,19 +27,19 @@ export function createTokens(ask: () => Promise<UploadToken>) {
       asking ??= renew()
       return asking
     },
-    /** A token that is being requested is not kept either. */
+    /** Discards the current token, and one that is being requested. */
     forget(): void {
       current = undefined
       asking = undefined
     },
-    /** Another upload may already have a newer one. */
+    /** Discards this token, unless another upload has already replaced it. */
     refuse(token: string | undefined): void {
       if (current?.token === token) current = undefined
     },
   }
 }
 
-/** From the page's own backend, as `createTokenHandler` returns it. */
+/** Requests a token from the page's own backend, as returned by `createTokenHandler`. */
 export async function askBackend(url: string, fetch: typeof globalThis.fetch): Promise<UploadToken> {
   const response = await fetch(url, { method: 'POST' })
   if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
@@ -49,7 +49,7 @@ export async function askBackend(url: string, fetch: typeof globalThis.fetch): P
   return answer as UploadToken
 }
 
-/** The response is a sign-in page that a signed-out user was redirected to. */
+/** Undefined if the response is not JSON, such as a sign-in page that a signed-out user was redirected to. */
 function readToken(text: string): Partial<UploadToken> | undefined {
   try {
     return JSON.parse(text)

@@ -47,7 +47,7 @@ type PickerProps = Pick<UploadProps, 'accept' | 'multiple' | 'folder' | 'disable
   control: UseUpload
 }
 
-/** A label for a file input: it works with the keyboard, and before any script. */
+/** A label for a file input, which works with the keyboard, and before any script runs. */
 export function FilePicker({ control, accept, multiple = true, folder, disabled, children }: PickerProps) {
   const input = useRef<HTMLInputElement>(null)
   const { add } = control
@@ -57,7 +57,7 @@ export function FilePicker({ control, accept, multiple = true, folder, disabled,
     input.current!.value = ''
     add(files)
   }
-  // The user may have been quicker than the script.
+  // The user may have picked files before the script ran.
   useEffect(take, [])
   useEffect(() => void input.current?.toggleAttribute('webkitdirectory', folder === true), [folder])
   return (

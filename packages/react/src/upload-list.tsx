@@ -35,10 +35,10 @@ export function UploadList({ control, words }: { control: UseUpload; words: Word
   )
 }
 
-/** If there are more at once, they are counted instead of read out. */
+/** If more uploads change at once, the others are counted instead of announced. */
 const MOST_SAID = 5
 
-/** Announces the uploads' state changes only: nobody wants to hear every percent. */
+/** Announces only state changes of the uploads, not every percent of progress. */
 function useChanges(uploads: readonly FileUpload[], words: Words): string {
   const before = useRef<readonly FileUpload[]>([])
   const [said, setSaid] = useState('')
@@ -58,7 +58,7 @@ function useChanges(uploads: readonly FileUpload[], words: Words): string {
   return said
 }
 
-/** Most uploads keep their position. Only when one was removed are the others searched. */
+/** Looks at an upload's position first, and searches for it only if uploads were removed from the list. */
 function statesOf(uploads: readonly FileUpload[]): (id: string, at: number) => UploadState | undefined {
   let byId: Map<string, UploadState> | undefined
   return (id, at) => {

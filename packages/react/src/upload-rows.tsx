@@ -19,7 +19,7 @@ export function UploadRows({ uploads, place: { start, count, isWhole }, control,
   if (!isNear && !hasFocus)
     return <div ref={group} className="sluice-rows" style={{ height: heightOf(uploads.length, rowPx) }} />
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only looks where the focus is
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only tracks the focus
     <div
       ref={group}
       className="sluice-rows"
@@ -40,7 +40,7 @@ export function UploadRows({ uploads, place: { start, count, isWhole }, control,
   )
 }
 
-/** How far beyond the window's edges counts as near, so that scrolling or tabbing finds the next rows there. */
+/** How far beyond the window's edges rows are in the page, so that scrolling or tabbing reaches the next ones. */
 const MARGIN = '100% 0px'
 
 function useNearness(
@@ -58,7 +58,7 @@ function useNearness(
     const observer = new IntersectionObserver(
       (seen) => {
         const { isIntersecting, boundingClientRect } = seen.at(-1)!
-        // In a hidden part of the page, nothing has a height.
+        // Elements in a hidden part of the page have no height.
         if (!isIntersecting && boundingClientRect.height > 0)
           setRowPx(boundingClientRect.height / latestRows.current)
         setNear(isIntersecting)
@@ -71,7 +71,7 @@ function useNearness(
   return { isNear, rowPx }
 }
 
-/** The height of a row that was never seen, assuming that the text is on one line. */
+/** The height of a row before one has been measured, assuming that its text is on one line. */
 const ROW_REM = 5.6
 
 function heightOf(rows: number, rowPx: number | undefined): string {
@@ -82,7 +82,7 @@ export type Control = Pick<UseUpload, 'pause' | 'resume' | 'retry' | 'cancel'>
 
 type RowProps = {
   upload: FileUpload
-  /** Its number in the list, and the total: the page need not contain all rows. */
+  /** The row's number in the list, and the list's length, because the page may not contain all rows. */
   at: number
   count: number
   control: Control
@@ -144,7 +144,7 @@ function CancelButton({ label, onClick }: { label: string; onClick(): void }) {
   )
 }
 
-/** The actions other than removing it. */
+/** The row's action other than removing the upload. */
 function stepOf(
   { id, name, state, unreadable }: FileUpload,
   { pause, resume, retry }: Control,

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { createUploads } from './uploads.ts'
 
-// Node 22 has no locks.
+// Node 22 has no Web Locks.
 it.skipIf(!navigator.locks)(
-  'releases an upload that was added before it was opened, so that the next component can have it',
+  'releases an upload that was added before opening, so that the next component can lock it',
   async () => {
     const uploads = createUploads({ getToken: () => new Promise(() => {}) })
     uploads.add([new File(['film'], 'film.bin')])

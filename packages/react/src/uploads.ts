@@ -10,8 +10,8 @@ import { deleteUpload, sendFile } from './send-file.ts'
 import { askBackend, createTokens } from './tokens.ts'
 
 /**
- * A page's uploads: a few at a time, each until its end, across reloads. It does not depend on React, and reports
- * each change to its watchers.
+ * A page's uploads: sends a few at a time, each until it has ended, across reloads. It does not depend on React, and
+ * reports each change to its watchers.
  */
 export { Failure as UploadFailure } from './failure.ts'
 export type Uploads = ReturnType<typeof createUploads>
@@ -19,7 +19,7 @@ export type Uploads = ReturnType<typeof createUploads>
 const PARALLEL = 3
 const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
-/** Changes within a frame are shown at once. */
+/** Changes within a frame are reported together. */
 const FRAME_MS = 16
 /** Distinguishes uploads added at the same time, so that they are listed in the same order after a reload. */
 const ORDER_MS = 0.001
@@ -89,7 +89,7 @@ export function createUploads(options: UploadOptions = {}) {
       transport,
       onUrl: (url) => noteUrl(entry, url),
       onLateUrl(url) {
-        // Paused during its creation: it continues at that address, unless it has been created again since.
+        // The upload was paused during its creation. It continues at that address, unless it was created again since.
         const goesOn = isOpen && entries.has(entry.upload.id) && !entry.stop && !entry.url
         if (goesOn) noteUrl(entry, url)
         else void deleteUpload(url, tokens, transport)
@@ -113,7 +113,7 @@ export function createUploads(options: UploadOptions = {}) {
       onFail(reason) {
         // Whatever the cause, the file is read again.
         entry.checksum = undefined
-        // After a reload it waits for its user, who may be signed in again.
+        // After a reload, it stays paused until its user, who may have signed in again, resumes it.
         void kept.note(entry.upload.id, { paused: true })
         end(entry, { state: 'failed', reason })
         options.onFailed?.(entry.upload)
@@ -139,7 +139,7 @@ export function createUploads(options: UploadOptions = {}) {
     entry.hold = undefined
   }
 
-  /** Nobody may take it over before it is gone. */
+  /** The lock is only released afterwards, so that no other tab takes over the upload. */
   async function forget(entry: Entry): Promise<void> {
     entry.keptBytes = 0
     await batches.sealed(entry.upload.batch)
@@ -165,7 +165,7 @@ export function createUploads(options: UploadOptions = {}) {
   }
 
   function add(files: Iterable<File>): void {
-    // Read now: the list is emptied together with the file input.
+    // Copied now, because the list is emptied together with the file input.
     const list = [...files]
     const batch = options.batch?.(list)
     const added = batches.begin(batch)
@@ -227,7 +227,7 @@ export function createUploads(options: UploadOptions = {}) {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)
     },
-    /** Starts, including an earlier page's uploads. The returned function stops everything where it is. */
+    /** Starts the uploads, including those of an earlier page. The returned function stops all of them. */
     open(): () => void {
       const closed = new AbortController()
       isOpen = true

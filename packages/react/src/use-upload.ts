@@ -4,14 +4,14 @@ import { createUploads, type Uploads } from './uploads.ts'
 
 export type UseUpload = Pick<Uploads, 'add' | 'addUnreadable' | 'pause' | 'resume' | 'retry' | 'cancel'> & {
   uploads: readonly FileUpload[]
-  /** Whether any is neither finished nor paused. */
+  /** Whether any upload is neither finished nor paused. */
   busy: boolean
 }
 
 const NONE: readonly FileUpload[] = []
 const RESTING: string[] = ['done', 'failed', 'paused', 'missing']
 
-/** Uploads without a user interface. The first call's options count; callbacks and `getToken` may change. */
+/** Uploads without a user interface. Uses the options of the first call; only callbacks and `getToken` may change. */
 export function useUpload(options: UploadOptions = {}): UseUpload {
   const latest = useRef(options)
   useEffect(() => {

@@ -13,14 +13,14 @@ export const WORDS = {
   progress: (name: string) => `Progress of ${name}`,
   queued: 'In the queue',
   uploading: (percent: number) => `${percent}%`,
-  waiting: (reason: string) => `${reason}. It continues automatically.`,
+  waiting: (reason: string) => `${reason}. Retrying automatically.`,
   paused: (percent: number) => `Paused at ${percent}%`,
   failed: (reason: string) => `Failed: ${reason}`,
   unreadable: 'The browser could not read it.',
   tooMany: (most: number) =>
     `Only the first ${most.toLocaleString('en')} dropped files were added. Drop the others separately.`,
   done: 'Uploaded',
-  missing: 'Choose the same file again: it continues where it stopped.',
+  missing: 'Choose the same file again to continue the upload.',
   /** Announced by screen readers when an upload's state changes. */
   said: (name: string, state: string) => `${name}: ${state}`,
   saidMore: (count: number) => `And ${count.toLocaleString('en')} more.`,
