@@ -48,7 +48,7 @@ it('does not change the workspace during another run, and says whose run it is',
   expect(await run('apply', '-f', file, '--yes')).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /Another run is changing this workspace by .+, until \S+Z at the latest\. Nothing was changed\./,
+      /This workspace is being changed in another run by .+, until \S+Z at the latest\. Nothing was changed\./,
     ),
   })
   await sluice.unlockConfiguration({ holder })

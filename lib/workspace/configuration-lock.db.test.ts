@@ -15,7 +15,7 @@ describeWithDatabase('the configuration lock', (database) => {
     return { runtime, lock, unlock, one: randomUUID(), two: randomUUID() }
   }
 
-  it('has one holder, who may renew it, and whose name others get', async () => {
+  it('lets its holder renew it, and tells others who holds it', async () => {
     const { runtime, lock, one, two } = await open()
     await lock(one)
     runtime.clock.advance(seconds(50))
@@ -25,7 +25,7 @@ describeWithDatabase('the configuration lock', (database) => {
     await expect((await open()).lock(two)).resolves.toMatchObject({ holder: two })
   })
 
-  it('expires a minute after its last renewal, such as when its holder was killed', async () => {
+  it('expires a minute after its last renewal, for example if its holder was killed', async () => {
     const { runtime, lock, one, two } = await open()
     await lock(one)
     runtime.clock.advance(seconds(61))
@@ -33,7 +33,7 @@ describeWithDatabase('the configuration lock', (database) => {
     await expect(lock(one)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('goes to one of many simultaneous requests', async () => {
+  it('is granted to only one of many simultaneous requests', async () => {
     const { lock } = await open()
     const asked = await Promise.allSettled(Array.from({ length: 8 }, () => lock(randomUUID())))
     expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -9,14 +9,14 @@ import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
 const LOCK_MS = seconds(60)
 
 export const configurationLockInput = z.strictObject({
-  holder: z.uuid('must be a UUID that you generate, the same for each renewal'),
+  holder: z.uuid('must be a UUID that you generate and reuse for renewals'),
 })
 export const configurationLockAnswer = z.strictObject({ holder: z.uuid(), lockedUntil: z.iso.datetime() })
 
 /**
- * Acquires or renews the lock that keeps two `sluice apply` runs in one workspace apart. It does not block anything
- * else: single changes in the dashboard and through the API remain possible. A killed holder loses it within a
- * minute.
+ * Acquires or renews the lock that prevents two `sluice apply` runs from changing one workspace at the same time. It
+ * blocks nothing else: individual changes in the dashboard and through the API remain possible. If its holder is
+ * killed, it expires within a minute.
  */
 export async function lockConfiguration(
   { db, clock }: CoreRuntime,
@@ -55,5 +55,5 @@ async function lockedByOther({ db }: Pick<Runtime, 'db'>, workspaceId: string): 
     .from(configurationLocks)
     .where(eq(configurationLocks.workspaceId, workspaceId))
   const who = held ? ` by ${held.holderLabel}, until ${held.lockedUntil.toISOString()} at the latest` : ''
-  return new SluiceError('conflict', `Another run is changing this workspace${who}.`)
+  return new SluiceError('conflict', `This workspace is being changed in another run${who}.`)
 }

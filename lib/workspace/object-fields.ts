@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How a bucket stores objects: for all of a Data Store, or for those of a Pipe. */
+/** How a bucket stores objects, set for an entire Data Store or for a Pipe. */
 
 export const storageClassField = z.string().regex(/^[A-Z0-9_-]{1,64}$/, 'must look like STANDARD_IA')
 

@@ -124,7 +124,7 @@ describe('copies missing at a destination', () => {
     await repairAll()
     expect(await missing()).toEqual([])
     expect(await mails()).toMatchObject([
-      { subject: 'All clear: No copies are missing in the Data Store “Copies” any more' },
+      { subject: 'All clear: The Data Store “Copies” is no longer missing copies' },
     ])
   })
 

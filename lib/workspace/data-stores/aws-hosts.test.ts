@@ -14,7 +14,7 @@ import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { dataStoreInput } from './data-store.ts'
 import { resolvePlace } from './resolve-place.ts'
 
-/** AWS names, resolved to a bucket that only responds at its own hosts. */
+/** A local bucket that AWS host names resolve to. It only responds to requests for its own AWS hosts. */
 let local: BucketInTest
 afterEach(() => disposeLocalBucket(local))
 
@@ -23,12 +23,12 @@ const toLoopback: LookupFunction = (_host, _options, found) =>
 
 async function upload(region: string, endpoint: string | undefined): Promise<void> {
   local = await openLocalBucket({ region, buckets: ['media'], rules: ['hosts-of-aws'] })
-  // One at a time: the AWS SDK in other tests adds its own properties to the keys it is given.
+  // Copied field by field, because the AWS SDK adds properties to this object in other tests.
   const { accessKeyId, secretAccessKey } = READER
   const keys = { accessKeyId, secretAccessKey }
   const fields = { name: 'Media', provider: 'aws', bucket: 'media', region, endpoint, ...keys }
   const place = resolvePlace(parseInput(dataStoreInput, fields), [])
-  // The live host, without its certificate.
+  // The real host name over plain HTTP, since the local bucket has no certificate for it.
   const url = Object.assign(new URL(place.endpoint), { protocol: 'http:', port: String(local.port) })
   const http = new Agent({ lookup: toLoopback })
   const bucket = openBucket(
@@ -48,7 +48,7 @@ async function upload(region: string, endpoint: string | undefined): Promise<voi
 }
 
 it.each(['eu-central-1', 'cn-north-1', 'us-gov-west-1', 'eusc-de-east-1'])(
-  'an upload to AWS in %s is sent to the hosts of that region',
+  "sends an upload to AWS in %s to that region's hosts",
   async (region) => {
     await upload(region, undefined)
     expect(local.traffic.seen({ operation: 'PutObject', status: 200 })).toHaveLength(1)
@@ -61,7 +61,7 @@ it.each([
   ['https://s3-accelerate.amazonaws.com', 'eu-central-1'],
   ['https://s3.dualstack.cn-north-1.amazonaws.com.cn', 'cn-north-1'],
   ['https://s3.amazonaws.com', 'us-east-1'],
-])('an upload to %s arrives', async (endpoint, region) => {
+])('stores an upload sent to %s', async (endpoint, region) => {
   await upload(region, endpoint)
   expect(local.traffic.seen({ operation: 'PutObject', status: 200 })).toHaveLength(1)
 })

@@ -28,7 +28,7 @@ type CheckRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
 const AT_PEACE = { rejectingSince: null, rejection: null, rejectedAt: null, recheckAt: null }
 const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
-/** The bucket doctor. It uses the network, so it must not be called in a transaction. */
+/** The bucket doctor. It uses the network, so do not call it inside a transaction. */
 export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: string): Promise<DataStore> {
   const { db, clock, vault, config } = runtime
   const row = await findDataStore(db, actor, id)
@@ -46,8 +46,8 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   const now = new Date(clock.now())
   const check = diagnose(probe, { ...row, uses }, clock.now())
   const readyAt = row.readyAt ?? (check.ok ? now : null)
-  // A change in the meantime means that a different location was checked. A check is not a change: several may run at
-  // once.
+  // If the row has changed since, a different location was checked. Checks do not count as changes, so several can run
+  // at once.
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
   const [after] = await db
     .update(dataStores)
@@ -68,8 +68,8 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
 }
 
 /**
- * On creation, and after a change that invalidated the last check. The change stays saved even if its check cannot be
- * stored.
+ * Checks a Data Store after its creation, or after a change that invalidated its last check. The change stays saved
+ * even if the result of the check cannot be stored.
  */
 export async function checkSavedDataStore(
   runtime: CheckRuntime,
@@ -82,7 +82,7 @@ export async function checkSavedDataStore(
   })
 }
 
-/** For a form: checks the input without saving anything. */
+/** Checks form input without saving anything. */
 export async function checkBucket(
   runtime: CheckRuntime,
   actor: Actor,
@@ -103,7 +103,7 @@ export async function checkBucket(
   return diagnose(probe, { ...entered, uses: [] }, clock.now())
 }
 
-/** Before changes are saved: whether uploads would succeed with them. */
+/** Checks whether uploads would succeed with these changes, before they are saved. */
 export async function checkChanges(
   runtime: CheckRuntime,
   actor: Actor,
@@ -129,10 +129,10 @@ export async function checkChanges(
 
 type Place = Parameters<typeof leastPolicy>[0]
 
-/** What the optional permissions would additionally allow. */
+/** What each optional permission would make possible. */
 const WITHOUT: Record<string, string> = {
   AbortMultipartUpload:
-    'Not needed. With it, Sluice itself removes uploads that never finished; otherwise use the lifecycle rule.',
+    'Not needed. With it, Sluice removes unfinished uploads itself; otherwise, use the lifecycle rule.',
   GetObject:
     'Not needed. With it, objects missing from another destination are copied from here, and with DeleteObject, uploads can also be concatenated.',
   UploadPartCopy: 'Not needed. Without it, uploads cannot be concatenated.',
@@ -164,7 +164,7 @@ function message({ name, ok, message: said }: ProbedOperation, works: boolean): 
   return !ok && works && optional ? `${optional} ${said}` : said
 }
 
-/** What the keys need for a Pipe's object settings that the bucket refused. */
+/** The permissions that the keys need for the object settings that the bucket refused. */
 function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly ObjectUse[]): string {
   const object = uses.find((use) => use.name === name)?.object
   if (ok || !object || !said.startsWith('Refused')) return ''
@@ -173,7 +173,7 @@ function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly Ob
   return tags + (encrypted ? ' SSE-KMS needs kms:GenerateDataKey and kms:Decrypt on the key.' : '')
 }
 
-/** Unusual requirements of the bucket. */
+/** Describes the bucket's unusual requirements. */
 function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   if (!ok) return ''
   if (name === 'PutObject' && found.bodyChecksum === 'md5')
@@ -185,10 +185,10 @@ function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   return ''
 }
 
-/** The check's name for each operation. */
+/** The name of the operation that tests a Pipe's object settings. */
 export const useNameOf = (pipeName: string) => `Object settings of ${pipeName}`
 
-/** A check has nine seconds in total. */
+/** Limited because an entire check may take only nine seconds. */
 const AT_MOST = 10
 
 /** The object settings of a Data Store's Pipes, as its check tests them. */

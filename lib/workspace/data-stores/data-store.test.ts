@@ -15,13 +15,13 @@ it.each([
   ['s3.example.com/media', /is an address/],
   ['media/uploads', /contains a \//],
   ['me dia', /is not a valid bucket name/],
-])('says what is wrong with the bucket %s', (bucket, message) => {
+])('explains what is wrong with the bucket name %s', (bucket, message) => {
   expect(entered(bucket).error?.issues).toMatchObject([
     { path: ['bucket'], message: expect.stringMatching(message) },
   ])
 })
 
-it('refuses an extremely long bucket name before parsing it, which would take minutes', () => {
+it('rejects an extremely long bucket name without parsing it, which would take minutes', () => {
   expect(entered('a.'.repeat(40_000)).error?.issues).toMatchObject([
     { path: ['bucket'], message: 'must have at most 223 characters' },
   ])

@@ -20,14 +20,14 @@ const keyField = z
 
 const bucketField = z
   .string()
-  // Runs before any regular expression: those take quadratic time on long text.
+  // Checked before any regular expression, since those take quadratic time on long text.
   .max(223, { message: 'must have at most 223 characters', abort: true })
   .refine((text) => !text.includes('://') && !/^[^/]+\.[^/]+\//.test(text), {
-    message: 'is an address; enter only the name, and the address as endpoint',
+    message: 'is an address; enter only the bucket name here, and the address as the endpoint',
     abort: true,
   })
   .refine((text) => !text.includes('/'), {
-    message: 'contains a /; enter only the name, and the rest after the / as prefix',
+    message: 'contains a /; enter only the bucket name here, and the part after the / as the prefix',
     abort: true,
   })
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,221}[A-Za-z0-9]$/, 'is not a valid bucket name')
@@ -39,7 +39,7 @@ const bucketField = z
 const place = {
   name: nameField,
   provider: z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(', ')}`),
-  /** Filled in from the provider's preset, if it has one. */
+  /** If omitted, this comes from the provider's preset, if it has one. */
   endpoint: z.string().max(512, 'must have at most 512 characters').optional(),
   region: z.string().max(64, 'must have at most 64 characters').optional(),
   bucket: bucketField,

@@ -31,7 +31,7 @@ describeWithDatabase('Data Stores', (database) => {
     return id
   }
 
-  it('keeps its keys sealed, and shows the key id but never the secret', async () => {
+  it('store their keys sealed, and show the key id but never the secret', async () => {
     const row = await rowOf(mine.dataStore.id)
     expect(row.secretAccessKeyEncrypted).not.toContain('secret-of')
     expect(runtime.vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id))).toBe(
@@ -43,7 +43,7 @@ describeWithDatabase('Data Stores', (database) => {
     expect(JSON.stringify(shown)).not.toContain('secret-of')
   })
 
-  it("keeps the keys when other fields change, and forgets the check's result", async () => {
+  it('keep their keys but discard the check result when other fields change', async () => {
     await database().db.update(dataStores).set({ mayAbort: true }).where(eq(dataStores.id, mine.dataStore.id))
     const changed = await updateDataStore(runtime, mine.actor, mine.dataStore.id, { prefix: 'in/' })
     expect(changed).toMatchObject({
@@ -59,7 +59,7 @@ describeWithDatabase('Data Stores', (database) => {
     expect(line).toMatchObject({ subjectId: mine.dataStore.id, detail: { fields: ['prefix'] } })
   })
 
-  it("follows a new region, and takes a new provider's address from its preset", async () => {
+  it("update the endpoint for a new region, and take a new provider's endpoint from its preset", async () => {
     const input = { name: 'A', provider: 'aws' as const, region: 'eu-central-1', bucket: 'media' }
     const keys = { accessKeyId: 'K', secretAccessKey: 's' }
     const { id } = await createDataStore(runtime, mine.actor, { ...input, ...keys })
@@ -76,7 +76,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  it('refuses a new address while uploads are in progress, with their number; other fields change', async () => {
+  it('reject a new address while uploads are in progress, stating how many, but accept other changes', async () => {
     await upload('uploading')
     await upload('transferring')
     await upload('transferred')
@@ -97,7 +97,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  it('cannot be deleted while a Pipe uses it, which is named, or while an upload needs it; then wipes its keys', async () => {
+  it('cannot be deleted while Pipes, which are named, or uploads need them; deleting wipes their keys', async () => {
     const { id } = mine.dataStore
     await expect(deleteDataStore(runtime, mine.actor, id)).rejects.toMatchObject({
       code: 'conflict',

@@ -33,10 +33,13 @@ async function assertUnused(tx: Runtime['db'], id: string): Promise<void> {
     const names = users.map((pipe) => `“${pipe.name}”`).join(', ')
     throw new SluiceError(
       'conflict',
-      `Used by ${names}. Move them to another Data Store, or delete them first.`,
+      `Used by ${names}. Move these Pipes to another Data Store, or delete them first.`,
     )
   }
   const underWay = await countUploadsUnderWay(tx, id)
   if (underWay > 0)
-    throw new SluiceError('conflict', `${uploads(underWay)} still in progress to it. Wait until they end.`)
+    throw new SluiceError(
+      'conflict',
+      `${uploads(underWay)} still in progress to this Data Store. Wait until all of them have ended.`,
+    )
 }

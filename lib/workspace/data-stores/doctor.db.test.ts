@@ -78,7 +78,7 @@ describe('the bucket doctor', () => {
   const byName = (checked: Awaited<ReturnType<typeof check>>) =>
     Object.fromEntries(checked.operations.map(({ name, ok }) => [name, ok]))
 
-  it('finds that put-only keys are sufficient, and leaves two small objects', async () => {
+  it('accepts put-only keys, and leaves two small objects behind', async () => {
     const checked = await check()
     expect(checked.ok).toBe(true)
     expect(byName(checked)).toEqual({
@@ -107,7 +107,7 @@ describe('the bucket doctor', () => {
     expect(begun).toBe(completed)
   })
 
-  it("finds an owner's additional permissions, uses them later, and leaves nothing", async () => {
+  it("detects an owner's additional permissions, uses them later, and leaves nothing behind", async () => {
     rmSync(join(directory, 'media', '.sluice-checks'), { recursive: true })
     const store = await createDataStore(runtime, mine.actor, entered(OWNER))
     const { check: checked } = await checkDataStore(runtime, mine.actor, store.id)
@@ -138,7 +138,7 @@ describe('the bucket doctor', () => {
     expect([(await first).check?.ok, (await second).check?.ok]).toEqual([true, true])
   })
 
-  it('writes no key twice, which put-only keys may be denied', async () => {
+  it('writes each object key only once, since put-only credentials may not be able to overwrite', async () => {
     const asked = { provider: 'gcs', region: 'auto' }
     bucket.rules.add('no-overwrite')
     const wrongRegion = await check(asked)
@@ -167,7 +167,7 @@ describe('the bucket doctor', () => {
     if (Object.keys(expected).length === 0) expect(kept).toEqual({})
   })
 
-  it('changes no working capability, since uploads in progress rely on it', async () => {
+  it('leaves working capabilities unchanged, since uploads in progress rely on them', async () => {
     const { id } = await found(['no-full-object-checksum'], { provider: 'minio' })
     bucket.rules.clear()
     const { check: again } = await checkDataStore(runtime, mine.actor, id)
@@ -176,7 +176,7 @@ describe('the bucket doctor', () => {
     expect(row!.found).toEqual({ fullObjectCrc32: false })
   })
 
-  it('finds whether parts can be copied if nothing is known about the provider', async () => {
+  it('finds out whether parts can be copied if nothing is known about the provider', async () => {
     expect(await found([], OWNER)).toMatchObject({ found: { copyParts: true } })
     const without = await found(['no-part-copy'], OWNER)
     expect(without).toMatchObject({ ok: true, may: { UploadPartCopy: false } })
@@ -186,7 +186,7 @@ describe('the bucket doctor', () => {
     expect(minio.found).toEqual({})
   })
 
-  it("tries its Pipes' object settings, without affecting uploads to other Pipes", async () => {
+  it('tests the object settings of its Pipes, without affecting uploads to other Pipes', async () => {
     const store = await createDataStore(runtime, mine.actor, entered())
     const pipeWith = (name: string, object: object) =>
       createPipe(runtime, mine.actor, parseInput(pipeInput, { name, dataStoreId: store.id, object }))
@@ -221,7 +221,7 @@ describe('the bucket doctor', () => {
     const { ok, checked } = await found(['no-unsigned-payload'])
     expect(ok).toBe(false)
     expect(checked.operations[0]!.message).toContain('signed payloads, which Sluice does not send')
-    // A host name that is not a DNS label is in no certificate, so it goes into the path.
+    // No certificate covers a bucket name with a dot as part of the host name, so it goes into the path.
     const dotted = { bucket: 'dotted.name', forcePathStyle: false }
     expect(await found(['virtual-hosts-are-dns-labels'], dotted)).toMatchObject({ ok: true })
   })
@@ -252,7 +252,7 @@ describe('the bucket doctor', () => {
       /nowhere\.invalid does not resolve \(DNS\)/,
     ],
     [
-      'a port on which nobody listens',
+      'a port on which nothing is listening',
       { endpoint: 'http://127.0.0.1:1' },
       /refuses connections \(ECONNREFUSED\)/,
     ],
@@ -261,7 +261,7 @@ describe('the bucket doctor', () => {
     expect(await messageOf(changes)).toMatch(words)
   })
 
-  it('reports how much the clock is off', async () => {
+  it('reports how far the clock is off', async () => {
     const set = (offMs: number) => runtime.clock.advance(Date.now() + offMs - runtime.clock.now())
     set(minutes(20))
     expect(await messageOf({})).toContain("is 20 minutes ahead of the bucket's")
@@ -270,14 +270,14 @@ describe('the bucket doctor', () => {
     set(0)
   })
 
-  it('gives up on an endpoint that hangs, after 9 seconds', async () => {
+  it('gives up after 9 seconds on an endpoint that hangs', async () => {
     const { port } = silent.address() as { port: number }
     expect(await messageOf({ endpoint: `http://127.0.0.1:${port}` })).toBe(
       `127.0.0.1:${port} did not respond within 9 seconds.`,
     )
   })
 
-  it('reveals no open ports of this machine to users behind its proxy, even for existing Data Stores', async () => {
+  it("does not reveal this machine's open ports to users behind its proxy, even for existing Data Stores", async () => {
     const { port } = silent.address() as { port: number }
     const before = await createDataStore(runtime, mine.actor, entered())
     const env = { DATA_DIR: directory, HOST: '127.0.0.1', BASE_URL: 'https://sluice.example.com' }

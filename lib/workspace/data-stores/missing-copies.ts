@@ -2,15 +2,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import { firstUuidAt } from '../../platform/kernel/ids.ts'
 
 /**
- * A condition on a destination `d` of a file that is, or was, partially transferred: it is missing the
+ * SQL condition for a destination `d` of a file that is, or was, partially transferred: the destination is missing the
  * object.
  */
 export const MISSING_COPY = sql`(d.repair_at is not null or d.repair_attempts is not null)`
 
 /**
- * Data Stores that have been missing an object since `beforeMs`, as rows of an alert, with the oldest one's
- * error. The query goes from Data Store to Data Store, so that one missing a million objects costs no more
- * than one missing a single object.
+ * Selects the Data Stores that have been missing an object since `beforeMs`, as alert rows with the error of the oldest
+ * missing object. The query steps from one Data Store to the next, so one that is missing a million objects costs no
+ * more than one that is missing a single object.
  */
 export function storesMissingCopies(beforeMs: number): SQL {
   return sql`

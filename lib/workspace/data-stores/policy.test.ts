@@ -6,7 +6,7 @@ import { leastPolicy, lifecycleRules } from './policy.ts'
 /** IAM's policy grammar: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html */
 const PARTITION = '(aws|aws-cn|aws-us-gov|aws-eusc)'
 const objectArn = z.string().regex(new RegExp(`^arn:${PARTITION}:s3:::[a-z0-9.-]+/.*\\*$`))
-/** A key or all keys; an alias is only a resource for actions on aliases. */
+/** One key or all keys. Aliases are only valid as resources of actions on aliases. */
 const keyArn = z
   .string()
   .regex(new RegExp(`^arn:${PARTITION}:kms:[a-z0-9-]+:(\\d{12}|\\*):key/([\\w-]+|\\*)$`))
@@ -90,7 +90,7 @@ describe('the minimal policy', () => {
     ['cn-north-1', 'aws-cn'],
     ['us-gov-west-1', 'aws-us-gov'],
     ['eusc-de-east-1', 'aws-eusc'],
-  ])('for AWS in %s names the partition %s', (region, partition) => {
+  ])('for AWS in %s uses the partition %s', (region, partition) => {
     const policy = identityPolicy.parse(JSON.parse(policyFor('aws', { region, keyId: ID })))
     expect(policy.Statement.flatMap(({ Resource }) => Resource)).toEqual([
       `arn:${partition}:s3:::media/in/*`,
@@ -116,14 +116,14 @@ describe('the minimal policy', () => {
       'arn:aws:kms:us-east-1:111122223333:key/*',
       'alias/in/x',
     ],
-  ])('names the key %s as a key, and an alias in a condition', (keyId, resource, alias) => {
+  ])('names the key %s as a resource, or its alias in a condition', (keyId, resource, alias) => {
     const { Statement } = identityPolicy.parse(JSON.parse(policyFor('aws', { keyId })))
     expect(Statement[1]!.Resource).toEqual([resource])
     const condition = alias && { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': [alias] } }
     expect(Statement[1]!.Condition).toEqual(condition)
   })
 
-  it("includes what its Pipes' object settings need", () => {
+  it('includes the permissions that the object settings of its Pipes need', () => {
     const object = { tags: { a: 'b' }, encryption: { type: 'SSE-KMS' as const, keyId: ID } }
     const uses = [
       { name: 'one', object },
@@ -138,16 +138,16 @@ describe('the minimal policy', () => {
 
   it('escapes special characters in a prefix', () => {
     const { Statement } = identityPolicy.parse(JSON.parse(policyFor('aws', { prefix: 'a*b?$c/' })))
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how IAM writes them.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: IAM uses this syntax.
     expect(Statement[0]!.Resource).toEqual(['arn:aws:s3:::media/a${*}b${?}${$}c/*'])
   })
 
-  it.each(['wasabi', 'minio', 'ovh', 'other'] as const)("for %s is in IAM's language", (provider) => {
+  it.each(['wasabi', 'minio', 'ovh', 'other'] as const)('for %s is an IAM policy', (provider) => {
     const { Statement } = identityPolicy.parse(JSON.parse(policyFor(provider, { keyId: 'a-key' })))
     expect(Statement).toHaveLength(1)
   })
 
-  it('is in their own language for Scaleway and Alibaba', () => {
+  it('uses the policy languages of Scaleway and Alibaba', () => {
     expect(scalewayPolicy.parse(JSON.parse(policyFor('scaleway'))).Statement[0]!.Resource).toEqual([
       'media/in/*',
     ])

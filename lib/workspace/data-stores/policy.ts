@@ -4,12 +4,12 @@ import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import type { DataStoreRow } from './read-data-stores.ts'
 import { partitionOf } from './resolve-place.ts'
 
-/** `uses`: the object settings of its Pipes. */
+/** `uses` contains the object settings of the Data Store's Pipes. */
 type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'> & {
   uses: readonly ObjectUse[]
 }
 
-/** Providers whose keys are limited with checkboxes, not with a policy. */
+/** Providers whose keys are restricted in their own console or commands instead of with a JSON policy. */
 const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
   r2: (bucket) =>
     `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no write-only permission.`,
@@ -25,13 +25,13 @@ const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
     `gcloud storage buckets add-iam-policy-binding gs://${bucket} --member=serviceAccount:<account> --role=roles/storage.objectCreator`,
 }
 
-/** Providers whose policies are not written for an IAM user, or in a different language. */
+/** Providers whose policies are not attached to an IAM user, or use a different language. */
 const OTHERWISE: Partial<Record<ProviderName, (place: Place) => object>> = {
   scaleway: scalewayPolicy,
   alibaba: alibabaPolicy,
 }
 
-/** The minimal policy for the keys, to paste: PutObject also covers multipart uploads. */
+/** The minimal policy for the keys, ready to paste. PutObject also covers multipart uploads. */
 export function leastPolicy(place: Place): string {
   const words = IN_WORDS[place.provider]
   if (words) return words(place.bucket)
@@ -39,7 +39,7 @@ export function leastPolicy(place: Place): string {
   return JSON.stringify(policy, null, 2)
 }
 
-/** In IAM's language, for a user: MinIO, Wasabi and others support it too, and know a single partition. */
+/** An IAM policy for a user. MinIO, Wasabi and others also support IAM policies, and have a single partition. */
 function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: Place) {
   const partition = provider === 'aws' ? partitionOf(region).name : 'aws'
   const within = provider === 'aws' ? literally(prefix) : prefix
@@ -55,7 +55,7 @@ function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: 
   return { Version: '2012-10-17', Statement: [put, ...kms] }
 }
 
-/** A key's id or ARN names it. An alias is not a resource that keys are used through: it belongs in a condition. */
+/** A key is named by its id or ARN. An alias cannot be the resource when a key is used, so it goes into a condition. */
 function kmsStatement(key: string, { partition, region }: { partition: string; region: string }) {
   const [, arn, name] = /^(arn:[^:]+:kms:[^:]+:[^:]+:)?(.+)$/.exec(key)!
   const keys = `${arn ?? `arn:${partition}:kms:${region}:*:`}key/`
@@ -77,13 +77,13 @@ function scalewayPolicy({ bucket, prefix }: Place) {
   return { Version: '2023-04-17', Id: 'sluice', Statement: [allow] }
 }
 
-/** For a RAM user. */
+/** A policy for a RAM user. */
 function alibabaPolicy({ bucket, prefix }: Place) {
   const allow = { Effect: 'Allow', Action: ['oss:PutObject'], Resource: [`acs:oss:*:*:${bucket}/${prefix}*`] }
   return { Version: '1', Statement: [allow] }
 }
 
-/** Without the special meaning these have in a Resource. */
+/** Escapes the characters that have a special meaning in a Resource. */
 function literally(text: string): string {
   return text.replace(/[*?$]/g, (character) => `\${${character}}`)
 }
@@ -91,7 +91,10 @@ function literally(text: string): string {
 /** No upload is older than 30 days, so nothing active is removed. */
 const CLEAR_AFTER_DAYS = 31
 
-/** For keys that cannot abort or delete: the bucket itself removes unfinished uploads, and objects left by checks. */
+/**
+ * For keys that cannot abort or delete: rules by which the bucket removes unfinished uploads, and objects left by
+ * checks.
+ */
 export function lifecycleRules(
   { prefix }: Pick<Place, 'prefix'>,
   { mayAbort, mayDelete }: { mayAbort: boolean; mayDelete: boolean },

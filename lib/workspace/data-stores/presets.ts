@@ -13,13 +13,14 @@ type Preset = {
   help?: string
 }
 
-const FROM_DOCUMENTATION = 'Set up from its documentation; the check finds out what this bucket supports.'
+const FROM_DOCUMENTATION =
+  "This preset follows the provider's documentation; the check finds out what your bucket supports."
 
 const anyRegion = { pattern: /^[a-z0-9-]{1,64}$/i, example: 'us-east-1' }
 
 /**
- * Values that a customer does not need to enter. `endpoint` may contain `{region}`; without an endpoint, the
- * customer enters the address. A provider's behavior under load is defined in `lib/buckets` instead.
+ * Values that customers do not need to enter. `endpoint` may contain `{region}`; if it is null, the customer enters the
+ * endpoint. A provider's behavior under load is defined in `lib/buckets` instead.
  */
 export const PRESETS: Record<ProviderName, Preset> = {
   aws: {
@@ -36,7 +37,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { fixed: 'auto' },
     forcePathStyle: true,
     keysHint: 'R2 → Manage API tokens → Object Read & Write, for this bucket only',
-    help: 'R2 drops unfinished uploads after 7 days, and cannot join uploads.',
+    help: 'R2 drops unfinished uploads after 7 days and cannot concatenate uploads.',
   },
   b2: {
     label: 'Backblaze B2',
@@ -65,7 +66,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { fixed: 'auto' },
     forcePathStyle: true,
     keysHint: 'Cloud Storage → Settings → Interoperability → HMAC key for a service account',
-    help: 'The Storage Object Creator role is enough. Google Cloud Storage cannot join uploads.',
+    help: 'The Storage Object Creator role is enough. Google Cloud Storage cannot concatenate uploads.',
   },
   scaleway: {
     label: 'Scaleway',
@@ -124,7 +125,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
   },
 }
 
-/** Providers whose customers enter the endpoint themselves. */
+/** Examples for providers whose endpoint customers enter themselves. */
 export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   r2: 'https://<account id>.r2.cloudflarestorage.com',
   oracle: 'https://<namespace>.compat.objectstorage.eu-frankfurt-1.oraclecloud.com',
@@ -132,11 +133,11 @@ export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   other: 'https://s3.example.com',
 }
 
-/** How long an upload may take if its provider drops unfinished ones, as text for the Pipe page. */
+/** Text for the Pipe page about how long an upload may take if the provider drops unfinished uploads. */
 export function unfinishedLimit(provider: ProviderName): string | undefined {
   const { dropsUnfinishedAfterHours: hours } = capabilitiesOf(provider, null)
   if (hours === null) return undefined
-  return `${PRESETS[provider].label} drops unfinished uploads ${inWords(hours)} after their start, however often bytes arrive. So each must finish within ${inWords(hours - 1)}, or it ends as expired.`
+  return `${PRESETS[provider].label} drops unfinished uploads ${inWords(hours)} after their start, even if bytes keep arriving. Each upload must finish within ${inWords(hours - 1)}, or it expires.`
 }
 
 function inWords(hours: number): string {

@@ -7,7 +7,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 
 type Rejecting = { id: string; name: string; since: Date; reason: string }
 
-/** The Data Stores that currently reject uploads, longest first. */
+/** The Data Stores that currently reject uploads, starting with the one that has rejected them the longest. */
 export async function listRejecting(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
@@ -32,12 +32,12 @@ export async function listRejecting(
 }
 
 const AGAIN_MS = 60_000
-/** Uploads started this long before the rejection also count, if they arrived after it. */
+/** Uploads started up to this long before the rejection also show that the bucket works, if they finished after it. */
 const BEFORE_MS = 3_600_000
 
 /**
- * Checks every minute whether a bucket that rejected an upload has accepted one since. It only asks the database: a
- * bucket check would write to a customer's bucket whose keys may not allow deleting.
+ * Checks every minute whether a bucket that rejected an upload has accepted one since. It only queries the database: a
+ * bucket check would write objects to the customer's bucket that the keys may not be allowed to delete.
  */
 export async function forgetRejections({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const now = sql`${new Date(clock.now()).toISOString()}::timestamptz`

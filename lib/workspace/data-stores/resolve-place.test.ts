@@ -60,7 +60,7 @@ describe("a Data Store's location", () => {
       false,
     ],
     [{ provider: 'spaces', region: 'fra1' }, 'https://fra1.digitaloceanspaces.com', 'fra1', false],
-  ])('is filled in by the preset: %j', (fields, endpoint, region, forcePathStyle) => {
+  ])('takes omitted values from the preset: %j', (fields, endpoint, region, forcePathStyle) => {
     expect(check(fields)).toEqual({ endpoint, region, forcePathStyle })
   })
 
@@ -71,7 +71,7 @@ describe("a Data Store's location", () => {
     [{ bucket: 's3://media' }, 'bucket is an address'],
     [{ bucket: 'media/uploads' }, 'bucket contains a /'],
     [{ bucket: 'no spaces' }, 'bucket is not a valid bucket name'],
-    [{ region: 'frankfurt' }, 'region is not a region of AWS S3; they look like eu-central-1'],
+    [{ region: 'frankfurt' }, 'region is not a region of AWS S3; regions look like eu-central-1'],
     [{ region: undefined }, 'region is required'],
     [
       { provider: 'r2', region: 'weur', endpoint: 'https://a.r2.cloudflarestorage.com' },
@@ -88,7 +88,7 @@ describe("a Data Store's location", () => {
     [{ endpoint: 'https://media.s3.eu-central-1.amazonaws.com' }, 'endpoint contains the bucket'],
     [{ prefix: '/in' }, 'prefix must not start with /'],
     [{ prefix: 'a/../b' }, 'prefix must not contain ..'],
-  ])('has a specific message for %j', (fields, words) => {
+  ])('explains what is wrong with %j', (fields, words) => {
     const found = faults(fields)
     expect(found).toHaveLength(1)
     expect(found[0]).toContain(words)
@@ -105,7 +105,7 @@ describe("a Data Store's location", () => {
     ['https://s3-accelerate.dualstack.amazonaws.com', {}],
     ['https://s3.wasabisys.com', { provider: 'wasabi', region: 'us-east-1' }],
     ['https://bucket.vpce-1a2b3c4d-5e6f.s3.us-east-1.vpce.amazonaws.com', { region: 'us-east-1' }],
-  ])('may be at %s', (endpoint, fields) => {
+  ])('can have the endpoint %s', (endpoint, fields) => {
     expect(faults({ endpoint, ...fields })).toEqual([])
     expect(check({ endpoint, ...fields }).endpoint).toBe(endpoint)
   })
@@ -114,11 +114,11 @@ describe("a Data Store's location", () => {
     'https://s3.dualstack.us-east-1.amazonaws.com',
     'https://s3-fips.us-east-1.amazonaws.com',
     'https://s3.us-east-1.amazonaws.com',
-  ])('is different for %s', (endpoint) => {
+  ])('must match the region in %s', (endpoint) => {
     expect(faults({ endpoint })).toEqual(['region is eu-central-1, but the endpoint is in us-east-1'])
   })
 
-  it('may be an access point, by its alias, but not a directory bucket', () => {
+  it('can be an access point alias, but not a directory bucket', () => {
     const alias = 'my-point-hrzrlukc5m36ft7okagglf3gmwluquse1b-s3alias'
     expect(check({ bucket: alias }).endpoint).toBe('https://s3.eu-central-1.amazonaws.com')
     expect(faults({ bucket: 'media--euc1-az1--x-s3' })).toEqual([
@@ -126,7 +126,7 @@ describe("a Data Store's location", () => {
     ])
   })
 
-  it('may use plain http on a host that the operator has allowed', () => {
+  it('can use plain http on a host that the operator has allowed', () => {
     const mine = { provider: 'minio', region: undefined, endpoint: 'http://minio.internal:9000' }
     expect(faults(mine, ['minio.internal:9000'])).toEqual([])
     expect(faults(mine, ['other.internal:9000'])).toHaveLength(1)

@@ -29,7 +29,7 @@ export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place
   return { endpoint: endpoint!, region, forcePathStyle: given.forcePathStyle ?? preset.forcePathStyle }
 }
 
-/** The provider's own address, if the region determines one. */
+/** The provider's own endpoint in this region. Undefined if customers enter the endpoint. */
 export function usualEndpoint(provider: ProviderName, region: string): string | undefined {
   const endpoint = PRESETS[provider].endpoint?.replace('{region}', region)
   return provider === 'aws' ? endpoint?.replace('amazonaws.com', partitionOf(region).suffix) : endpoint
@@ -46,7 +46,7 @@ function regionOf(given: Given, faults: FieldError[]): string {
   const region = given.region || (preset.endpoint ? '' : preset.region.example)
   if (!preset.region.pattern.test(region)) {
     const message = region ? `is not a region of ${preset.label}` : 'is required'
-    faults.push({ field: 'region', message: `${message}; they look like ${preset.region.example}` })
+    faults.push({ field: 'region', message: `${message}; regions look like ${preset.region.example}` })
   }
   return region
 }
@@ -59,17 +59,17 @@ function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: s
   if (url.pathname !== '/' || url.search || url.hash)
     return fault('must end after the host; the bucket has its own field')
   if (url.hostname.startsWith(`${bucket}.`))
-    return fault(`contains the bucket; leave out ${bucket}., Sluice adds it where needed`)
+    return fault(`contains the bucket; leave out “${bucket}.”, since Sluice adds it where needed`)
   if (url.protocol === 'https:') return []
   if (url.protocol !== 'http:') return fault('must be an https address')
   const host = `${url.hostname}:${url.port || '80'}`
   if (allowedPrivateHosts.includes('*') || allowedPrivateHosts.includes(host)) return []
   return fault(
-    `is plain http, so keys and files would travel unencrypted; use https, or list ${host} in ALLOWED_PRIVATE_HOSTS if it is in your own network`,
+    `is plain http, so keys and files would be sent unencrypted; use https, or list ${host} in ALLOWED_PRIVATE_HOSTS if it is in your own network`,
   )
 }
 
-/** The provider's own address may contain a region: it must be the same one. */
+/** If the endpoint is the provider's own and contains a region, it must be the given region. */
 function otherRegion({ provider }: Given, endpoint: string, region: string): FieldError[] {
   if (!URL.canParse(endpoint)) return []
   const { hostname } = new URL(endpoint)
@@ -86,7 +86,7 @@ function regionIn(hostname: string, form: string | null): string | undefined {
   return hostname.slice(before!.length, hostname.length - after!.length)
 }
 
-/** AWS consists of several clouds that only share their API: each has its own ARNs and its own hosts. */
+/** AWS consists of several clouds that share only their API: each has its own ARNs and hosts. */
 type Partition = { name: string; suffix: string }
 
 const PARTITIONS: readonly [prefix: string, Partition][] = [
@@ -103,7 +103,9 @@ export function partitionOf(region: string): Partition {
 const HOST =
   /^s3(?:-fips)?(?:\.dualstack)?[.-]([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.(?:com|com\.cn|eu)$/
 
-/** The region in an S3 host: plain, dual-stack, FIPS or old. Global and accelerated hosts contain none. */
+/**
+ * The region in an S3 host name: standard, dual-stack, FIPS or legacy. Global and accelerated host names contain none.
+ */
 function regionOfHost(hostname: string): string | undefined {
   return HOST.exec(hostname)?.[1]
 }

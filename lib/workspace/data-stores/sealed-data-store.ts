@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 
-/** The bucket as configured: credentials still sealed. */
+/** A Data Store's configuration, with its credentials still sealed. */
 export type SealedDataStore = {
   id: string
   workspaceId: string
-  /** Changes with every change of the row, so that a cache never returns anything outdated. */
+  /** Changes whenever the row changes, so that caches never return outdated values. */
   version: string
   provider: ProviderName
   endpoint: string
@@ -21,11 +21,11 @@ export type SealedDataStore = {
   mayRead: boolean
   mayDelete: boolean
   found: FoundCapabilities | null
-  /** `ready` once a check or an upload has succeeded there; `off` since its creator lost the account. */
+  /** `ready` once a check or an upload has succeeded there; `off` if its creator has lost their account. */
   state: 'ready' | 'unchecked' | 'off'
 }
 
-/** For every query that leads to a bucket; `ds` is the row. */
+/** The column for queries that need the bucket; `ds` is the `data_stores` row. */
 export function sealedDataStoreColumn(): SQL {
   return sql`json_build_object('id', ds.id, 'workspaceId', ds.workspace_id, 'version', ds.updated_at,
       'provider', ds.provider, 'endpoint', ds.endpoint, 'region', ds.region, 'bucket', ds.bucket, 'prefix', ds.prefix, 'forcePathStyle', ds.force_path_style,
@@ -35,7 +35,7 @@ export function sealedDataStoreColumn(): SQL {
       'found', ds.found, 'state', case when ds.turned_off_at is not null then 'off' when ${isReady} then 'ready' else 'unchecked' end)`
 }
 
-/** Only searched if nothing else has succeeded: the upload started before this was required. */
+/** Files are only searched if nothing else has succeeded, for Data Stores from before this was required. */
 const isReady = sql`(ds.ready_at is not null or coalesce((ds.check->>'ok')::boolean, false) or exists (
       select from file_destinations rd join files rf on rf.id = rd.file_id
       where rd.data_store_id = ds.id and rd.status = 'transferred' and rf.finished_at > ds.updated_at))`

@@ -14,7 +14,7 @@ import {
 import { countUploadsUnderWay, type DataStoreRow, findDataStore, uploads } from './read-data-stores.ts'
 import { resolvePlace, usualEndpoint } from './resolve-place.ts'
 
-/** A check's findings apply to the location and keys at that time. */
+/** A check's findings only apply to the location and keys that it used. */
 const UNCHECKED = { check: null, mayAbort: false, mayRead: false, mayDelete: false }
 
 export async function updateDataStore(
@@ -24,7 +24,7 @@ export async function updateDataStore(
   changes: DataStoreChanges,
 ): Promise<DataStore> {
   return db.transaction(async (tx) => {
-    // Before the row is locked, in the same order as rotate-keys.
+    // Called before the row is locked, so that locks are taken in the same order as in rotate-keys.
     const seal = await sealsForColumns(tx, vault)
     const before = await findDataStore(tx, actor, id, 'update')
     const after = applyChanges(before, changes, config.allowedPrivateHosts)
@@ -60,7 +60,7 @@ async function assertIdle(
   if (underWay === 0) return
   throw new SluiceError(
     'conflict',
-    `${uploads(underWay)} in progress to this bucket, so its location cannot change now. Create another Data Store, or wait until they end.`,
+    `${uploads(underWay)} in progress to this bucket, so its location cannot change now. Create another Data Store, or wait until all of them have ended.`,
   )
 }
 
@@ -71,7 +71,7 @@ export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, al
   const given = moves
     ? {}
     : { endpoint: before.endpoint, region: before.region, forcePathStyle: before.forcePathStyle }
-  // A different region has a different address, unless the customer entered the address.
+  // A different region has a different endpoint, unless the customer entered it.
   if (!moves && fields.region && fields.region !== before.region && fields.endpoint === undefined)
     given.endpoint = followRegion(before, fields.region)
   const place = resolvePlace(

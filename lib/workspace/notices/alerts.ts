@@ -7,13 +7,13 @@ import { isPipeId } from '../../platform/kernel/ids.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 
-/** Pages only access the schema through lib. */
+/** Exported here because pages only access the schema through lib. */
 export { ALERT_KINDS }
 
 export type Alert = { kind: AlertKind; subjectId: string; subject: string; detail: string | null }
 
 type Words = {
-  /** In the settings. */
+  /** Shown in the alert settings. */
   name: string
   raised: (alert: Alert) => string
   advice: string
@@ -65,22 +65,22 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     name: 'A decision hook has not responded for five minutes',
     raised: ({ subject }) => `A decision hook for “${subject}” has not responded for five minutes`,
     advice:
-      'Uploads are refused, or allowed without it, depending on its settings. Fix the receiver, then send a test.',
+      'Uploads are refused, or allowed without a decision, depending on its settings. Fix the receiver, then send a test.',
     cleared: ({ subject }) => `The decision hooks for “${subject}” are responding again`,
     path: ({ subjectId }) => `/dashboard/pipes/${subjectId}/decisions`,
   },
   copies_missing: {
-    name: 'Copies are missing at a destination for an hour',
+    name: 'Copies have been missing at a destination for an hour',
     raised: ({ subject }) => `Copies are missing in the Data Store “${subject}”`,
     advice:
       'All required destinations have their files. Fix the bucket or its keys: each copy is retried for three and a half days, or immediately with “Repair now” on the file page.',
-    cleared: ({ subject }) => `No copies are missing in the Data Store “${subject}” any more`,
+    cleared: ({ subject }) => `The Data Store “${subject}” is no longer missing copies`,
     path: ({ subjectId }) => `/dashboard/files?missingAt=${subjectId}`,
   },
   token_unused: {
     name: 'A Sender token has not been used for 90 days',
     raised: ({ subject }) => `The token of the Sender “${subject}” has not been used for 90 days`,
-    advice: 'Revoke it if no backend needs it any more: an unused token can only be stolen.',
+    advice: 'Revoke it if no backend needs it anymore: an unused token is only a risk.',
     cleared: ({ subject }) => `The Sender “${subject}” is in use again, or no longer exists`,
     path: ({ subjectId }) => `/dashboard/senders/${subjectId}`,
   },
@@ -107,7 +107,7 @@ type ShownAlert = Alert & { id: string; raisedAt: Date; clearedAt: Date | null }
 
 const MOST = 20
 
-/** The latest, including resolved ones. */
+/** The latest alerts, including resolved ones. */
 export function listAlerts({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<ShownAlert[]> {
   const { id, kind, subjectId, subject, detail, raisedAt, clearedAt } = alerts
   return db
@@ -118,7 +118,7 @@ export function listAlerts({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor):
     .limit(MOST)
 }
 
-/** Open alerts that are wanted as notices. */
+/** Open alerts, without those whose notices are switched off. */
 export async function listOpenAlerts(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
@@ -142,7 +142,7 @@ export async function listOpenAlerts(
 const ALERT_WAYS = ['mail', 'notice'] as const
 type AlertWay = (typeof ALERT_WAYS)[number]
 
-/** Whether an alert of this kind is wanted through this channel. */
+/** Whether alerts of each kind are sent through each channel. */
 type AlertSettings = Record<AlertKind, Record<AlertWay, boolean>>
 
 const ofEachKind = <Schema extends z.ZodType>(schema: Schema) =>
@@ -167,7 +167,7 @@ export async function readAlertSettings(
   ) as AlertSettings
 }
 
-/** `wanted` lists what is wanted, such as `mail:quota_80`; everything else is muted. */
+/** `wanted` lists the alerts to send, such as `mail:quota_80`; all others are muted. */
 export async function saveAlertSettings(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -181,7 +181,7 @@ export async function saveAlertSettings(
   })
 }
 
-/** Omitted alerts stay unchanged. */
+/** The settings of omitted alerts stay unchanged. */
 export async function changeAlertSettings(
   runtime: CoreRuntime,
   actor: Actor,

@@ -22,7 +22,7 @@ describeWithDatabase('notices', (database) => {
       return job.kind === 'mail' ? `${job.mail.to}: ${job.mail.subject}` : job.kind
     })
   }
-  it('report a Sender token in a browser once, and again after a rotation', async () => {
+  it('report a Sender token seen in a browser once, and again after a rotation', async () => {
     const seen = { origin: 'https://shop.example', nowMs: runtime.clock.now() }
     const subject = `${mine.email}: The token of the Sender “Backend” was seen in a browser`
     await markExposed(runtime.db, mine.sender.token, seen)

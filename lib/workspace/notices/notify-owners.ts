@@ -7,8 +7,8 @@ import type { MailingRuntime } from '../../platform/runtime.ts'
 
 /**
  * Finds notifications that owners have not received yet, and queues the emails in the transaction that marks them as
- * sent: each is sent once, whichever node is first. It reads rows instead of being called, so that the upload path
- * knows nothing about email.
+ * sent: each is sent once, no matter which node runs first. It polls rows instead of being called, so that the upload
+ * path does not depend on email.
  */
 
 const BATCH = 50
@@ -22,7 +22,7 @@ async function lookAtSenders(runtime: MailingRuntime): Promise<number> {
   const due = await db
     .select()
     .from(senders)
-    // Otherwise every visitor would cause an email; after a rotation, it counts again.
+    // Only the first time, since every visitor would cause an email otherwise. A rotation resets this.
     .where(and(isNotNull(senders.exposedAt), isNull(senders.exposedNoticedAt)))
     .limit(BATCH)
     .for('update', { skipLocked: true })
@@ -46,7 +46,7 @@ async function tell(
   }
 }
 
-/** Unrequested emails to a workspace's owner. */
+/** An email that the workspace's owner has not requested. */
 type Text = Omit<Mail, 'to'>
 
 const SIGNATURE = '\n\n--\nSluice\n'

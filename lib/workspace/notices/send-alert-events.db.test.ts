@@ -31,8 +31,8 @@ describeWithDatabase('alert events', (database) => {
       parseInput(outputInput, { url: 'http://127.0.0.1:1/hook', events: kinds, ...fields }),
     )
   /**
-   * The events that the sweep writes now, each validated against its schema, with the outputs that get it.
-   * Two nodes sweep at the same time.
+   * Runs the sweep on two nodes at once. Returns the new events, each validated against its schema, with the outputs
+   * that receive it.
    */
   async function sent() {
     const before = new Set((await written()).map(({ id }) => id))
@@ -73,7 +73,7 @@ describeWithDatabase('alert events', (database) => {
   }
   const ago = (ms: number) => new Date(runtime.clock.now() - ms)
 
-  it('report once to its Pipes and the workspace that a Data Store fails, and once that it has recovered', async () => {
+  it('report a failing Data Store once, and its recovery once, to its Pipes and the workspace', async () => {
     const kinds: Kind[] = ['data_store.failing', 'data_store.recovered']
     const ofAll = await add(kinds)
     const ofPipe = await add(kinds, {}, { pipeId: mine.pipe.id })
@@ -101,7 +101,7 @@ describeWithDatabase('alert events', (database) => {
     expect(await sent()).toMatchObject([{ kind: 'data_store.failing', data: { reason: 'NoSuchBucket' } }])
   })
 
-  it('report once to the others that an output was turned off, but not that it is on again', async () => {
+  it('report a turned-off output once to the other outputs, but not that it is on again', async () => {
     const kinds: Kind[] = ['output.turned_off']
     const first = await add(kinds, { name: 'First' }, { pipeId: mine.pipe.id })
     const further = await add(kinds, { name: 'Further' }, { pipeId: mine.pipe.id })
@@ -134,7 +134,7 @@ describeWithDatabase('alert events', (database) => {
     expect(both).toHaveLength(2)
   })
 
-  it('report each quota threshold once, and mark it as missed by an output that is off', async () => {
+  it('report each quota threshold once, and mark it as missed for an output that is off', async () => {
     const on = await add(['usage.threshold'])
     await use(799)
     expect(await sent()).toEqual([])
@@ -160,7 +160,7 @@ describeWithDatabase('alert events', (database) => {
     expect(await sent()).toEqual([])
   })
 
-  it('report alerts raised by a node of the previous version, and nothing that is not an event', async () => {
+  it('report alerts raised by a node running the previous version, except those without an event', async () => {
     await add(['data_store.failing', 'data_store.recovered', 'output.turned_off', 'usage.threshold'])
     const raised = { workspaceId: mine.workspaceId, subject: 'x', detail: null, raisedAt: ago(0) }
     const old = (kind: 'bucket_rejects' | 'token_unused', subjectId: string) =>

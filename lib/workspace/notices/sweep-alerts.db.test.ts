@@ -65,7 +65,7 @@ describeWithDatabase('alerts', (database) => {
     expect(await told()).toEqual([])
   })
 
-  it('report a bucket that rejects uploads for a minute, and when it accepts uploads again', async () => {
+  it('report a bucket that has rejected uploads for a minute, and its recovery', async () => {
     await setStore({ rejectingSince: ago(minutes(0.5)), rejection: 'AccessDenied' })
     expect(await told()).toEqual([])
     runtime.clock.advance(minutes(1))
@@ -80,7 +80,7 @@ describeWithDatabase('alerts', (database) => {
     expect(await listAlerts(runtime, mine.actor)).toHaveLength(2)
   })
 
-  it('report an output that fails for an hour, then that it is turned off, and the end of both', async () => {
+  it('report an output that has failed for an hour, then that it was turned off, then that it is on again', async () => {
     const output = { enabled: true, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
     await saveOutput(runtime, mine.actor, mine.pipe.id, output)
     await setOutput({ failingSince: ago(minutes(59)) })
@@ -100,7 +100,7 @@ describeWithDatabase('alerts', (database) => {
     expect(await told()).toEqual([])
   })
 
-  it('report a token that is unused for 90 days, and when it is used again', async () => {
+  it('report a token that has not been used for 90 days, and that it is in use again', async () => {
     await setSender({ lastUsedAt: ago(days(90) + 1) })
     expect(await told()).toEqual(['The token of the Sender “Backend” has not been used for 90 days'])
     await setSender({ lastUsedAt: ago(0) })

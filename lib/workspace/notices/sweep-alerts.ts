@@ -23,17 +23,17 @@ type ChangedAlert = Alert & { workspaceId: string; muted: boolean }
 /** A rejected upload followed by a successful one does not raise an alert. */
 const REJECTING_MS = minutes(1)
 const FAILING_MS = hours(1)
-/** People are waiting for its response. */
+/** Shorter, since people are waiting for the response of a decision hook. */
 const UNANSWERED_MS = minutes(5)
-/** Most are copied by the first attempts. */
+/** Long enough for the first attempts, which copy most objects. */
 const MISSING_MS = hours(1)
 const UNUSED_MS = days(90)
 const BATCH = 200
 
 /**
- * Raises an alert for each new problem, and clears resolved ones. The rows in `alerts` record what was sent, and
- * emails are queued in the transaction that writes them: each is sent once, whichever node is first. The same applies
- * to the events for outputs that want them.
+ * Raises an alert for each new problem, and clears the alerts whose problem is resolved. The rows in `alerts` record
+ * what was sent, and emails are queued in the transaction that writes these rows: each is sent once, no matter which
+ * node runs first. The same applies to the events for outputs that subscribe to them.
  */
 export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   return runtime.db.transaction(async (tx) => {
@@ -46,7 +46,7 @@ export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   })
 }
 
-/** An output that is turned off no longer fails, but that does not resolve its alert. */
+/** Turning off a failing output clears its alert, but is not reported as a recovery. */
 function isReplaced({ kind, subjectId }: ChangedAlert, raised: ChangedAlert[]): boolean {
   return (
     kind === 'output_failing' &&
@@ -106,7 +106,7 @@ async function raise(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   return raised.filter(({ kind, workspaceId }) => kind !== 'quota_80' || !full.has(workspaceId))
 }
 
-/** The quota of a past month needs no all-clear: nobody waits for it. */
+/** A past month's quota gets no all-clear, since nobody is waiting for it. */
 async function clear(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
   const cleared = await rows<ChangedAlert>(
@@ -144,21 +144,24 @@ type Due = {
   raisedAt: string | Date
   sent: 'nothing' | 'raised'
 }
-/** The outcome of an alert, for its event. None if its subject is gone. */
+/** The event for an alert. There is none if the subject of the alert is gone. */
 type Told = {
   kind: EventKind
   pipeId: string | null
   data: EventData<EventKind>
   outputs: EventOutput[]
-  /** The outputs that miss it if they are off: Pipe outputs do not miss events that concern more than their Pipe. */
+  /**
+   * The outputs that record it as missed if they are off. Pipe outputs do not miss events that concern more than their
+   * Pipe.
+   */
   missing: EventOutput[]
 }
 
 const SENT_AT_ONCE = 200
 
 /**
- * Sends alerts as events to the outputs that want them. Each row records what was sent, so an alert that a node of
- * the previous version has raised or cleared is also reported.
+ * Sends alerts as events to the outputs that subscribe to them. Each row records what was sent, so alerts that a node
+ * running the previous version has raised or cleared are also reported.
  */
 export async function sendAlertEvents(tx: Db, needs: EventRuntime): Promise<void> {
   const due = await rows<Due>(
@@ -256,7 +259,7 @@ const tellOfOutput: Tell = async (tx, _, { workspaceId, subjectId, sent }) => {
   return { kind: 'output.turned_off', pipeId, data, outputs, missing: outputs }
 }
 
-/** The other alerts have no events: none were requested. */
+/** The other alerts have no events, since nobody has requested them. */
 const TELL: Partial<Record<AlertKind, Tell>> = {
   quota_80: tellOfUsage(80),
   quota_100: tellOfUsage(100),

@@ -7,12 +7,12 @@ import { findPipe } from './read-pipes.ts'
 
 export const deletedPipeAnswer = z.strictObject({ canceledUploads: z.int() })
 
-/** Its uploads in progress are canceled; transferred files stay, in Sluice and in the bucket. */
+/** Cancels its uploads in progress. Transferred files stay, both in Sluice and in the bucket. */
 export async function deletePipe(
   { db, clock }: CoreRuntime,
   actor: Actor,
   id: string,
-  /** Passed in, since uploads are in a layer above Pipes. */
+  /** Passed in because uploads are in a layer above Pipes. */
   cancelUploads: (pipeId: string) => Promise<number>,
 ): Promise<z.output<typeof deletedPipeAnswer>> {
   await db.transaction(async (tx) => {
@@ -25,7 +25,7 @@ export async function deletePipe(
   return { canceledUploads: await cancelUploads(id) }
 }
 
-/** Shows beforehand what deleting would cancel. */
+/** Counts the uploads that deleting the Pipe would cancel. */
 export async function previewPipeDeletion(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,

@@ -57,8 +57,9 @@ export async function readDestinations(
 }
 
 /**
- * Sets the destinations of a Pipe whose row the caller has locked or just created. Their Data Stores exist, belong to
- * the actor, and cannot be deleted until this commits. Uploads in progress keep their destinations.
+ * Sets the destinations of a Pipe whose row the caller has locked or just created. Checks that their Data Stores exist
+ * and belong to the actor, and locks them so that they cannot be deleted before this commits. Uploads in progress keep
+ * their destinations.
  */
 export async function saveDestinations(
   tx: Db,

@@ -81,7 +81,7 @@ describe('renderObjectKey', () => {
     ['{filename}.{file_id}.{filename}/{filename}', 'in'],
     [`${'ü'.repeat(20)}{file_id}-{filename}`, ''],
     ['{yyyy}/{filename}{filename}{filename}/{file_id}', 'in/'],
-  ])('has no segment from %s that is too long for a file name', (template, prefix) => {
+  ])('keeps each segment of %s short enough for a file name', (template, prefix) => {
     const key = renderObjectKey(template, { ...parts, prefix, filename: `${'ü'.repeat(200)}.mp4` })!
     const longest = Math.max(...key.split('/').map((segment) => Buffer.byteLength(segment)))
     expect(longest).toBeLessThanOrEqual(255)
@@ -136,7 +136,7 @@ describe('renderObjectKey', () => {
   })
 })
 
-it('leaves no name of a single dot when shortening', () => {
+it('never shortens a name to a single dot', () => {
   const template = `{file_id}/${'a'.repeat(440)}/{filename}`
   const filename = `.${' '.repeat(200)}x`
   expect(renderObjectKey(template, { ...parts, ...LONGEST, filename })).toMatch(/\/file$/)
@@ -153,7 +153,7 @@ it.each([
   ['./', '', '_/'],
   ['', 'a/.', 'a/.'],
   ['a.', '.b/', 'a.b/'],
-])('builds no parent path from the prefixes %j and %j', (prefix, keyPrefix, start) => {
+])('never builds a parent path from the prefixes %j and %j', (prefix, keyPrefix, start) => {
   const key = renderObjectKey('{file_id}/{filename}', { ...parts, prefix, keyPrefix })!
   expect(key).toBe(`${start}${parts.fileId}/${key.split('/').at(-1)}`)
 })
@@ -200,21 +200,21 @@ describe("a file's folder", () => {
     ['{path}/{file_id}', undefined],
     ['in/{path}/{file_id}-{filename}', undefined],
     ['{file_id}/{path}/{filename}', undefined],
-    ['{file_id}/{path}', 'must have {path} between / and /'],
-    ['a{path}/{file_id}', 'must have {path} between / and /'],
-    ['{path}{file_id}', 'must have {path} between / and /'],
+    ['{file_id}/{path}', 'must have a / after {path}'],
+    ['a{path}/{file_id}', 'must have a / after {path}'],
+    ['{path}{file_id}', 'must have a / after {path}'],
     ['{path}/{path}/{file_id}', undefined],
-  ])('appears in %s: %s', (template, fault) => {
+  ])('is checked for its position in %s', (template, fault) => {
     if (fault) expect(keyTemplateFault(template)).toContain(fault)
     else expect(keyTemplateFault(template)).toBeUndefined()
   })
 
-  it('is omitted with its / if there is none', () => {
+  it('is omitted together with its / if the file has none', () => {
     expect(renderObjectKey('{path}/{file_id}', parts)).toBe(parts.fileId)
     expect(renderObjectKey('in/{path}/{file_id}', { ...parts, folder: 'a/b' })).toBe(`in/a/b/${parts.fileId}`)
   })
 
-  it('never leads out of the prefix, whatever a client sends', () => {
+  it('never leads outside the prefix, whatever a client sends', () => {
     const hostile = fc.constantFrom(
       '..',
       '.',
@@ -238,7 +238,7 @@ describe("a file's folder", () => {
     fc.assert(
       fc.property(path, templates, (relativePath, template) => {
         const key = renderObjectKey(template, { ...parts, folder: folderOf(relativePath), prefix: 'tenant/' })
-        // Refused: it is too long.
+        // Refused because the folder is too long.
         if (key === undefined) return
         expect(key.startsWith('tenant/')).toBe(true)
         expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)

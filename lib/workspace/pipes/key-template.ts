@@ -15,12 +15,12 @@ import {
 const MAX_KEY_BYTES = 1024
 /** If objects are stored as files, as in MinIO, a segment is a file name. */
 const MAX_SEGMENT_BYTES = 255
-/** A key may have two prefixes. Everything after them fits if it stays within the rest. */
+/** A key may have two prefixes of this size; the rest of the key gets the remaining bytes. */
 const MAX_PREFIX_BYTES = 256
-/** The text after a prefix's last / starts the next segment. */
+/** Limits the text after a prefix's last /, which starts the next segment. */
 const MAX_OPEN_BYTES = 48
 
-/** The prefix that a Data Store puts before each key, followed by a token's. */
+/** A prefix for object keys. Keys start with the Data Store's, followed by the token's. */
 export const keyPrefixField = z
   .string()
   .superRefine((text, context) => {
@@ -48,17 +48,20 @@ function lengthFault(prefix: string): string | undefined {
 export const DEFAULT_KEY_TEMPLATE = '{file_id}/{filename}'
 
 const MAX_TEMPLATE_BYTES = MAX_KEY_BYTES - 2 * MAX_PREFIX_BYTES
-/** Before its first /. */
+/** The limit before the first / of a template. */
 const MAX_FIRST_BYTES = MAX_SEGMENT_BYTES - 2 * MAX_OPEN_BYTES
 const SHORTEST_FILENAME_BYTES = 24
 
-/** A filename is shortened to the remaining space, and a file whose folder does not fit is refused. */
+/**
+ * Assumes a short filename and no folder: filenames are shortened to the remaining space, and files whose folder does
+ * not fit are refused.
+ */
 const longest = (pieces: Piece[]) => longestOf(pieces, { filename: SHORTEST_FILENAME_BYTES, path: 0 })
 
-/** A file may have no folder; the following / is then dropped, too. */
+/** If a file has no folder, the following / is also dropped. */
 const FOLDER = '{path}/'
 
-/** What is wrong with a template, as text that follows its name; undefined if it is valid. */
+/** Describes what is wrong with a template, worded to follow its name. Undefined if it is valid. */
 export function keyTemplateFault(template: string): string | undefined {
   const pieces = parse(template)
   const fault = fieldFault(pieces)
@@ -66,7 +69,7 @@ export function keyTemplateFault(template: string): string | undefined {
   if (!pieces.some((piece) => 'field' in piece && piece.field === 'file_id'))
     return 'must contain {file_id}, so that no file overwrites another'
   if (!template.split(FOLDER).every(isAroundFolder))
-    return 'must have {path} between / and /, or at the start'
+    return 'must have a / after {path}, and a / or nothing before it'
   const literal = pieces.map((piece) => ('text' in piece ? piece.text : 'x')).join('')
   if (/[\p{Cc}\\]|\p{Cs}/u.test(literal)) return 'must not contain control characters or \\'
   if (literal.startsWith('/')) return 'must not start with /'
@@ -95,15 +98,15 @@ function isAroundFolder(text: string, n: number, all: string[]): boolean {
 export const hasFolder = (template: string): boolean => template.includes(FOLDER)
 
 export type KeyParts = FileFacts & {
-  /** The Data Store's. */
+  /** The Data Store's prefix. */
   prefix: string
-  /** The token's. */
+  /** The token's prefix. */
   keyPrefix: string
 }
 
 /**
- * The object's key, at most 1,024 bytes, and 255 between slashes: the filename is shortened first. Undefined if the
- * folder is too long for that.
+ * The object's key, with at most 1,024 bytes in total and 255 between slashes: the filename is shortened to fit.
+ * Undefined if the folder is too long for that.
  */
 export function renderObjectKey(template: string, parts: KeyParts): string | undefined {
   const pieces = parse(parts.folder === '' ? template.replaceAll(FOLDER, '') : template)
@@ -120,10 +123,10 @@ function fits(key: string): boolean {
   return Buffer.byteLength(key) <= MAX_KEY_BYTES && Math.max(...segments) <= MAX_SEGMENT_BYTES
 }
 
-/** Never part of a key, since it is a control character. */
+/** Never occurs in a key, since it is a control character. */
 const FILENAME_MARK = '\u0000'
 
-/** For each occurrence. */
+/** The bytes available for each occurrence of the filename. */
 function roomForFilename(key: string): number {
   const within = (text: string, maxBytes: number) => {
     const count = text.split(FILENAME_MARK).length - 1
@@ -133,7 +136,7 @@ function roomForFilename(key: string): number {
   return Math.min(within(key, MAX_KEY_BYTES), ...rooms)
 }
 
-/** Each part may end or start with a dot, and dots meet where two parts do: `a/.` and `./b` would make `a/../b`. */
+/** Parts may start or end with a dot, so joining `a/.` and `./b` would produce `a/../b`. */
 function withoutDotSegments(key: string): string {
   return key.replace(/\.{2,}/g, '.').replace(/(?<=^|\/)\.(?=\/)/g, '_')
 }

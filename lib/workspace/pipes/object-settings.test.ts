@@ -28,7 +28,7 @@ describe('object settings', () => {
   })
 
   it.each([
-    [{}, 'body: must set something, or be null'],
+    [{}, 'body: must contain at least one setting, or be null'],
     [{ metadata: {} }, 'metadata: must have an entry, or be left out'],
     [{ metadata: { 'X Y': 'a' } }, 'metadata.X Y: must have a name of lower-case letters, digits'],
     [{ metadata: { a: '{nope}' } }, 'metadata.a: has an unknown field {nope}'],
@@ -51,13 +51,13 @@ describe('object settings', () => {
       'tags: must have at most 10',
     ],
     [{ encryption: { type: 'AES256' } }, 'encryption.type:'],
-    [{ tokensMaySet: ['acl'] }, 'tokensMaySet.0: must be among'],
+    [{ tokensMaySet: ['acl'] }, 'tokensMaySet.0: must be one of'],
     [{ acl: 'public-read' }, 'acl: is not a known field'],
   ])('refuses %j', (given, fault) => {
     expect(faultsOf(given).join('\n')).toContain(fault)
   })
 
-  it('of a token have half of the space, and cannot allow others', () => {
+  it('of a token have half of the space, and cannot include tokensMaySet', () => {
     expect(faultsOf({ metadata: { a: 'x'.repeat(1024) } }, tokenObjectField)).toHaveLength(1)
     expect(faultsOf({ tokensMaySet: ['tags'] }, tokenObjectField)).not.toEqual([])
   })
@@ -71,7 +71,7 @@ describe('object settings', () => {
     at: new Date('2026-11-21'),
   }
 
-  it('of a file have their placeholders filled in, encoded for their position', () => {
+  it('of a file have their placeholders filled in, encoded for where they are used', () => {
     const object = { metadata: { n: '{filename}' }, tags: { n: '{filename} {dd}' } }
     expect(objectOf(object, null, facts)).toEqual({
       metadata: { n: '._a&b.TXT' },
@@ -92,7 +92,7 @@ describe('object settings', () => {
     expect(contentDisposition).toBe(header)
   })
 
-  it('of a token apply only while the Pipe lets it set them', () => {
+  it('of a token apply only if the Pipe lets tokens set them', () => {
     const token = { cacheControl: 'no-store' }
     expect(objectOf(null, token, facts)).toBeNull()
     expect(objectOf({ tokensMaySet: ['tags'] }, token, facts)).toBeNull()

@@ -17,13 +17,13 @@ import {
 } from './placeholders.ts'
 
 /**
- * The headers that S3 stores with an object. A Pipe sets them, and a token may if the Pipe allows it. The uploading
- * client sets none.
+ * The headers that S3 stores with an object. A Pipe sets them, and so can a token if the Pipe allows it. The uploading
+ * client cannot set any.
  */
 
 export { type FileObject, OBJECT_SETTINGS, type ObjectStorage } from '#drizzle/schema/index.ts'
 
-/** S3 allows 2 KB of metadata and ten tags. If tokens may also set them, each of the two gets half. */
+/** S3 allows 2 KB of metadata and ten tags. If tokens may also set them, the Pipe and the token each get half. */
 const MAX_METADATA_BYTES = 2048
 const MAX_TAGS = 10
 const MAX_TAG_CHARACTERS = 256
@@ -40,12 +40,12 @@ function templateFault(template: string): string | undefined {
   return fieldFault(parse(template))
 }
 
-/** Part of a header's name: RFC 9110, 5.6.2, in lower case, as S3 returns it. */
+/** Part of a header name (RFC 9110, 5.6.2), in lower case, as S3 returns it. */
 const metadataName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_.-]{0,99}$/, 'must have a name of lower-case letters, digits, _ . or -')
 
-/** AWS: letters, spaces and numbers of any language, and some symbols. */
+/** AWS allows letters, spaces and digits from any language, and some symbols. */
 const TAG_CHARACTERS = String.raw`\p{L}\p{N}\p{Zs}_.:/=+@-`
 const NOT_IN_TAGS = new RegExp(`[^${TAG_CHARACTERS}]`, 'gu')
 const tagName = z
@@ -83,7 +83,7 @@ const fields = {
 
 const settings = z.strictObject(fields).partial()
 
-/** Validates the metadata and tags, which the Pipe and tokens may share. */
+/** Checks that metadata and tags fit into the space that the Pipe and its tokens may share. */
 function assertFits(
   { metadata = {}, tags = {} }: ObjectSettings,
   share: Share,
@@ -116,22 +116,22 @@ export const pipeObjectField = z
   .strictObject({
     ...settings.shape,
     tokensMaySet: z
-      .array(z.enum(OBJECT_SETTINGS, `must be among ${OBJECT_SETTINGS.join(', ')}`))
+      .array(z.enum(OBJECT_SETTINGS, `must be one of ${OBJECT_SETTINGS.join(', ')}`))
       .min(1, 'must have an entry, or be left out')
       .refine((all) => new Set(all).size === all.length, 'must not contain an entry twice')
       .optional(),
   })
-  .refine(isNotEmpty, 'must set something, or be null')
+  .refine(isNotEmpty, 'must contain at least one setting, or be null')
   .superRefine((object, context) => {
     const shares = (name: keyof ObjectSettings) => object.tokensMaySet?.includes(name) ?? false
     assertFits(object, { metadata: shares('metadata'), tags: shares('tags') }, context)
   })
 
 export const tokenObjectField = settings
-  .refine(isNotEmpty, 'must set something, or be left out')
+  .refine(isNotEmpty, 'must contain at least one setting, or be left out')
   .superRefine((object, context) => assertFits(object, { metadata: true, tags: true }, context))
 
-/** As returned: only the options that were set. */
+/** The settings as returned: only those that were set. */
 export const fileObjectAnswer = z.strictObject({
   ...settings.shape,
   metadata: z.record(z.string(), z.string()).optional(),
@@ -170,7 +170,7 @@ function mapValues(
   pairs: Record<string, string>,
   map: (value: string) => string,
 ): Record<string, string> | undefined {
-  // A file without a folder has no {path}.
+  // Empty values are left out, such as {path} for a file without a folder.
   const mapped = Object.entries(pairs)
     .map(([name, value]) => [name, map(value)])
     .filter(([, value]) => value !== '')

@@ -5,7 +5,7 @@ import { destinationsField, type PipeDestination } from './destinations.ts'
 import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
 import { pipeObjectField } from './object-settings.ts'
 
-/** A media type, or all of one kind: `image/png`, `image/*` (RFC 9110, 8.3.1). */
+/** A media type or a range of media types, such as `image/png` or `image/*` (RFC 9110, 8.3.1). */
 export const mediaRangeField = z
   .string()
   .trim()
@@ -43,9 +43,11 @@ const fields = {
     .int('must be a whole number')
     .min(3600, 'must be at least 3600 (an hour)')
     .max(2_592_000, 'must be at most 2592000 (30 days)'),
-  /** Every new token must name the uploader, so that nobody else's token continues or cancels their uploads. */
+  /**
+   * Whether every new token must name the uploader, so that nobody else's token can continue or cancel their uploads.
+   */
   requireSubject: z.boolean(),
-  /** A file's first bytes must match its declared type, or nothing of it reaches a bucket. */
+  /** Whether a file's first bytes must match its declared type. If they do not, none of its bytes reach a bucket. */
   verifyContent: z.boolean(),
   /**
    * The headers and tags stored with each object. Metadata and tag values may contain the fields of a key template.
@@ -53,7 +55,7 @@ const fields = {
   object: pipeObjectField.nullable(),
 }
 
-/** Where its files go: a list, or a single Data Store, which is then required. */
+/** The Pipe's destinations: either a list, or a single Data Store, which is then a required destination. */
 const where = {
   dataStoreId: z.uuid('must be the id of a Data Store').optional(),
   destinations: destinationsField.optional(),
@@ -65,7 +67,7 @@ type Where = { dataStoreId?: string | undefined; destinations?: PipeDestination[
  * `destinations`.
  */
 function assertOnePlace({ dataStoreId, destinations }: Where, context: z.RefinementCtx): void {
-  // An empty list has its own error.
+  // An empty list is reported by its own rule.
   if (!dataStoreId || !destinations?.[0] || destinations[0].dataStoreId === dataStoreId) return
   const message = 'must be the first of the destinations, or left out'
   context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
@@ -96,7 +98,7 @@ export const pipeInput = z
     context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
     return z.NEVER
   })
-  // No single field shows that one of the two is required.
+  // The schema does not show that one of the two is required, so it has an explicit example.
   .meta({
     example: {
       name: 'Video uploads',
@@ -121,7 +123,7 @@ export type PipeChanges = z.output<typeof pipeChanges>
 export const pipeAnswer = z.strictObject({
   id: z.string(),
   name: z.string(),
-  /** Its first destination. */
+  /** The first destination. */
   dataStoreId: z.uuid(),
   destinations: z.array(z.strictObject({ dataStoreId: z.uuid(), required: z.boolean() })),
   source: z.strictObject({ http: z.boolean(), url: z.boolean(), sftp: z.boolean() }),

@@ -36,7 +36,7 @@ it.each([
   [{ uploadExpirySeconds: 3599 }, 'uploadExpirySeconds'],
   [{ uploadExpirySeconds: 2_592_001 }, 'uploadExpirySeconds'],
   [{ colour: 'red' }, 'colour'],
-])('refuses %j, by name', (fields, field) => {
+])('rejects %j, naming the field', (fields, field) => {
   try {
     parseInput(pipeInput, { name: 'A', dataStoreId: ID, ...fields })
     expect.unreachable()
@@ -51,7 +51,7 @@ it.each([
   [[{ dataStoreId: ID, required: false }], 'at least one required destination'],
   [[{ dataStoreId: ID }, { dataStoreId: ID }], 'the same Data Store twice'],
   [Array.from({ length: 6 }, (_, n) => ({ dataStoreId: ID.replace(/0$/, String(n)) })), 'at most 5'],
-])('refuses the destinations %j', (destinations, words) => {
+])('rejects the destinations %j', (destinations, words) => {
   const judged = destinationsField.safeParse(destinations)
   expect(judged.error?.issues.map(({ message }) => message).join()).toContain(words)
 })
@@ -73,7 +73,7 @@ describeWithDatabase('Pipes', (database) => {
   const statusOf = async (id: string) =>
     (await database().db.select().from(files).where(eq(files.id, id)))[0]!.status
 
-  it('starts with its source off and the default template, at its own address', async () => {
+  it('start with their source off, the default template and their own upload address', async () => {
     const input = parseInput(pipeInput, { name: 'Plain', dataStoreId: mine.dataStore.id })
     const pipe = await createPipe(runtime, mine.actor, input)
     expect(pipe).toMatchObject({
@@ -85,7 +85,7 @@ describeWithDatabase('Pipes', (database) => {
     })
   })
 
-  it('changes only the given fields', async () => {
+  it('change only in the given fields', async () => {
     const given = { source: { http: false }, allowedOrigins: ['https://www.example.com/'], maxFileBytes: 5 }
     const changed = await updatePipe(runtime, mine.actor, mine.pipe.id, parseInput(pipeChanges, given))
     const source = { http: false, url: true, sftp: false }
@@ -95,7 +95,7 @@ describeWithDatabase('Pipes', (database) => {
     expect(await showPipe(runtime, mine.actor, mine.pipe.id)).toEqual(again)
   })
 
-  it("accepts no encryption other than its Data Store's key", async () => {
+  it("cannot replace their Data Store's encryption key", async () => {
     const { actor, dataStore, pipe } = mine
     const key = (keyId: string) => ({ type: 'SSE-KMS', keyId })
     const set = (encryption: object) =>
@@ -115,7 +115,7 @@ describeWithDatabase('Pipes', (database) => {
     await expect(createPipe(runtime, actor, parseInput(pipeInput, input))).rejects.toMatchObject(refused)
   })
 
-  it('has up to five destinations in order, each a different Data Store, one of them required', async () => {
+  it('have one to five destinations in order, each a different Data Store, at least one of them required', async () => {
     const { actor, pipe } = mine
     const input = parseInput(dataStoreInput, {
       name: 'Second',
@@ -178,7 +178,7 @@ describeWithDatabase('Pipes', (database) => {
     expect(seen).toHaveLength(6)
   })
 
-  it('says what deleting would cancel, cancels it, and keeps transferred files', async () => {
+  it('can show how many uploads deleting would cancel; deleting cancels them and keeps transferred files', async () => {
     const [a, b, busy, done] = [
       await add('uploading'),
       await add('uploading'),
@@ -202,7 +202,7 @@ describeWithDatabase('Pipes', (database) => {
     expect(log.map(({ action }) => action)).toEqual(['pipe.created', 'pipe.deleted'])
   })
 
-  it('later cancels uploads left by a crash', async () => {
+  it('have their uploads canceled later if the process crashes while deleting them', async () => {
     const id = await add('uploading')
     await database().db.update(pipes).set({ deletedAt: new Date() }).where(eq(pipes.id, mine.pipe.id))
     expect(await cancelUploadsOfDeletedPipes(runtime)).toBe(1)

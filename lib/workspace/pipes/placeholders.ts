@@ -8,7 +8,7 @@ export const MAX_FILENAME_BYTES = 255
 const MAX_SENDER_BYTES = 64
 export const MAX_FOLDER_BYTES = 512
 
-/** The maximum length of each. */
+/** The maximum length of each value, in bytes. */
 const MAX_BYTES: Record<Field, number> = {
   file_id: 36,
   filename: MAX_FILENAME_BYTES,
@@ -23,12 +23,12 @@ const MAX_BYTES: Record<Field, number> = {
 
 export type Piece = { text: string } | { field: string }
 
-/** What is known about a file when it is created. */
+/** A file's properties at its creation, which the values come from. */
 export type FileFacts = {
   fileId: string
   /** As sent by the client. */
   filename: string
-  /** Cleaned, by `folderOf`. Empty if there is none. */
+  /** As cleaned by `folderOf`. Empty if there is none. */
   folder: string
   sender: string
   pipeId: string
@@ -43,7 +43,7 @@ export function parse(template: string): Piece[] {
     .map((piece) => (/^\{[^{}]*\}$/.test(piece) ? { field: piece.slice(1, -1) } : { text: piece }))
 }
 
-/** What is wrong with a template's fields, as text that follows its name; undefined if all are known. */
+/** Describes what is wrong with a template's fields, worded to follow its name. Undefined if all are known. */
 export function fieldFault(pieces: readonly Piece[]): string | undefined {
   const unknown = pieces.find((piece) => 'field' in piece && !isField(piece.field))
   if (!unknown || !('field' in unknown)) {
@@ -57,7 +57,7 @@ function isField(name: string): name is Field {
   return (FIELDS as readonly string[]).includes(name)
 }
 
-/** In bytes, with every field at its maximum length. */
+/** The template's length in bytes, with every field at its maximum length. */
 export function longest(pieces: readonly Piece[], most: Partial<Record<Field, number>> = {}): number {
   const bytes = { ...MAX_BYTES, ...most }
   return pieces.reduce(
@@ -88,8 +88,7 @@ export function fillIn(pieces: readonly Piece[], values: Record<Field, string>):
 
 const MISSING = 'file'
 /**
- * Not allowed in a key: separators, control characters, halves of surrogate pairs, and characters that reorder text
- * on screen.
+ * Not allowed in a key: separators, control characters, lone surrogates, and characters that reorder text on screen.
  */
 const UNWANTED = /[/\\]|\p{Cc}|\p{Cs}|[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
 const EXTENSION = /\.([A-Za-z0-9]{1,16})$/
@@ -100,8 +99,8 @@ export function cleanFilename(sent: string): string {
 }
 
 /**
- * The folder of a path sent by a client: everything before the last segment, with each segment cleaned like a
- * filename. Empty segments and those made of dots are dropped, so that no path leads outside.
+ * The folder of a path sent by a client: everything before the last segment, with each segment cleaned like a filename.
+ * Empty segments and those made of dots are dropped, so that no path leads outside the prefix.
  */
 export function folderOf(relativePath: string | null): string {
   const segments = (relativePath ?? '').split(/[/\\]/).slice(0, -1)
@@ -112,12 +111,12 @@ export function folderOf(relativePath: string | null): string {
     .join('/')
 }
 
-/** Any other text as part of a key. */
+/** Cleans any other text for use in a key. */
 function cleanSegment(text: string, maxBytes: number, missing: string): string {
   return truncate(withoutUnwanted(text), maxBytes) || missing
 }
 
-/** In lower case and without its dot; `bin` if there is none. */
+/** The extension in lower case, without the dot; `bin` if there is none. */
 function extensionOf(filename: string): string {
   return filename.match(EXTENSION)?.[1]?.toLowerCase() ?? 'bin'
 }
@@ -138,7 +137,7 @@ function withoutUnwanted(text: string): string {
   return withoutLoneDot(cleaned)
 }
 
-/** A segment of one dot is not a name for programs that read a key as a path. */
+/** Programs that read a key as a path do not treat a single dot as a name. */
 function withoutLoneDot(text: string): string {
   return text === '.' ? '' : text
 }

@@ -72,7 +72,7 @@ export async function listPipes(
   )
 }
 
-/** What anyone may learn about a Pipe without a token, and its buckets, which determine it. */
+/** The properties of a Pipe that anyone can read without a token, and its buckets, which determine some of them. */
 export type PublicPipe = {
   allowedOrigins: string[]
   maxFileBytes: number | null

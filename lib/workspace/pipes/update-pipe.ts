@@ -39,7 +39,7 @@ export async function updatePipe(
 }
 
 /**
- * Tests a Pipe's object settings by checking each of its Data Stores. Returns a description of what the buckets
+ * Tests a Pipe's object settings by checking each of its Data Stores. Returns descriptions of the settings that buckets
  * refuse.
  */
 export async function tryObject(

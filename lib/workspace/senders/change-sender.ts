@@ -39,8 +39,8 @@ export const rotateSenderInput = z.strictObject({
 })
 
 /**
- * Creates a new token, which only this response contains. The old token works until the overlap ends, so that
- * backends can switch; an older one in its own overlap ends now.
+ * Creates a new token, which only this response contains. The old token works until the overlap ends, so that backends
+ * can switch; an even older token that is still in its overlap stops working now.
  */
 export async function rotateSender(
   { db, clock }: CoreRuntime,
@@ -76,7 +76,10 @@ export async function rotateSender(
   })
 }
 
-/** Immediate and permanent, along with every temporary token it issued. Revoking again changes nothing. */
+/**
+ * Revokes a Sender immediately and permanently, along with every temporary token it issued. Revoking it again changes
+ * nothing.
+ */
 export async function revokeSender(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
@@ -95,10 +98,12 @@ export async function revokeSender(
   return revoked
 }
 
-/** The maximum accepted by a Pipe. */
+/** The maximum length that a Pipe accepts. */
 const MAX_ORIGIN = 255
 
-/** A Sender's token reached the TUS endpoint, so it is in a browser: its dashboard page says so. */
+/**
+ * Records that a Sender's token reached the TUS endpoint, and so is in a browser. The Sender page then warns about it.
+ */
 export async function markExposed(
   db: Db,
   senderToken: string,

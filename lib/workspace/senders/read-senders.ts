@@ -61,7 +61,7 @@ export async function listSenders(
     .where(
       and(
         eq(senders.workspaceId, actor.workspaceId),
-        // Upload link Senders are neither backends nor part of a configuration.
+        // Senders that belong to upload links are neither backends nor part of a configuration.
         notExists(
           db.select({ id: uploadLinks.id }).from(uploadLinks).where(eq(uploadLinks.senderId, senders.id)),
         ),

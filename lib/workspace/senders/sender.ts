@@ -13,9 +13,9 @@ export const senderAnswer = z.strictObject({
   tokenLast4: z.string(),
   lastUsedAt: instantAnswer,
   requestCount: z.int(),
-  /** When the token from before the last rotation expires. */
+  /** When the previous token, from before the last rotation, expires. */
   previousTokenUntil: instantAnswer,
-  /** When its token reached the TUS endpoint, and so was in a browser, and on which page. */
+  /** When its token reached the TUS endpoint, and so was in a browser. `exposedOrigin` is the origin of the page. */
   exposedAt: instantAnswer,
   exposedOrigin: z.string().nullable(),
   revokedAt: instantAnswer,

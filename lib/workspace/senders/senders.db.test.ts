@@ -12,7 +12,7 @@ import { tokenInput } from '../tokens/token.ts'
 import { markExposed, revokeSender, rotateSender, rotateSenderInput } from './change-sender.ts'
 import { showSender } from './read-senders.ts'
 
-it.each([-1, 7.5, '1'])('an overlap of %j days is refused', (overlapDays) => {
+it.each([-1, 7.5, '1'])('rejects an overlap of %j days', (overlapDays) => {
   expect(() => parseInput(rotateSenderInput, { overlapDays })).toThrow(/overlapDays/)
 })
 
@@ -29,7 +29,7 @@ describeWithDatabase('Senders', (database) => {
       (error) => (isSluiceError(error) ? error.code : error),
     )
 
-  it("stores only its token's hash and last four characters", async () => {
+  it("store only their token's hash and last four characters", async () => {
     const [row] = await database().db.select().from(senders).where(eq(senders.id, mine.sender.id))
     expect(row).toMatchObject({
       tokenHash: hashSecret(mine.sender.token),
@@ -38,19 +38,19 @@ describeWithDatabase('Senders', (database) => {
     expect(JSON.stringify(row)).not.toContain(mine.sender.token.slice(3, -4))
   })
 
-  it('rotates immediately without an overlap', async () => {
+  it('replace their token immediately if rotated without an overlap', async () => {
     const { token } = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 0 })
     expect([await works(mine.sender.token), await works(token)]).toEqual(['token_revoked', true])
   })
 
-  it('ends an overlap when it rotates again', async () => {
+  it('end the overlap of an older token when rotated again', async () => {
     const second = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 7 })
     const third = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 7 })
     const all = [mine.sender.token, second.token, third.token]
     expect(await Promise.all(all.map(works))).toEqual(['token_invalid', true, true])
   })
 
-  it('shows when its token was seen in a browser, until it is rotated', async () => {
+  it('show when their token was seen in a browser, until it is rotated', async () => {
     const nowMs = runtime.clock.now()
     await markExposed(runtime.db, mine.sender.token, { origin: 'https://shop.example', nowMs })
     expect(await showSender(runtime, mine.actor, mine.sender.id)).toMatchObject({
@@ -61,7 +61,7 @@ describeWithDatabase('Senders', (database) => {
     expect(rotated).toMatchObject({ exposedAt: null, exposedOrigin: null })
   })
 
-  it('is revoked permanently, including its overlap', async () => {
+  it('are revoked permanently, including tokens still in their overlap', async () => {
     const next = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 7 })
     const revoked = await revokeSender(runtime, mine.actor, mine.sender.id)
     expect(revoked.revokedAt).not.toBeNull()

@@ -39,7 +39,7 @@ export async function listTokens(
   )
 }
 
-/** Immediate, even for uploads in progress. Revoking again changes nothing. */
+/** Revokes a token immediately, even for uploads in progress. Revoking it again changes nothing. */
 export async function revokeToken(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,

@@ -9,8 +9,8 @@ import type { IssuedToken, TokenInput } from './token.ts'
 
 /**
  * The token API: exchanges a Sender's `sk_` token for a short-lived `tmp_` one. It is called for every page view on
- * customers' sites, so it is one statement, including the rate limit. The limit is a token bucket in the Sender's
- * row, so all nodes share it: `where` only lets the update through while an entire token is left.
+ * customers' sites, so it is a single statement that includes the rate limit. The limit is a token bucket in the
+ * Sender's row, so all nodes share it: `where` only lets the update through if at least one token is left.
  */
 /** The default rate limit; the operator can set a different one for a workspace. */
 const RATE = { perSecond: 100, burst: 200 } as const
@@ -112,7 +112,7 @@ function notSettable({ object }: TokenInput): SQL {
     where not coalesce(p.object->'tokensMaySet' @> to_jsonb(name), false))`
 }
 
-/** From a row with the Pipe's id, the workspace and the Sender. */
+/** Inserts from a row with the Pipe's id, the workspace and the Sender. */
 const inserted = (row: NewRow, input: TokenInput): SQL =>
   sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
         allowed_types, key_prefix, metadata, object, batch, expires_at, created_at)
@@ -121,7 +121,10 @@ const inserted = (row: NewRow, input: TokenInput): SQL =>
         array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
         ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${input.object ? JSON.stringify(input.object) : null}::jsonb, ${input.batch ?? null}::text, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
 
-/** Inserts a token that a page already has, unless it exists: a standby promoted without the last commits lacks it. */
+/**
+ * Inserts a token that a page already has, unless it exists: a standby promoted without the last commits may be missing
+ * it.
+ */
 async function issueAgain(
   db: Db,
   row: NewRow & { senderId: string },
@@ -170,7 +173,7 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
     )
 }
 
-/** Identifies a mix-up, since the tokens look alike. */
+/** Names the kind of token that was sent instead, since all kinds look alike. */
 function notASenderToken(text: string): SluiceError {
   const kind = text.match(/^(tmp|ak)_/)?.[1]
   const given = kind === 'tmp' ? 'a temporary token' : kind === 'ak' ? 'an account key' : undefined
@@ -181,8 +184,8 @@ function notASenderToken(text: string): SluiceError {
 }
 
 /**
- * draft-ietf-httpapi-ratelimit-headers: r is the remaining number, t the time until there are more, q and w the quota
- * and its window.
+ * draft-ietf-httpapi-ratelimit-headers: r is the number of remaining requests, t the seconds until there are more, q
+ * the quota and w its window.
  */
 function rateLimited(available: number, perSecond: number): SluiceError {
   const seconds = Math.max(1, Math.ceil((1 - available) / perSecond))

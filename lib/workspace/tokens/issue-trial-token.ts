@@ -13,15 +13,15 @@ import { SOURCES, type Source } from './issue-token.ts'
 export type TrialToken = { id: string; token: string; expiresAt: string }
 
 const TRIAL_SECONDS = 900
-/** Files from Try it belong to a Sender like all others; if there is none yet, this one is created. */
+/** Like all files, those from Try it belong to a Sender; if there is none yet, this one is created. */
 export const TRIAL_SENDER = 'Try it'
 
 type Limits = { maxBytes?: number; maxFiles?: number; subject: string; source?: Source }
 
 /**
- * A temporary token for the dashboard's own uploader, on behalf of the oldest Sender, as if a backend had requested
- * it: a new token has to continue the same uploads, even if a Sender is created in the meantime. Its owner is signed
- * in, so no `sk_` is needed.
+ * A temporary token for the dashboard's own uploader, issued on behalf of the oldest Sender, as if a backend had
+ * requested it. It is always the oldest, so that a new token can continue the same uploads even if another Sender has
+ * been created since. The user is signed in, so no `sk_` token is needed.
  */
 export async function issueTrialToken(
   { db, clock }: CoreRuntime,
@@ -41,7 +41,7 @@ export async function issueTrialToken(
     .where(and(eq(senders.workspaceId, actor.workspaceId), isNull(senders.revokedAt)))
     .orderBy(senders.id)
     .limit(1)
-  // Its token is never disclosed, so that it can do nothing else.
+  // The new Sender's token is never disclosed, so it cannot be used for anything else.
   const sender = oldest ?? (await createSender({ db, clock }, actor, { name: TRIAL_SENDER }))
   const token = newSecret('tmp_')
   const now = clock.now()

@@ -3,17 +3,20 @@ import { isSluiceError, type SluiceError } from '../../platform/kernel/errors.ts
 import { isSpent, limitReached, takeFromLimit } from '../../platform/rate-limits.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 
-/** An upload whose first bytes are refused does not count toward its token's files, so these have their own limit. */
+/**
+ * An upload whose first bytes are refused does not count toward its token's files, so such uploads have their own
+ * limit.
+ */
 const PER_TOKEN = { burst: 30, refillMs: 10_000 }
 
 export async function countRefusedCreation(runtime: CoreRuntime, tokenId: string): Promise<void> {
   await takeFromLimit(runtime, keyOf(tokenId), PER_TOKEN).catch((error) => {
-    // Others were refused at the same time; the next creation gets the error.
+    // Others, refused at the same time, have reached the limit; the next creation gets the error.
     if (!isSluiceError(error)) throw error
   })
 }
 
-/** For the token `t`. */
+/** SQL condition for the token `t`. */
 export function hasTooManyRefused(nowMs: number): SQL {
   return isSpent(sql`${keyOf('')} || t.id`, PER_TOKEN, nowMs)
 }

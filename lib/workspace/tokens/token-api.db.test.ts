@@ -212,7 +212,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
   )
 
   describe('429 rate_limited', () => {
-    it('admits 200 at once, and 100 more each second, across all nodes', async () => {
+    it('allows 200 at once, and 100 more each second, across all nodes', async () => {
       const sender = await createSender(runtime, mine.actor, { name: 'Busy' })
       const burst = async (n: number) => {
         const answers = await Promise.all(Array.from({ length: n }, () => ask({ token: sender.token })))
@@ -228,7 +228,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     })
   })
 
-  it('503 unavailable: the database is down', async () => {
+  it('503 unavailable: if the database is down', async () => {
     const execute = () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }))
     const away = { ...runtime, db: { _: { session: { prepareQuery: () => ({ execute }) } } } }
     const request = new Request(ADDRESS, {
@@ -242,14 +242,14 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     expect(await response.json()).toMatchObject({ code: 'unavailable' })
   })
 
-  it('is one round trip to the database', async () => {
+  it('takes one round trip to the database', async () => {
     let trips = 0
     const { session } = runtime.db._
     const prepareQuery: typeof session.prepareQuery = (...query) => {
       trips++
       return session.prepareQuery(...query)
     }
-    // It has no other access to the database.
+    // The request has no other access to the database.
     const counting = { _: { session: { prepareQuery } } } as never
     const request = new Request(ADDRESS, {
       method: 'POST',

@@ -51,7 +51,7 @@ export const tokenInput = z.strictObject({
   metadata: metadataField.default({}),
   /** Replaces the Pipe's settings, or adds to its metadata and tags, if its `tokensMaySet` allows that. */
   object: tokenObjectField.optional(),
-  /** The name of its files' batch, whatever the client says. */
+  /** The name of its files' batch, which overrides any that the client sends. */
   batch: batchField.optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>
@@ -64,7 +64,7 @@ export const issuedTokenAnswer = z.strictObject({
 })
 export type IssuedToken = z.output<typeof issuedTokenAnswer>
 
-/** How the dashboard and the management API show a token, without its text. */
+/** A token as the dashboard and the management API show it, without the secret. */
 export const tokenAnswer = z.strictObject({
   id: z.uuid(),
   pipeId: z.string(),

@@ -2,18 +2,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 
-/** The calendar month (UTC) that bytes arriving now count for. */
+/** The calendar month (UTC) that bytes arriving now count toward. */
 export function monthOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 7)
 }
 
 /**
- * The steps of a ledger statement that count the bytes files have gained since they were last counted. `moved` is a
+ * CTEs for a ledger statement that count the bytes that files have gained since they were last counted. `moved` is a
  * CTE of files with `workspace_id`, `pipe_id`, `reserved_month`, and the changes as `counted_delta` and
- * `reserved_delta`. All files in a workspace update the row of its month, so this happens once per request instead of
- * once per part. One upsert covers both months, since a statement can only update a row once. Months and then days,
- * in order, so that no two statements wait for each other: the days read the months, since PostgreSQL would otherwise
- * run the last step first.
+ * `reserved_delta`. All files in a workspace update the same row for the month, so this happens once per request
+ * instead of once per part. One upsert covers both months, since a statement can only update a row once. To prevent
+ * deadlocks, rows are updated in order, months before days: the CTE for the days reads from the one for the months,
+ * since PostgreSQL would otherwise run the last CTE first.
  */
 export function countBytes(moved: SQL, nowMs: number): SQL {
   const month = monthOf(nowMs)
@@ -50,7 +50,7 @@ export function counting(was: SQL, offsetBytes: SQL, nowMs: number): SQL {
     reserved_month = case when ${was}.reserved_bytes = 0 then ${monthOf(nowMs)} else f.reserved_month end`
 }
 
-/** The columns that such an update returns for `countBytes`. */
+/** The columns that an update with `counting` returns for `countBytes`. */
 export function deltas(was: SQL): SQL {
   return sql`f.workspace_id, f.pipe_id, f.reserved_month, f.counted_bytes - ${was}.counted_bytes as counted_delta,
     f.reserved_bytes - ${was}.reserved_bytes as reserved_delta`
@@ -59,9 +59,9 @@ export function deltas(was: SQL): SQL {
 const BATCH = sql.raw('500')
 
 /**
- * Counts the durable bytes of requests whose process died before it had counted them. PostgreSQL cannot know how few
- * there are: with their index's order, and a batch size known at planning time, it uses that index instead of reading
- * ten million files.
+ * Counts the durable bytes of requests whose process died before it had counted them. PostgreSQL cannot estimate how
+ * few there are. The order of their index and a batch size known at planning time make it use that index instead of
+ * reading ten million files.
  */
 export async function countUncountedBytes({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()

@@ -31,7 +31,7 @@ describe('the median of counted durations', () => {
     expect(Math.abs(medianOf(countsOf(times))! - 1200)).toBeLessThan(1200 / 5)
   })
 
-  it('counts durations below the smallest step or above a month', () => {
+  it('includes durations below the smallest step or above a month', () => {
     expect(stepOf(0)).toBe(0)
     expect(stepOf(1e12)).toBe(STEPS - 1)
   })

@@ -33,7 +33,7 @@ const countsOf = (db: Db, { workspaceId }: TestWorkspace) =>
     .orderBy(asc(counts.span), asc(counts.at))
 
 describeWithDatabase('the counts', (database) => {
-  it('keeps the first delivered webhook on the checklist after counts and deliveries are deleted', async () => {
+  it('keep the first delivered webhook on the checklist after counts and deliveries are deleted', async () => {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
     await runtime.db
@@ -49,7 +49,7 @@ describeWithDatabase('the counts', (database) => {
     expect(await readChecklist(runtime, other.actor)).toMatchObject({ webhookDelivered: false })
   })
 
-  it('is counted by hour and by day, for each Pipe and for all', async () => {
+  it('are kept by hour and by day, for each Pipe and for all Pipes', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     await runtime.db
@@ -88,7 +88,7 @@ describeWithDatabase('the counts', (database) => {
     expect(await runtime.db.select().from(tallies)).toEqual([])
   })
 
-  it('is counted once by simultaneous nodes, and adds up', async () => {
+  it('include each tally once if several nodes count at the same time', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     for (let round = 1; round <= 2; round++) {
@@ -100,7 +100,7 @@ describeWithDatabase('the counts', (database) => {
     }
   })
 
-  it('stays recorded if counting fails', async () => {
+  it('lose no tallies if counting fails', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     await runtime.db.insert(tallies).values(tallyOf(mine))
@@ -111,14 +111,14 @@ describeWithDatabase('the counts', (database) => {
     expect(await countsOf(runtime.db, mine)).toHaveLength(6)
   })
 
-  it('is deleted with its workspace', async () => {
+  it('are deleted with their workspace', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     await runtime.db.insert(tallies).values([tallyOf(mine), { ...tallyOf(mine), workspaceId: uuidv7(1) }])
     expect(await foldTallies(runtime)).toBe(2)
   })
 
-  it('covers ended files, but not partial uploads', async () => {
+  it('include files that have ended, but not partial uploads', async () => {
     const runtime = testRuntime(database())
     const output = await addOutput(runtime.db, 'https://hooks.example.com/a')
     const whole = await addFile(runtime.db, output)
@@ -130,7 +130,7 @@ describeWithDatabase('the counts', (database) => {
     await foldTallies(runtime)
   })
 
-  it('is kept for nine days by the hour, and for 400 by the day', async () => {
+  it('are kept for 9 days by hour, and for 400 days by day', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     const ago = (days: number) => new Date(runtime.clock.now() - days * 86_400_000)

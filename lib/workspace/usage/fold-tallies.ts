@@ -7,7 +7,7 @@ const BATCH = 5000
 const BATCHES = 20
 
 /**
- * Charts use hours for a day, quarters of a day for a week, and days for longer periods, each next to the previous
+ * Charts show a day by hours, a week by quarters of a day, and longer periods by days, each compared with the previous
  * period.
  */
 const SPANS = {
@@ -35,7 +35,7 @@ type Count = Record<Tallied, number> & {
   durations: number[]
 }
 
-/** Adds tallies to the counts. Each counts once, since the transaction that counts it also deletes it. */
+/** Adds tallies to the counts. Each is counted once, since the transaction that counts it also deletes it. */
 export async function foldTallies({ db }: { db: Db }): Promise<number> {
   let all = 0
   for (let batch = 0; batch < BATCHES; batch++) {
@@ -112,7 +112,7 @@ function emptyCount(workspaceId: string, span: Span, at: string, pipeId: string)
   }
 }
 
-/** In a fixed order, so that two nodes counting at once never deadlock. */
+/** `counts` are in a fixed order, so that two nodes counting at once never deadlock. */
 async function add(tx: Db, counts: Count[]): Promise<void> {
   await rows(
     tx,
@@ -133,7 +133,7 @@ async function add(tx: Db, counts: Count[]): Promise<void> {
   )
 }
 
-/** Deletes counts that no chart shows any more. */
+/** Deletes counts that are no longer shown in any chart. */
 export async function pruneCounts({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   let pruned = 0
   for (const [span, { keepMs }] of Object.entries(SPANS)) {
@@ -154,8 +154,8 @@ export const STEPS = 50
 
 /**
  * The step of a duration on a scale from 10 ms to a month, with each step half as long again as the previous one. A
- * count for each step represents durations with few numbers that can be added up; a median read from them is accurate
- * to within a fifth.
+ * count for each step represents all durations in a few numbers that can be added up; the median calculated from them
+ * is accurate to within a fifth.
  */
 export function stepOf(ms: number): number {
   if (ms < FIRST_MS) return 0
@@ -167,7 +167,7 @@ function startOfStep(step: number): number {
   return step === 0 ? 0 : FIRST_MS * FACTOR ** (step - 1)
 }
 
-/** Half took longer, half took less; undefined if there are none. */
+/** The median duration in milliseconds; undefined if there are no durations. */
 export function medianOf(counts: number[]): number | undefined {
   const all = counts.reduce((sum, count) => sum + count, 0)
   let left = all / 2

@@ -8,7 +8,7 @@ import { monthOf } from './count-bytes.ts'
 import { limitOf } from './reserve.ts'
 
 export const usageQuery = z.strictObject({
-  /** `2026-11`; by default the current month. */
+  /** Such as `2026-11`; defaults to the current month. */
   month: z
     .string()
     .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')
@@ -20,14 +20,14 @@ export const usageAnswer = z.strictObject({
   usedBytes: z.int(),
   /** Reserved for uploads in progress. */
   reservedBytes: z.int(),
-  /** Null: unlimited. */
+  /** Null if unlimited. */
   limitBytes: z.int().nullable(),
   resetsAt: z.iso.datetime(),
   days: z.array(z.strictObject({ date: z.iso.date(), bytes: z.int() })),
 })
 export type Usage = z.output<typeof usageAnswer>
 
-/** A calendar month (UTC) of the workspace, with every day so far. */
+/** The workspace's usage in a calendar month (UTC), with every day so far. */
 export async function reportUsage(
   { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
@@ -66,7 +66,7 @@ export async function reportUsage(
 
 type PipeUsage = { pipeId: string; name: string | null; bytes: number }
 
-/** The same month, for each Pipe with transfer; a Pipe's name may be gone. */
+/** The month's usage for each Pipe that received bytes. The name is null if the Pipe no longer exists. */
 export async function reportPipeUsage(
   { db, clock }: CoreRuntime,
   actor: Actor,
@@ -84,7 +84,7 @@ export async function reportPipeUsage(
 
 type PipeDay = { date: string; pipeId: string; name: string | null; bytes: number }
 
-/** The same month by day and Pipe. */
+/** The month's usage by day and Pipe. */
 export async function listPipeDays(
   { db, clock }: CoreRuntime,
   actor: Actor,

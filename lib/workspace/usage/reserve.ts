@@ -4,17 +4,17 @@ import { type Clock, hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { countBytes, deltas, monthOf } from './count-bytes.ts'
 
-/** The quota of workspaces without their own; 0 is unlimited. */
+/** The default quota of workspaces; 0 means unlimited. */
 export type Quota = { limitBytes: number }
 
-/** A workspace's quota: the operator may have set its own (`npm run account`). */
+/** A workspace's quota: the one that the operator has set for it (`npm run account`), or the default. */
 export function limitOf(workspaceId: SQL, { limitBytes }: Quota): SQL {
   return sql`coalesce((select transfer_limit_bytes from workspaces where id = ${workspaceId}), ${limitBytes}::bigint)`
 }
 
 /**
- * A CTE that reserves `bytes` of the month and has one row, or none if the quota does not allow them. The month's row
- * is locked while it decides, so that concurrent creations never exceed the limit together.
+ * A CTE that reserves `bytes` of the month's quota. It has one row, or none if the quota is too small. It locks the
+ * month's row while deciding, so that concurrent creations never exceed the limit together.
  */
 export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs: number): SQL {
   const limit = limitOf(sql`${workspaceId}::uuid`, quota)
@@ -30,7 +30,7 @@ export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs
     )`
 }
 
-/** Call it after counting bytes, in the same transaction: the month's row is locked, so the check is exact. */
+/** Call it after counting bytes, in the same transaction: the month's row is then locked, so the check is exact. */
 export async function assertWithinQuota(tx: Db, fileId: string, quota: Quota, nowMs: number): Promise<void> {
   if (quota.limitBytes === 0) return
   const limit = limitOf(sql`f.workspace_id`, quota)
@@ -43,7 +43,7 @@ export async function assertWithinQuota(tx: Db, fileId: string, quota: Quota, no
   if (over) throw await quotaExceeded(tx, over.workspaceId, { ...quota, bytes: 0 }, nowMs)
 }
 
-/** Says how much is needed and how much is left, and when there is more, if that would help. */
+/** States how many bytes are needed and left, and when the quota resets, if waiting would help. */
 export async function quotaExceeded(
   db: Db,
   workspaceId: string,
@@ -78,9 +78,9 @@ const LAPSE_AFTER_MS = hours(1)
 const BATCH = 500
 
 /**
- * Returns the quota reserved for uploads without new bytes for an hour, and counts their bytes in exchange. It is
- * reserved again when they continue. A writer that has let its lease expire loses it, because it still relies on the
- * reservation.
+ * Releases the quota reserved for uploads that have received no bytes for an hour, and counts their bytes instead.
+ * It is reserved again when they resume. A writer that has let its lease expire loses it, because that writer still
+ * relies on the reservation.
  */
 export async function lapseReservations({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()

@@ -17,16 +17,16 @@ describe("several workspaces' months", () => {
   afterAll(() => database?.close())
 
   it.each([
-    ['reservations that lapse', lapseReservations],
-    ['bytes of dead requests', countUncountedBytes],
-  ])('are locked in order by %s, so that no two statements wait for each other', async (_, sweep) => {
+    ['the sweep of idle reservations', lapseReservations],
+    ['the count of uncounted bytes', countUncountedBytes],
+  ])('are locked in order by %s, which prevents deadlocks', async (_, sweep) => {
     const runtime = testRuntime(database)
     const { db, clock } = runtime
     const made = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
     const [low, high] = made.map(({ workspaceId }) => workspaceId).sort() as [string, string]
     const nowMs = clock.now()
     const month = monthOf(nowMs)
-    // Their order in the table is the opposite.
+    // The rows are in the opposite order in the table.
     for (const workspaceId of [high, low]) {
       await db.insert(usageMonths).values({ workspaceId, month, usedBytes: 0, reservedBytes: 100 })
       await db.insert(files).values({
