@@ -133,7 +133,7 @@ export async function patch({ headers }: Target, url: string, offset: number, by
 
 export async function head({ headers }: Target, url: string): Promise<void> {
   const { status } = await send({ method: 'HEAD', url, headers: { ...TUS, ...headers } })
-  if (status !== 200) throw new Error(`HEAD was answered with ${status}`)
+  if (status !== 200) throw new Error(`HEAD failed with ${status}`)
 }
 
 export async function upload(target: Target, bytes: number, chunkBytes = bytes): Promise<void> {

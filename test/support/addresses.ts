@@ -5,7 +5,8 @@ import { api } from './api.ts'
 import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
 
 /**
- * Creates what the placeholder in an address stands for, such as `/dashboard/files/{fileId}`, and fills in its id.
+ * Creates the object that an address's placeholder refers to, such as the file in `/dashboard/files/{fileId}`, and
+ * fills in its id.
  */
 export async function fillIn(address: string, demo: DemoDocument): Promise<string> {
   const [place, name] = address.match(/\{(\w+)\}/) ?? []
@@ -37,7 +38,7 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
     await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })
     await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
     const id = await newest(demo, `/deliveries?pipeId=${pipe.id}`)
-    // Its page still changes until it has arrived.
+    // The delivery's page keeps changing until it has been delivered.
     const stateOf = async () => (await api<{ state: string }>(demo, 'GET', `/deliveries/${id}`)).state
     await expect.poll(stateOf).toBe('delivered')
     return id
@@ -46,7 +47,7 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
   refusedPipeId: makeRefusedPipe,
 }
 
-/** A Pipe with an event that failed, since the receiver's address has no page. */
+/** Creates a Pipe with a failed event: nothing exists at its webhook's address. */
 export async function makeRefusedPipe(demo: DemoDocument): Promise<string> {
   const fields = { name: 'Refused', dataStoreId: demo.dataStoreId, source: { http: true } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)

@@ -29,7 +29,7 @@ import type { TestRuntime } from './runtime.ts'
 import { addFile } from './webhook-rows.ts'
 import { createTestWorkspace } from './workspace.ts'
 
-/** One of everything, for one customer. */
+/** Creates one object of each kind for one customer. */
 export async function furnish(runtime: TestRuntime) {
   const { db } = runtime
   const made = await createTestWorkspace(runtime)
@@ -124,7 +124,7 @@ export type Recipe = {
   key?: string
 }
 
-/** How to call each operation successfully. Those that end something come when nothing needs it any more. */
+/** How to call each operation successfully. Operations that delete or revoke something come after all that need it. */
 export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   issueToken: (mine) => ({ body: { pipeId: mine.pipe.id, maxFiles: 2 }, key: mine.sender.token }),
   createUpload: (mine) => ({
@@ -277,7 +277,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   revokeAccountKey: (mine) => ({ params: { id: mine.accountKey.id } }),
 }
 
-/** A call of an operation, as a client would make it. */
+/** The request that a client would send to call an operation. */
 export function request({ method, path, auth }: Operation, recipe: Recipe, key: string | undefined): Request {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => recipe.params![name]!)
   const bearer = auth === 'nobody' ? undefined : key

@@ -1,6 +1,6 @@
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
-/** A management API call for the demo workspace. */
+/** Calls the management API for the demo workspace. */
 export async function api<Answer>(
   demo: DemoDocument,
   method: string,

@@ -12,7 +12,7 @@ import { readWorkspace, type Workspace } from '../../packages/cli/src/apply/work
 import { createSluice, type Sluice } from '../../packages/node/src/client.ts'
 import type { TestRuntime } from './runtime.ts'
 
-/** `sluice apply` against the API itself, without a server in between. */
+/** Runs `sluice apply` directly against the API's code, without a server. */
 let made = 0
 export async function emptyWorkspace(runtime: TestRuntime): Promise<Sluice & { actor: Actor }> {
   const email = `applies-${++made}@example.com`

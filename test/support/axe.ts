@@ -1,7 +1,7 @@
 import axe, { type AxeResults, type RunOptions } from 'axe-core'
 import { expect, type Page } from 'playwright/test'
 
-/** The rules whose results the color mode can change. */
+/** The rules whose results depend on the color mode. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
 /** Axe calls these moderate, but without them, a page cannot be navigated with a screen reader. */
 const LANDMARKS = /^(bypass|landmark-|page-has-heading-one|region)/
@@ -15,13 +15,13 @@ const THOROUGH: Look[] = [1280, 360].flatMap((width) => [
 ])
 
 /**
- * Finds nothing serious in the page, or in a part of it: every rule in light mode, and colors in dark mode. `npm run
- * drill -- axe` checks every rule in both modes and at both widths.
+ * Expects no serious violations in the page, or in a part of it: checks every rule in light mode, and only colors in
+ * dark mode. `npm run drill -- axe` checks every rule in both modes and at both widths.
  */
 export const expectAccessible = (page: Page, what: string, piece = 'html'): Promise<void> =>
   expectNothingSerious(page, { what, piece, quick: [LIGHT, DARK] })
 
-/** For a state of a page whose dark colors another test checks. `npm run drill -- axe` checks them in this state too. */
+/** For a page state whose dark-mode colors are checked by another test. `npm run drill -- axe` checks them here too. */
 export const expectAccessibleInLight = (page: Page, what: string, piece = 'html'): Promise<void> =>
   expectNothingSerious(page, { what, piece, quick: [LIGHT] })
 
@@ -29,17 +29,17 @@ async function expectNothingSerious(
   page: Page,
   { what, piece, quick }: { what: string; piece: string; quick: Look[] },
 ): Promise<void> {
-  // In the page itself: it has no frames, and does not need to be sent again.
+  // Runs axe inside the page, since there are no frames, and sends the script only once.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const size = page.viewportSize()!
-  // Elements that only exist on a narrow page are not checked on a wide one.
+  // A test with a narrow page skips the wide check: what it checks may only exist on narrow pages.
   const looks = process.env.AXE_THOROUGH
     ? THOROUGH.filter(({ width }) => width! <= Math.max(size.width, 360))
     : quick
   for (const { mode, width = size.width, rules } of looks) {
     if (width !== size.width) await page.setViewportSize({ ...size, width })
     await page.emulateMedia({ colorScheme: mode })
-    // A page that refreshes itself is without a title until the new one arrives.
+    // A page that refreshes itself has no title until its new content arrives.
     await expect(page).toHaveTitle(/./)
     expect(await graveOf(page, piece, rules), `${what}, ${mode}, ${width} pixels`).toEqual([])
   }

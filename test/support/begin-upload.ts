@@ -2,12 +2,12 @@ import { expect } from 'playwright/test'
 
 type Token = { token: string; uploadUrl: string }
 
-/** An upload that stays in progress. */
+/** Creates an upload that stays in progress. */
 export async function beginUpload(token: Token, name: string): Promise<void> {
   await create(token, name, 1000)
 }
 
-/** A finished upload: an empty file. */
+/** Uploads an empty file, which completes immediately. */
 export async function uploadEmpty(token: Token, name: string): Promise<void> {
   await create(token, name, 0)
 }

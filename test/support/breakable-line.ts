@@ -9,9 +9,7 @@ type Options = {
   bytesPerSecond?: number
 }
 
-/**
- * A TCP connection to a port on this machine that can fail, like a server that is down, and return on the same port.
- */
+/** A TCP proxy to a port on this machine. It can close as if the server were down, and come back on the same port. */
 export type BreakableLine = Awaited<ReturnType<typeof openBreakableLine>>
 
 export async function openBreakableLine({ toPort, bytesPerSecond }: Options) {

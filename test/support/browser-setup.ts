@@ -6,10 +6,12 @@ import { findChromium } from './chromium.ts'
 import { startSluice, temporaryFolder } from './sluice.ts'
 import copySource from './source-setup.ts'
 
-/** Has the operators' console, once there is an account with this address. */
+/** Once an account with this address exists, it has access to the operators' console. */
 export const OPERATOR = 'ops@example.com'
 
-/** One server for all specs, with the demo's owner signed in once: signing in is deliberately slow, and limited. */
+/**
+ * One server for all specs, with the demo's owner signed in once: signing in is deliberately slow, and rate-limited.
+ */
 export default async function setup(): Promise<() => Promise<void>> {
   buildIfNeeded()
   const removeSource = copySource()

@@ -7,7 +7,7 @@ type Fixtures = {
   demo: DemoDocument
   /** Errors and warnings that the page logged, and errors that it threw. */
   complaints: string[]
-  /** A page for the demo workspace's owner. */
+  /** A page where the demo workspace's owner is signed in. */
   owner: Page
 }
 
@@ -31,7 +31,7 @@ export const test = base.extend<Fixtures>({
   },
 })
 
-/** ⌘K, which works once the page's script is loaded. */
+/** Presses ⌘K until the palette opens: it only works once the page's script has loaded. */
 export async function openPalette(page: Page): Promise<void> {
   await expect(async () => {
     await page.keyboard.press('ControlOrMeta+k')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** PEM files. The certificate is its own authority. */
+/** Paths of two PEM files. The certificate is self-signed. */
 export type Certificate = { cert: string; key: string }
 
 const folder = join(import.meta.dirname, 'certificates')
@@ -9,6 +9,6 @@ const certificate = (name: string): Certificate => ({
   key: join(folder, `${name}.key`),
 })
 
-/** For 127.0.0.1 and localhost until 2126, with a typical modern key; its subject is the name of its files. */
+/** Valid for 127.0.0.1 and localhost until 2126, with a typical modern key. Its subject is the name of its files. */
 export const CERTIFICATE = certificate('localhost')
 export const RENEWED_CERTIFICATE = certificate('renewed')

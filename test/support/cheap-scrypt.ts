@@ -3,8 +3,8 @@ import { vi } from 'vitest'
 import type { Stretch } from '#lib/identity/accounts/scrypt-pool.ts'
 
 /**
- * For the database ring, which would spend minutes on passwords: `lib/identity/accounts/password.test.ts` tests their
- * full cost.
+ * For the database tests, which would otherwise spend minutes hashing passwords.
+ * `lib/identity/accounts/password.test.ts` tests hashing at full cost.
  */
 vi.mock('#lib/identity/accounts/scrypt-pool.ts', () => ({
   deriveKey: async ({ password, salt, bytes }: Stretch) =>

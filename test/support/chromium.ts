@@ -4,17 +4,17 @@ import { chromium, type LaunchOptions } from 'playwright'
 
 const SYSTEM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** A Chromium to test in: Playwright's own, otherwise the system's, otherwise the one in an npm package. */
+/** Finds a Chromium to test in: Playwright's own, otherwise the system's, otherwise the one in an npm package. */
 export async function findChromium(): Promise<LaunchOptions> {
-  // There is no sandbox as root, such as in most containers.
+  // The sandbox does not work for root, which is the user in most containers.
   const args = process.getuid?.() === 0 ? ['--no-sandbox', '--no-zygote'] : []
-  // Without a UTF-8 locale, it opens no file in a folder with an accented name.
+  // Without a UTF-8 locale, Chromium cannot open files in a folder with an accented name.
   const env = { ...process.env, LC_ALL: 'C.UTF-8' }
   if (existsSync(chromium.executablePath())) return { args, env }
   const executablePath = onPath() ?? (await fromPackage())
   if (executablePath) return { executablePath, env, args: [...args, '--disable-gpu'] }
   throw new Error(
-    'There is no Chromium. Install one: npx playwright install chromium, or the package chromium of the system.',
+    'Chromium was not found. Install it with `npx playwright install chromium` or from the system packages.',
   )
 }
 
@@ -25,7 +25,7 @@ function onPath(): string | undefined {
   )
 }
 
-/** It unpacks itself once into the folder for temporary files. */
+/** The package unpacks Chromium into the folder for temporary files, once. */
 async function fromPackage(): Promise<string | undefined> {
   const carried = await import('@sparticuz/chromium').catch(() => undefined)
   return carried?.default.executablePath()

@@ -7,9 +7,8 @@ const SHARED = ['node_modules', '.next']
 const LEFT_OUT = ['.git', '.data', 'test-results', ...SHARED]
 
 /**
- * A copy of the source in a folder with a space, a percent sign and an accented character in its name, which all of
- * the tests' servers are started from, since users have such folders. Returns that folder, which the caller must
- * remove.
+ * Copies the source into a folder with a space, a percent sign and an accented character in its name, since users have
+ * such folders. Tests start all their servers from this copy. The caller must remove `parent`.
  */
 export function copySource(): { parent: string; source: string } {
   const parent = mkdtempSync(join(tmpdir(), 'sluice-source-'))

@@ -7,7 +7,7 @@ const QUERY = 'Q'.charCodeAt(0)
 const PARSE = 'P'.charCodeAt(0)
 const HEADER_BYTES = 5
 
-/** Counts a database's queries, and how often it has to parse one, from a position in front of it. */
+/** A proxy in front of a database that counts round trips, and how often the database has to parse a query. */
 export async function openCountingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const counts = { roundTrips: 0, parses: 0 }
@@ -19,7 +19,7 @@ export async function openCountingProxy(databaseUrl: string) {
       far.write(bytes)
       pending = Buffer.concat([pending, bytes])
       for (;;) {
-        // The first message, which identifies the client, has no letter.
+        // The first message, which identifies the client, has no type byte.
         const header = begun ? HEADER_BYTES : HEADER_BYTES - 1
         if (pending.length < header) return
         const length = pending.readUInt32BE(header - 4) + (header - 4)
@@ -48,7 +48,7 @@ export async function openCountingProxy(databaseUrl: string) {
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
-    /** For the queries since the last call. */
+    /** Returns the counts since the last call. */
     take() {
       const taken = { ...counts }
       counts.roundTrips = 0

@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net'
 
-/** A proxied connection's two ends: when one closes, so does the other. Both are in `sockets` while they are open. */
+/**
+ * Couples the two ends of a proxied connection: when one closes, so does the other. `sockets` contains them while they
+ * are open.
+ */
 export function coupleSockets(sockets: Set<Socket>, near: Socket, far: Socket): void {
   for (const [socket, other] of [
     [near, far],

@@ -30,7 +30,7 @@ export async function startCustomerSite(snippet: string, postToken: () => Promis
   }
 }
 
-/** The backend's code as a module: the code a customer pastes serves the requests. */
+/** Loads the backend snippet as a module, so that requests are served by the same code that customers paste. */
 export async function loadTokenHandler(snippet: string): Promise<() => Promise<Response>> {
   const module = await import(`data:text/javascript,${encodeURIComponent(snippet)}`)
   return module.POST

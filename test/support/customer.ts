@@ -7,7 +7,7 @@ import { findChromium } from './chromium.ts'
 import { loadTokenHandler, startCustomerSite } from './customer-site.ts'
 import { openHeldLine } from './held-line.ts'
 
-/** A customer's page with the Embed page's code, in a browser whose connection to Sluice can be held and cut. */
+/** A customer's page with the Embed page's code, in a browser whose connection to Sluice can be stalled and cut. */
 export async function openCustomer(demo: DemoDocument) {
   const fields = { name: 'Embedded', dataStoreId: demo.dataStoreId, source: { http: true } }
   const pipe = await api<{ id: string; uploadUrl: string }>(demo, 'POST', '/pipes', fields)
@@ -18,7 +18,7 @@ export async function openCustomer(demo: DemoDocument) {
   const backend = { post: await loadTokenHandler(nodeTokenSnippet(target)) }
   const site = await startCustomerSite(plainUppySnippet(target), () => backend.post())
   const options = await findChromium()
-  // The code stays unchanged: only the browser is redirected to this connection.
+  // The snippet stays unchanged: the browser itself resolves Sluice's host to this proxy.
   const rule = `--host-resolver-rules=MAP ${sluice.host} 127.0.0.1:${line.port}`
   const browser = await chromium.launch({ ...options, args: [...(options.args ?? []), rule] })
   const page = await browser.newPage()
@@ -36,7 +36,7 @@ export async function openCustomer(demo: DemoDocument) {
     site,
     backend,
     pipeId: pipe.id,
-    /** The offset in the server's last response to an offset request. */
+    /** The offset in the server's last successful response to HEAD. */
     confirmed: () =>
       answers.findLast(({ method, status }) => method === 'HEAD' && status === 200)?.offset ?? 0,
     refusals: () => answers.filter(({ status }) => status === 401).length,

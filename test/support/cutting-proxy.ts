@@ -4,7 +4,7 @@ import { coupleSockets } from './couple-sockets.ts'
 import type { Random } from './random.ts'
 
 type Options = {
-  /** This many connections are cut; all later ones live. */
+  /** The number of connections to cut; later ones are not cut. */
   cuts: number
   /** The maximum number of client bytes after which a connection is cut. */
   withinBytes: number
@@ -12,7 +12,8 @@ type Options = {
 }
 
 /**
- * A connection that breaks at random bytes, in both directions at once, and leaves requests in progress unanswered.
+ * A proxy that breaks connections after a random number of bytes, in both directions at once. Requests in progress get
+ * no response.
  */
 export async function openCuttingProxy({ cuts, withinBytes, random }: Options) {
   const sockets = new Set<Socket>()

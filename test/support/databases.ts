@@ -15,13 +15,13 @@ export async function openTestDatabase(): Promise<DatabaseHandle & { url: string
   return { ...handle, url, close }
 }
 
-/** Resolves when a session of this database waits for a lock held by another. */
+/** Resolves once a session in this database is waiting for a lock that another session has. */
 export async function blocked({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   while ((await rows(db, look)).length === 0);
 }
 
-/** Tests that share one database. `database()` is the handle, inside a test. */
+/** Describes tests that share one database. Inside a test, `database()` returns its handle. */
 export function describeWithDatabase(
   name: string,
   tests: (database: () => DatabaseHandle & { url: string }) => void,

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import { type Received, startReceiver } from './receiver.ts'
 
-/** A hook's question. */
+/** The request body that a decision hook receives. */
 type Question = { id: string; hook: string; timestamp: string; data: Record<string, unknown> }
 type Decide = (question: Question, res: ServerResponse, received: Received) => unknown
 
 const ALLOW: Decide = () => ({ allow: true })
 
 /**
- * A deciding customer backend. The return value of `answer` is sent as JSON; without one, `answer` handles the
- * response itself.
+ * A customer backend that serves decision hooks. The return value of `answer` is sent as JSON; if it is undefined,
+ * `answer` sends the response itself.
  */
 export async function openDecider() {
   const receiver = await startReceiver()

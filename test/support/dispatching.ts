@@ -16,12 +16,10 @@ type Options = {
   checkpoint?: Checkpoint
 }
 
-/**
- * A slow machine must not look like a slow receiver, so only tests about slow receivers set a short timeout.
- */
+/** A slow machine must not look like a slow receiver, so only tests about slow receivers set short timeouts. */
 const PATIENCE = { connectMs: 120_000, totalMs: 120_000, bodyMs: 120_000 }
 
-/** The webhook worker without its queue: the test controls when it runs, and its clock. */
+/** The webhook worker without its queue: the test controls its clock and when it runs. */
 export function dispatching(runtime: TestRuntime, options: Options = {}) {
   const dispatcher = new Dispatcher(
     {
@@ -45,7 +43,7 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
   return {
     dispatcher,
     emit: (fileId: string) => runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId)),
-    /** A transferred file and its event. */
+    /** Adds a transferred file and its event. */
     async event(
       output: { workspaceId: string; pipeId: string },
       fields: Parameters<typeof addFile>[2] = {},
@@ -54,7 +52,7 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
       await runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId))
       return fileId
     },
-    /** Processes the current jobs until everything in progress is done. */
+    /** Processes the queued jobs, and waits until nothing is in progress. */
     async work(): Promise<void> {
       await dispatcher.wake(takeWakes())
       await dispatcher.idle()

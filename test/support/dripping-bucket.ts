@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Accepts everything, and responds one byte at a time, forever. */
+/** A bucket that accepts every request, and responds one byte at a time, forever. */
 export type DrippingBucket = {
   endpoint: string
-  /** Responses that have started and not ended. */
+  /** The number of responses in progress. */
   readonly dripping: number
   close(): Promise<void>
 }

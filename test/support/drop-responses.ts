@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
 /**
- * Closes the connection instead of sending a response, `times` times, starting with the first response for which
- * `isDue` holds.
+ * After `drop(times)`, closes the connection instead of sending the next `times` responses for which `isDue` returns
+ * true.
  */
 export function dropResponses(server: Server, isDue: () => boolean) {
   const dropping = { times: 0, dropped: 0 }

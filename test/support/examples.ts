@@ -19,7 +19,9 @@ const CUT_BYTES = 2 * MIB
 
 export const folderOf = (example: Example) => join('examples', example)
 
-/** With the values of a running Sluice filled into the README's placeholders, on a port chosen by the system. */
+/**
+ * The README's commands, with a running Sluice's values in place of the placeholders, and a port chosen by the system.
+ */
 export function commandsOf(example: Example, { baseUrl, senderToken }: DemoDocument, pipeId: string) {
   const readme = readFileSync(join(folderOf(example), 'README.md'), 'utf8')
   const [, block = ''] = readme.match(/```sh\n(.*?)\n```/s) ?? []
@@ -33,7 +35,7 @@ export function commandsOf(example: Example, { baseUrl, senderToken }: DemoDocum
   return { install: commands[0]!, start: commands[1]! }
 }
 
-/** As soon as it prints its address. In its own process group, since a shell and npx are in between. */
+/** Resolves once the example prints its address. It gets its own process group because a shell and npx start it. */
 export async function startExample(command: string, cwd: string, env: NodeJS.ProcessEnv) {
   const child = spawn(command, { cwd, env, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const stop = () => {
@@ -51,7 +53,8 @@ export async function startExample(command: string, cwd: string, env: NodeJS.Pro
     const [url] = line.match(/http:\/\/localhost:\d+/) ?? []
     if (url) return { url, stop, said: () => said }
   }
-  throw new Error(`The example ended:\n${said}`)
+  throw new Error(`The example exited:\
+${said}`)
 }
 
 /** A browser whose connection to Sluice can be cut. */
@@ -71,7 +74,8 @@ export async function openLine({ uploadUrl }: DemoDocument) {
 export type CutLine = { line: Awaited<ReturnType<typeof openHeldLine>>; browser: Browser }
 
 /**
- * Uploads through an interruption. Returns Sluice's view of the file, and whether the object equals the picked file.
+ * Uploads a file whose connection is cut once. Returns Sluice's view of the file, and whether the object equals the
+ * chosen file.
  */
 export async function uploadThroughCut(
   { line, browser }: CutLine,
@@ -104,5 +108,5 @@ export const makePipe = async (demo: DemoDocument, name: string) => {
   return (await api<{ id: string }>(demo, 'POST', '/pipes', fields)).id
 }
 
-/** Sluice's view of a file that arrived with one interruption. */
+/** Sluice's view of a file that was interrupted once. */
 export const RESUMED_ONCE = { size: FILE_BYTES, status: 'transferred', resumeCount: 1 }

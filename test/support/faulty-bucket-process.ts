@@ -2,7 +2,7 @@ import type { Fault } from '#packages/local-bucket/faults.ts'
 import { startLocalBucket } from '#packages/local-bucket/start.ts'
 import type { SeenRequest } from '#packages/local-bucket/traffic.ts'
 
-/** The other end of `startFaultyBucket`. */
+/** Runs in the process that `startFaultyBucket` starts, which sends it these messages. */
 export type ToBucket =
   | { kind: 'add'; fault: Fault }
   | { kind: 'release'; gate: string }
@@ -14,7 +14,7 @@ export type FromBucket =
   | { kind: 'done'; peakMemoryBytes: number }
 
 const { endpoint, port, faults, traffic, close } = await startLocalBucket(JSON.parse(process.argv[2]!))
-/** There may be nobody left to receive it. */
+/** The parent process may be gone. */
 const send = (message: FromBucket) =>
   process.connected && process.send!(message, undefined, undefined, () => {})
 

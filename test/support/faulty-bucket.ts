@@ -8,15 +8,15 @@ import type { FromBucket, ToBucket } from './faulty-bucket-process.ts'
 export interface FaultyBucket {
   endpoint: string
   port: number
-  /** As in the other process: requests there are recorded here. */
+  /** Mirrors the traffic that the bucket's process records. */
   traffic: Traffic
-  /** Each resolves when it is active there. */
+  /** Each call resolves once it has taken effect in the bucket's process. */
   faults: {
     add(...fault: Parameters<Faults['add']>): Promise<void>
     release(...gate: Parameters<Faults['release']>): Promise<void>
     clear(): Promise<void>
   }
-  /** Its peak memory. */
+  /** The bucket process's peak memory usage. */
   peakMemoryBytes(): Promise<number>
   close(): Promise<void>
   /** kill -9 */
@@ -25,7 +25,7 @@ export interface FaultyBucket {
 
 const PROCESS = new URL('./faulty-bucket-process.ts', import.meta.url)
 
-/** The local bucket in its own process, which fails on demand and can be killed. It ends with its parent. */
+/** The local bucket in its own process, which fails on demand and can be killed. It exits with its parent. */
 export async function startFaultyBucket(options: Omit<LocalBucketOptions, 'clock'>): Promise<FaultyBucket> {
   const child = fork(PROCESS, [JSON.stringify(options)], { serialization: 'advanced' })
   const exited = once(child, 'exit')

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** A connection to a server that changes one byte of an upload, and can stall. Clients only learn its own address. */
+/** A proxy that changes one byte of an upload, and can stall. Clients only see the proxy's own address. */
 export async function openFlippingProxy(targetUrl: string) {
   const line = {
     url: '',
-    /** Which byte of the file is changed. */
+    /** The offset of the byte to change. */
     flipAt: Number.POSITIVE_INFINITY,
-    /** Where the connection stalls. */
+    /** The offset at which the connection stalls. */
     stopAt: Number.POSITIVE_INFINITY,
     close: () => {
       server.closeAllConnections()
@@ -24,7 +24,7 @@ export async function openFlippingProxy(targetUrl: string) {
         const flip = line.flipAt - at
         if (flip >= 0 && flip < chunk.length) chunk[flip]! ^= 1
         at += chunk.length
-        // Nothing follows it, not even an end.
+        // Nothing is sent past `stopAt`, not even the end of the body.
         if (at < line.stopAt) done(null, chunk)
         else this.push(chunk)
       },

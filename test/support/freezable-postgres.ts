@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { startOwnPostgres } from './postgres.ts'
 
-/** A dedicated PostgreSQL whose processes can all be stopped in the middle of their work. */
+/** A separate PostgreSQL server whose processes can all be paused while they work. */
 export async function freezablePostgres() {
   const server = await startOwnPostgres()
   const client = postgres(server.url, { max: 1, onnotice: () => {} })
@@ -11,7 +11,7 @@ export async function freezablePostgres() {
       try {
         process.kill(pid, name)
       } catch {
-        // It ended in the meantime.
+        // The process has exited since it was listed.
       }
     }
   }

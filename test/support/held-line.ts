@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net'
 
 /**
- * A connection between a browser and Sluice on which an upload stalls after a given number of bytes, until it is cut:
- * a browser's own offline mode does not affect requests in progress. Each request has its own connection, since a
- * browser automatically repeats a request that breaks on a reused one.
+ * A proxy between a browser and Sluice that stalls uploads after a given number of bytes, until they are cut. A
+ * browser's own offline mode does not affect requests in progress. Each request has its own connection, since browsers
+ * automatically repeat a request that fails on a reused one.
  */
 export async function openHeldLine(to: { hostname: string; port: string }) {
   const clients = new Set<Socket>()
@@ -21,7 +21,7 @@ export async function openHeldLine(to: { hostname: string; port: string }) {
       leftBytes -= chunk.length
       if (leftBytes > 0) return void onward.write(chunk)
       req.pause()
-      // Not before it has left this process, since a cut drops unsent bytes.
+      // Resolve only once the chunk has left this process: a cut drops unsent bytes.
       onward.write(chunk, () => held.resolve())
     })
     req.once('end', () => onward.end())
@@ -43,7 +43,7 @@ export async function openHeldLine(to: { hostname: string; port: string }) {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    /** How much each of the next requests may send; resolves when one of them stalls. */
+    /** Limits how many bytes each of the next requests may send; resolves when one of them stalls. */
     holdAfter(bytes: number): Promise<void> {
       mayPassBytes = bytes
       held = Promise.withResolvers()
@@ -52,7 +52,7 @@ export async function openHeldLine(to: { hostname: string; port: string }) {
     flow() {
       mayPassBytes = Number.POSITIVE_INFINITY
     },
-    /** Whether new connections fail immediately, as if no server were listening. */
+    /** Sets whether new connections fail immediately, as if no server were listening. */
     setAway(now: boolean) {
       away = now
     },

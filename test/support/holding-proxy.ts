@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 type Held = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer }
 
 /**
- * Holds back a part from a position in front of a bucket: it accepts every byte, breaks the connection without a
- * response, and delivers the part to the bucket later, as a slow network or proxy may do with a request from a node
- * that is dead by then.
+ * A proxy in front of a bucket that holds back parts: it accepts every byte of one, closes the connection without a
+ * response, and delivers the part to the bucket later. A slow network or proxy can do this to a request from a node
+ * that has since died.
  */
 export async function openHoldingProxy(bucketPort: number) {
   const held: Held[] = []
@@ -47,13 +47,15 @@ export async function openHoldingProxy(bucketPort: number) {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    /** Holds such parts from now on; resolves when it has a complete one. */
+    /** Starts holding back matching parts; resolves when it has received one completely. */
     holdParts(such: (partNumber: number) => boolean): Promise<void> {
       wanted = such
       caught = Promise.withResolvers()
       return caught.promise
     },
-    /** Stops holding, delivers held parts to the bucket, and returns each status; 0 for none. */
+    /**
+     * Stops holding back parts, delivers the held ones to the bucket, and returns their statuses; 0 means no response.
+     */
     async deliver(): Promise<number[]> {
       wanted = undefined
       const late = held.splice(0).map(async ({ body, ...head }) => {

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 
-/** A request without any abstraction, and its outcome. */
+/** A plain HTTP request and its response. */
 export type Reply = { status: number; headers: Record<string, string>; body: string }
 export type Interim = { status: number; headers: IncomingHttpHeaders }
 
@@ -37,7 +37,7 @@ export function httpCall({ method, url, token, headers = {}, body, trailers }: C
   })
 }
 
-/** A request whose body is sent in pieces, and that may be interrupted. */
+/** Opens a request whose body the test sends piece by piece and can cut off. */
 export function openCall({ method, url, token, headers = {} }: Omit<Call, 'body' | 'trailers'>) {
   const all = { ...(token && { Authorization: `Bearer ${token}` }), ...headers }
   const sent = requestOf(url)(url, { method, agent: false, headers: all })
@@ -61,7 +61,7 @@ export function openCall({ method, url, token, headers = {} }: Omit<Call, 'body'
     reply,
     /** The interim responses so far. */
     interim,
-    /** Resolves when the system has accepted the bytes. */
+    /** Resolves when the operating system has accepted the bytes. */
     write: (bytes: Buffer) => new Promise<void>((resolve) => void sent.write(bytes, () => resolve())),
     end: () => void sent.end(),
     cut: () => void sent.destroy(),

@@ -2,7 +2,7 @@ import { connect } from 'node:http2'
 import type { Call, Reply } from './http-call.ts'
 
 /**
- * A request over HTTP/2 without TLS to that port, whatever host is in the address. Interim responses are kept
+ * Sends a request over HTTP/2 without TLS to `port`, regardless of the URL's host. Interim responses are returned
  * separately.
  */
 export async function http2Call(

@@ -16,7 +16,7 @@ import type { Site } from './upload-site.ts'
 
 type Answer = (req: IncomingMessage, res: ServerResponse, at: number) => void
 
-/** A server to import files from. It counts its requests, and the bytes it sends. */
+/** A server to import files from. It records the headers of its requests. */
 export async function openSource(answer: Answer) {
   const requests: IncomingMessage['headers'][] = []
   const server = createServer((req, res) => {
@@ -34,7 +34,7 @@ export async function openSource(answer: Answer) {
   }
 }
 
-/** The first byte that a request asks for, if it names this version. */
+/** The first byte of the requested range if the request names this version in If-Range, otherwise 0. */
 export function wantedStart(req: IncomingMessage, validator: string): number {
   const [, from] = /^bytes=(\d+)-$/.exec(req.headers.range ?? '') ?? []
   return from !== undefined && req.headers['if-range'] === validator ? Number(from) : 0
@@ -59,7 +59,7 @@ export function sendFile(
   else res.write(rest.subarray(0, cutAfter), () => setImmediate(() => res.socket?.end()))
 }
 
-/** An import worker within the test's own process. */
+/** Starts an import worker in the test's own process. */
 export async function startImporting(
   { runtime }: Pick<Site, 'runtime'>,
   options: { terms?: Partial<UploadTerms>; importTerms?: Partial<ImportTerms> } = {},

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright/test'
 
-/** Long enough for a dialog to load; until it is there, Tab cycles through the page behind it. */
+/** Long enough for a dialog to load; until it opens, Tab cycles through the page behind it. */
 const PATIENCE_MS = 15_000
 
-/** Presses Tab until it has the focus, like someone without a mouse. */
+/** Presses Tab until the element with this name has the focus, like someone without a mouse. */
 export async function tabTo(page: Page, name: RegExp | string): Promise<void> {
   for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; ) {
     await page.keyboard.press('Tab')
@@ -21,10 +21,10 @@ export async function tabTo(page: Page, name: RegExp | string): Promise<void> {
     })
     if (typeof name === 'string' ? focused.trim() === name : name.test(focused)) return
   }
-  throw new Error(`No way to ${name} by keyboard`)
+  throw new Error(`${name} cannot be reached with the keyboard`)
 }
 
-/** Moves to it with Tab and presses it. */
+/** Moves the focus to the element with Tab, then presses the key. */
 export async function press(page: Page, name: RegExp | string, key: 'Enter' | 'Space' = 'Enter') {
   await tabTo(page, name)
   await page.keyboard.press(key)

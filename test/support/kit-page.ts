@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { build } from 'esbuild'
 
 /**
- * What the page renders, preceded by its declarations; React 18 instead of this project's version, or its development
- * mode.
+ * Options for the page: declarations before the rendered element, React 18 instead of this project's version, and
+ * React's development mode.
  */
 export type Shown = { code?: string; react18?: boolean; development?: boolean }
 

@@ -37,18 +37,18 @@ export async function openCustomer(demo: DemoDocument, element: string, shown: S
   }
 }
 
-/** Holds each request body until it is released; other requests pass. */
+/** Holds back every PATCH request until the returned function is called; other requests pass. */
 export async function holdBodies(page: Page, uploadUrl: string): Promise<() => void> {
   const gate = Promise.withResolvers<void>()
   await page.route(`${uploadUrl}**`, async (route) => {
     if (route.request().method() === 'PATCH') await gate.promise
     await route.continue().catch(() => undefined)
   })
-  // The route stays: if a browser stops intercepting while it is told to continue a request, it may do neither.
+  // The route is never removed: if interception stops while a request is being continued, the request may get stuck.
   return gate.resolve
 }
 
-/** The addresses of the uploads that the page continues after a reload. */
+/** The addresses of the uploads that the page resumes after a reload. */
 export const keptUrls = (page: Page): Promise<string[]> =>
   page.evaluate(async () => {
     const database = await new Promise<IDBDatabase>((resolve, reject) => {

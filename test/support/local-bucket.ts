@@ -16,14 +16,14 @@ export const KEYS = [
 
 export interface BucketInTest extends LocalBucket {
   directory: string
-  /** Has all permissions, and tries once. */
+  /** Has all permissions, and does not retry. */
   s3: S3Client
   client(config: S3ClientConfig): S3Client
-  /** Closes it and starts another on the same directory. */
+  /** Closes this bucket and starts another one on the same directory. */
   restart(): Promise<BucketInTest>
 }
 
-/** A local bucket in this process, on a directory that `disposeLocalBucket` removes. */
+/** Starts a local bucket in this process. `disposeLocalBucket` closes it and removes its directory. */
 export async function openLocalBucket(options: Partial<LocalBucketOptions> = {}): Promise<BucketInTest> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'local-bucket-')))
   const bucket = await startLocalBucket({

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import Provider, { type Configuration } from 'oidc-provider'
 
-/** A real OpenID Connect provider, whose sign-in page has already chosen a user. */
+/** A real OpenID Connect provider that signs in a preselected user without showing a page. */
 export type OpenIdProvider = {
   issuer: string
   client: { id: string; secret: string }
-  /** The person who signs in there from now on. */
+  /** The user who is signed in from now on. */
   person: { sub: string; email: string; email_verified: boolean; name: string }
   close(): void
 }
@@ -63,7 +63,7 @@ function configure(self: OpenIdProvider, redirectUri: string): Configuration {
   }
 }
 
-/** Signs in the chosen user, who consents to everything. */
+/** Signs in the chosen user and grants every consent. */
 async function enter(
   provider: Provider,
   { person }: OpenIdProvider,

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { buildKitIfNeeded } from '../../scripts/kit.ts'
 import { removeWithThisProcess } from './until-exit.ts'
 
-/** A user's folder with a kit package, installed from the file that users install. */
+/** A user's folder with a kit package, installed from the same tarball that users install. */
 export type PackedKit = { tarball: string; files: string[]; folder: string; remove(): void }
 
 type Packed = { filename: string; files: { path: string }[] }
@@ -20,7 +20,7 @@ export function installPacked(name: string): PackedKit {
   const tarball = join(folder, filename)
   mkdirSync(join(folder, 'app'))
   writeFileSync(join(folder, 'app/package.json'), '{"private": true, "type": "module"}\n')
-  // Its other dependencies, such as React, are up to its user.
+  // Users install its peer dependencies, such as React, themselves.
   const alone = ['--legacy-peer-deps', '--offline', '--no-audit', '--no-fund']
   npm('install', tarball, '--prefix', join(folder, 'app'), ...alone)
   return {

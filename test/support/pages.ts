@@ -1,4 +1,4 @@
-/** Every page, with placeholder names in the addresses: see `addresses.ts`. */
+/** The addresses of all pages. `addresses.ts` fills in their placeholders. */
 export const PUBLIC_PAGES = [
   '/',
   '/docs',

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Can make the database behind it go silent, where connections stay and nothing passes, or go down. */
+/**
+ * A proxy in front of a database that can simulate silence, where connections stay open but no bytes pass, or an
+ * outage.
+ */
 export async function openPausingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
@@ -38,7 +41,7 @@ export async function openPausingProxy(databaseUrl: string) {
       paused = false
       for (const socket of sockets) socket.resume()
     },
-    /** Breaks all connections, and each new one, until it is back. */
+    /** While away, breaks every existing and new connection. */
     setAway(now: boolean) {
       away = now
       if (away) for (const socket of sockets) socket.destroy()

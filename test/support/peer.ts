@@ -11,7 +11,7 @@ type Place = {
   credentials: { accessKeyId: string; secretAccessKey: string }
 }
 
-/** @tus/server with @tus/s3-store, set up as in their documentation, in the test's own process. */
+/** Runs @tus/server with @tus/s3-store in the test's own process, set up as in their documentation. */
 export async function servePeer(place: Place, partSize: number) {
   const datastore = new S3Store({ partSize, s3ClientConfig: { ...place, forcePathStyle: true } })
   const tus = new Server({ path: '/files', datastore })

@@ -11,7 +11,7 @@ const NOBODY = 65_534
 
 export const hasPgbouncer = (): boolean => spawnSync('pgbouncer', ['--version']).status === 0
 
-/** PgBouncer, if it is installed, in front of this URL's server. */
+/** Starts PgBouncer, which must be installed, in front of the server at this URL. */
 export async function startPgbouncer(
   serverUrl: string,
   { mode, serverConnections = 10 }: { mode: 'session' | 'transaction'; serverConnections?: number },
@@ -41,7 +41,7 @@ export async function startPgbouncer(
   createInterface(child.stderr!).on('line', (line) => line.includes('process up') && up.resolve())
   await Promise.race([
     up.promise,
-    once(child, 'exit').then(() => Promise.reject(new Error('PgBouncer ended.'))),
+    once(child, 'exit').then(() => Promise.reject(new Error('PgBouncer exited.'))),
   ])
   return {
     pid: child.pid!,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Between a browser and Sluice: a page arrives in pieces, each of which waits to be let through. */
+/** A proxy between a browser and Sluice that sends pages in pieces, one for each call of `next`. */
 export type PiecewiseProxy = {
   url: string
   /** Sends the next piece of the page in progress; false if there was none left. */

@@ -11,7 +11,7 @@ import { openBreakableLine } from './breakable-line.ts'
 import { freePort } from './postgres.ts'
 import { removeWithThisProcess } from './until-exit.ts'
 
-/** A primary and its standby, which can take over, with a connection that can be cut in between. */
+/** A primary and its standby, which can take over. The connection between them can be cut. */
 export type PostgresPair = Awaited<ReturnType<typeof startPair>>
 
 const HBA = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n'
@@ -23,7 +23,7 @@ const SETTINGS = {
   shared_buffers: '64MB',
   fsync: 'off',
   full_page_writes: 'off',
-  // The WAL that the standby is missing while the connection is cut.
+  // Keeps the WAL that the standby misses while the connection is cut.
   wal_keep_size: '512MB',
 }
 
@@ -73,9 +73,9 @@ export async function startPair({ synchronous }: { synchronous: boolean }) {
       await ask(0, `create database ${name}`)
       return name
     },
-    /** From now on, the standby receives nothing more. */
+    /** Stops replication: the standby receives nothing from now on. */
     cutLine: () => line.away(),
-    /** It accepts no new connections; existing ones continue. */
+    /** Pauses the postmaster, so that the primary accepts no new connections; existing ones continue. */
     freezePrimary: () => process.kill(first.pid, 'SIGSTOP'),
     thawPrimary: () => process.kill(first.pid, 'SIGCONT'),
     /** kill -9 */

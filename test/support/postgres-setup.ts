@@ -6,12 +6,12 @@ import { createDatabase, startPostgres } from './postgres.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string
-    /** A migrated, empty database; copying it is faster than creating a new one. */
+    /** A migrated, empty database; copying it is faster than migrating a new one. */
     migrated: string
   }
 }
 
-/** One PostgreSQL for all database tests; each test creates its own database in it. */
+/** One PostgreSQL server for all database tests; each test creates its own database in it. */
 export default async function setup(project: TestProject) {
   const server = await startPostgres()
   const template = await createDatabase(server.url)

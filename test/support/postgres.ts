@@ -11,7 +11,7 @@ import { createLogger } from '#lib/platform/log/log.ts'
 import { removeWithThisProcess } from './until-exit.ts'
 
 export type PostgresServer = {
-  /** Its maintenance database; the user may create databases. */
+  /** The URL of its maintenance database; the user may create databases. */
   url: string
   stop(): Promise<void>
 }
@@ -19,8 +19,8 @@ export type PostgresServer = {
 export type TestDatabase = { name: string; url: string; drop(): Promise<void> }
 
 /**
- * The PostgreSQL in DATABASE_URL, otherwise our own in a temporary folder, using the programs that Sluice itself
- * runs.
+ * Uses the PostgreSQL server at DATABASE_URL, otherwise starts one in a temporary folder, with the same programs that
+ * Sluice itself runs.
  */
 export async function startPostgres(settings: Settings = SETTINGS): Promise<PostgresServer> {
   const given = process.env.DATABASE_URL
@@ -29,7 +29,9 @@ export async function startPostgres(settings: Settings = SETTINGS): Promise<Post
 
 type Settings = Record<string, string | number>
 
-/** For many clients at once, without durability. Autovacuum would look at each test's database in turn. */
+/**
+ * For many clients at once, without durability. Autovacuum is off because it would visit every test's database in turn.
+ */
 const SETTINGS: Settings = {
   autovacuum: 'off',
   fsync: 'off',
@@ -73,10 +75,10 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Takes a quarter of the CPU that writing each page to the log does. */
+/** Takes a quarter of the CPU time of the default strategy, which writes each page to the WAL. */
 const COPY = ' strategy file_copy'
 
-/** A new database on that server: empty, or a copy of another that nobody is connected to. */
+/** Creates a database on that server: empty, or a copy of a template that nobody is connected to. */
 export async function createDatabase(serverUrl: string, template?: string): Promise<TestDatabase> {
   const name = `sluice_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
   const admin = async (statement: string) => {

@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 type Listed = { pid: number; parent: number; state: string }
 
-/** Every process on the machine. On Linux, without `ps`, which a Node image does not have. */
+/** Lists every process on this machine. On Linux, it does not use `ps`, which Node images do not include. */
 function processes(): Listed[] {
   if (process.platform !== 'linux') return listedByPs()
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
     try {
-      // pid (program) state parent …; a program's name may contain spaces and brackets.
+      // pid (program) state parent …; a program's name may contain spaces and parentheses.
       const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
       return [{ pid: Number(name), parent: Number(parent), state: state! }]
     } catch {
-      return [] // It ended in the meantime.
+      return [] // The process has exited in the meantime.
     }
   })
 }
@@ -33,12 +33,12 @@ export function descendantsOf(pid: number): number[] {
   return below(pid)
 }
 
-/** A process that has ended, and that nobody has waited for, is a zombie. */
+/** Zombies do not count as alive: they have exited, but their parent has not waited for them yet. */
 export function isAlive(pid: number): boolean {
   return processes().some((one) => one.pid === pid && !one.state.startsWith('Z'))
 }
 
-/** Its command line; empty if it has ended. */
+/** A process's command line; empty if it has exited. */
 export function commandOf(pid: number): string {
   try {
     if (process.platform !== 'linux')

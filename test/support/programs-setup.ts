@@ -6,18 +6,19 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder for programs that tests start by the dozen. */
+    /** The folder with the bundled programs that tests start dozens of times. */
     programs: string
   }
 }
 
 /**
- * Each of these is started and killed many times. From source, that takes 1.6 s of CPU, nearly all of it to find
- * hundreds of modules; from one file, 0.3 s. The server itself is tested as it is run, from source.
+ * Tests start and kill each of these many times. Starting one from source takes 1.6 s of CPU time, nearly all of it to
+ * find hundreds of modules; from one bundled file, it takes 0.3 s. The server itself is tested from source, as it is
+ * run in production.
  */
 const PROGRAMS = ['upload-node', 'webhook-worker']
 
-/** Some packages call `require`, which a module does not have. */
+/** Some packages call `require`, which ES modules do not have. */
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);"
 
@@ -33,7 +34,7 @@ export default async function setup(project: TestProject) {
     platform: 'node',
     target: 'node22',
     banner: { js: REQUIRE },
-    // It looks for files next to its own.
+    // ssh2 looks for files next to its own.
     external: ['ssh2'],
     logLevel: 'warning',
   })

@@ -1,8 +1,8 @@
 import { createCipheriv, createHash } from 'node:crypto'
 
 /**
- * A run's seed determines all its decisions. Each part has its own random stream, so the order in which the
- * parts run changes none of them.
+ * A run's seed determines all its decisions. Each part has its own random stream, so the order in which the parts run
+ * does not affect their decisions.
  */
 export type Random = ReturnType<typeof randomOf>
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** HTTP/1.1 over a raw socket: it sends exactly what the test says, however wrong. */
+/** HTTP/1.1 over a raw socket: it sends exactly what the test specifies, valid or not. */
 export type Answer = { status: number; headers: Record<string, string>; body: string }
 export type Fields = Record<string, string | number | undefined>
 
@@ -14,7 +14,7 @@ export function requestHead(method: string, url: URL, fields: Fields): string {
   ].join('\r\n')
 }
 
-/** One request on its own connection. A body without an explicit Content-Length gets one. */
+/** Sends one request on its own connection. Adds a Content-Length for the body unless the test sets one. */
 export async function ask(
   method: string,
   url: URL,
@@ -29,7 +29,7 @@ export async function ask(
   return await connection.answer(method)
 }
 
-/** A connection that the test controls itself. */
+/** Opens a connection that the test controls directly. */
 export function open(url: URL, { allowHalfOpen = false } = {}) {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const socket = connect({ port: Number(url.port || 80), host, allowHalfOpen })
@@ -44,7 +44,7 @@ export function open(url: URL, { allowHalfOpen = false } = {}) {
     received = Buffer.concat([received, chunk])
     change()
   })
-  // A server may refuse and close while the test is still writing.
+  // A server may reject the request and close the connection while the test is still writing.
   socket.on('error', () => {})
   socket.on('close', () => {
     ended = true
@@ -58,11 +58,11 @@ export function open(url: URL, { allowHalfOpen = false } = {}) {
     write(bytes: string | Uint8Array) {
       if (bytes.length > 0) socket.write(bytes)
     },
-    /** The next response, including interim ones (1xx). */
+    /** Reads the next response, which may be an interim one (1xx). */
     async answer(method: string): Promise<Answer> {
       await until(() => received.includes('\r\n\r\n'))
       const end = received.indexOf('\r\n\r\n')
-      if (end < 0) throw new Error(`The connection ended without an answer: ${received}`)
+      if (end < 0) throw new Error(`The connection ended without a response: ${received}`)
       const head = parseHead(received.subarray(0, end).toString('latin1'))
       received = received.subarray(end + 4)
       const bodiless = method === 'HEAD' || head.status < 200 || head.status === 204 || head.status === 304
@@ -72,7 +72,7 @@ export function open(url: URL, { allowHalfOpen = false } = {}) {
       received = taken.rest
       return { ...head, body: taken.body.toString() }
     },
-    /** Announces the end after everything written, and waits for the server to close. */
+    /** Half-closes the connection after everything is written, and waits for the server to close it. */
     async end() {
       socket.end()
       await until(() => false)
@@ -97,14 +97,17 @@ function parseHead(text: string): Omit<Answer, 'body'> {
   return { status: Number(first!.split(' ')[1]), headers }
 }
 
-/** Ends the connection like a lost network: with a reset, without a proper close. */
+/** Resets the connection without closing it properly, as when the network is lost. */
 export function cut(socket: Socket): void {
   socket.resetAndDestroy()
 }
 
 type Taken = { body: Buffer; rest: Buffer }
 
-/** The body announced by the headers, once all of it has arrived. Parts lost with a broken connection are missing. */
+/**
+ * Returns the body that the headers announce once all of it has arrived, or what has arrived of it if the connection
+ * has ended.
+ */
 function takeBody(headers: Record<string, string>, bytes: Buffer, ended: boolean): Taken | undefined {
   if (headers['transfer-encoding'] === 'chunked') return takeChunks(bytes, ended)
   const length = headers['content-length']

@@ -10,9 +10,9 @@ export interface RawRequest {
   /** As sent on the wire. */
   path: string
   query?: Record<string, string>
-  /** All of them are signed. */
+  /** These are all signed. */
   headers?: Record<string, string>
-  /** Not signed. */
+  /** These are not signed. */
   unsignedHeaders?: Record<string, string>
   /** `x-amz-content-sha256`; defaults to the body's digest. */
   payload?: string
@@ -22,7 +22,7 @@ export interface RawRequest {
 
 export interface RawAnswer {
   status: number
-  /** From an S3 error. */
+  /** The error code, if the response is an S3 error. */
   code: string | undefined
   headers: IncomingHttpHeaders
   body: string
@@ -32,7 +32,7 @@ export type Wire = { endpoint: string; region: string; keys: Keys; nowMs: number
 
 export const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 
-/** Requests that no SDK would send, with a valid signature, whatever they are. */
+/** Sends any request with a valid signature, including requests that no SDK would send. */
 export async function sendRaw(wire: Wire, raw: RawRequest): Promise<RawAnswer> {
   const signed = await signerOf(wire).sign(requestOf(wire, raw), { signingDate: new Date(wire.nowMs) })
   const seedSignature = /Signature=(\w+)/.exec(signed.headers.authorization!)![1]!
@@ -40,7 +40,7 @@ export async function sendRaw(wire: Wire, raw: RawRequest): Promise<RawAnswer> {
   return exchange(wire, raw, { ...signed.headers, ...raw.unsignedHeaders }, raw.query, body)
 }
 
-/** With a presigned URL; `change` modifies the query without affecting its signature. */
+/** Sends a request with a presigned URL; `change` modifies the query after it has been signed. */
 export async function sendPresigned(
   wire: Wire,
   raw: RawRequest & { expiresIn: number },
@@ -112,7 +112,7 @@ class Sha256 {
   reset(): void {}
 }
 
-/** Bodies as sent by SDKs in other languages: each chunk's signature builds on the previous one. */
+/** A body in signed chunks, as SDKs in other languages send it: each chunk's signature depends on the previous one. */
 export function signedChunks(
   { keys, region, nowMs }: Wire,
   seedSignature: string,

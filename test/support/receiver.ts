@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net'
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
 type Answer = number | ((received: Received, res: ServerResponse) => void)
 
-/** A customer's webhook receiver. It responds with 204 until told otherwise, and stores what it received. */
+/** A customer's webhook receiver. It records its requests, and responds with 204 until the test changes that. */
 export async function startReceiver(first: Answer = 204) {
   const received: Received[] = []
   let answer = first
   const waiting = new Set<() => void>()
-  // Longer than a test, so that no kept connection ends just as it is reused.
+  // Longer than any test, so that the server never closes an idle connection just as it is reused.
   const server = createServer({ keepAliveTimeout: 600_000 }, (req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk) => chunks.push(chunk))

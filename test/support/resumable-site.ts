@@ -17,8 +17,8 @@ type Node = Awaited<ReturnType<typeof serveUploads>>
 type Values = { site: Site; node: Node; behindProxy: Node; token: string; collection: string }
 
 /**
- * An upload node with a Resumable Uploads for HTTP client, for one file's tests. Their values are available once the
- * tests run.
+ * An upload node and a Resumable Uploads for HTTP client, shared by the tests in one file. Its values are only
+ * available once the tests run.
  */
 export function resumableSite(database: () => DatabaseHandle) {
   const at = {} as Values
@@ -69,7 +69,7 @@ export function resumableSite(database: () => DatabaseHandle) {
   const codeOf = ({ status, body }: Reply) => [status, JSON.parse(body).code]
   const inBucket = async () => [await at.site.bucket.objects(), await at.site.bucket.unfinished()]
   const leavesNothing = async (before: string[][]) => {
-    // A multipart upload that was being started is only known once that has ended.
+    // A multipart upload that is still being created only becomes known once the bucket has responded.
     await Promise.all(at.node.context.background)
     at.site.clock.advance(minutes(2))
     await clearLeftovers(at.node.context)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export type Case = { body: string; header: string; secret: string }
 
-/** Each program reads one case as JSON from every line of its input, and answers each with true or false. */
+/** Each program reads one case as JSON per input line, and prints true or false for each. */
 const RUNNERS: Record<
   string,
   { program: string; versionFlag: string; prepare(folder: string, snippet: string): string[] }

@@ -25,7 +25,10 @@ const SETTINGS = {
   DATA_DIR: join(tmpdir(), 'sluice-tests'),
 }
 
-/** A runtime for verbs on a test database: its clock is moved manually and its queue only records. */
+/**
+ * A runtime for calling the application's functions on a test database: its clock is moved manually, and its queue only
+ * records jobs.
+ */
 export function testRuntime(database: DatabaseHandle, settings: Record<string, string> = {}): TestRuntime {
   const config = loadConfig({ ...SETTINGS, ...settings })
   const jobs: TestRuntime['jobs'] = []

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * s3rver in its own process, which reports its port to the parent and ends with it. Its streams throw if nobody
- * listens, which would otherwise end the tests as well.
+ * Runs s3rver in its own process, which reports its port to the parent and exits with it. Its streams emit errors that
+ * nothing handles, which would otherwise end the test process as well.
  */
 const S3rver = createRequire(import.meta.url)('s3rver') as new (
   options: object,

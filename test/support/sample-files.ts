@@ -1,6 +1,6 @@
 import { deflateRawSync, gzipSync } from 'node:zlib'
 
-/** The starts of files of many types, each as small as its format allows. */
+/** The first bytes of files of many types, each as short as its format allows. */
 const ascii = (text: string) => Buffer.from(text, 'latin1')
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const box = (brand: string) =>
@@ -14,7 +14,7 @@ const ebml = (type: string) => {
 const ogg = (codec: string) =>
   Buffer.concat([ascii('OggS'), hex('0002'), Buffer.alloc(20), hex('011e'), ascii(codec), Buffer.alloc(20)])
 
-/** A ZIP archive with one stored file in it. */
+/** A ZIP archive with one file in it. */
 function zip(name: string, content: string): Buffer {
   const data = deflateRawSync(content)
   const head = Buffer.alloc(30)

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module'
 
-/** Loaded before a program: it prints each package of OpenTelemetry that another loads. */
+/** Preloaded into a program: prints each OpenTelemetry package that another package loads. */
 const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/
 const packageOf = (address) => PACKAGE.exec(address ?? '')?.[1] ?? 'sluice'
 

@@ -1,7 +1,7 @@
 import { GetObjectTaggingCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import type { TestBucket } from './upload-site.ts'
 
-/** An object as seen by another program: the AWS SDK, with its own keys. */
+/** Reads an object as another program would, using the AWS SDK and a separate access key. */
 export async function seenObject(bucket: TestBucket, key: string) {
   const s3 = new S3Client({
     endpoint: bucket.endpoint,

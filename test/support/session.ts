@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { type Answer, ask } from './raw-http.ts'
 import type { Target } from './target.ts'
 
-/** A signed-in visitor without a browser: the pages and the server actions as plain requests. */
+/** A signed-in user without a browser, who sends plain requests to pages and server actions. */
 export type Visit = {
   cookie: string
   get(path: string): Promise<Answer>
-  /** Calls a server action like a page's script. */
+  /** Calls a server action as a page's script would. */
   act(name: string, ...args: unknown[]): Promise<Answer>
 }
 
@@ -39,7 +39,7 @@ export function visitWith(baseUrl: string, Cookie: string): Visit {
   }
 }
 
-/** As `a=b; c=d`. */
+/** The cookies that a response sets, as `a=b; c=d`. */
 export function cookiesOf({ headers }: Answer): string {
   const set = headers['set-cookie'] ?? ''
   return set
@@ -50,7 +50,7 @@ export function cookiesOf({ headers }: Answer): string {
 
 type Manifest = { node: Record<string, { exportedName: string }> }
 
-/** The build's name for an action; a test only knows the built pages. */
+/** The build's ids of the server actions, by name. The built pages only accept these ids. */
 export function actionIds(): Map<string, string> {
   const { node } = JSON.parse(readFileSync('.next/server/server-reference-manifest.json', 'utf8')) as Manifest
   return new Map(Object.entries(node).map(([id, { exportedName }]) => [exportedName, id]))

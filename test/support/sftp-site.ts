@@ -11,7 +11,7 @@ import { createSite, type SiteOptions } from './upload-site.ts'
 
 export type SftpOptions = { terms?: Partial<SftpTerms>; uploads?: Partial<UploadTerms>; trusts?: boolean }
 
-/** A node that accepts uploads by SFTP, within the test's own process. */
+/** Starts a node that accepts SFTP uploads, in the test's own process. */
 export async function serveSftp(
   runtime: Parameters<typeof openUploads>[0],
   { terms, uploads, trusts = false }: SftpOptions = {},
@@ -76,7 +76,7 @@ export async function connectSftp(
   password: string | undefined,
   config: ConnectConfig = {},
 ) {
-  // It may report several errors before it closes.
+  // The client may report several errors before it closes.
   const client = new ssh2.Client().on('error', () => {})
   const gone = new Promise<void>((resolve) => client.once('close', () => resolve()))
   await new Promise<void>((resolve, reject) => {
@@ -101,9 +101,9 @@ export async function connectSftp(
     run: (verb: 'mkdir' | 'rmdir' | 'unlink', path: string) =>
       called<void>((done) => sftp[verb](path, done as () => void)),
     rename: (from: string, to: string) => called<void>((done) => sftp.rename(from, to, done as () => void)),
-    /** Writes everything from an offset on, many pieces at once, like real clients. */
+    /** Writes `bytes` starting at an offset, with many pieces in flight at once, like real clients. */
     async writeAll(handle: Buffer, bytes: Buffer, from = 0): Promise<void> {
-      // ssh2 splits longer writes, and sends the rest once the first part was answered.
+      // ssh2 splits longer writes, and sends the rest only after the response to the first piece.
       const PIECE = 28 * 1024
       const writes: Promise<void>[] = []
       for (let at = from; at < bytes.length; at += PIECE)
@@ -115,7 +115,7 @@ export async function connectSftp(
       await this.writeAll(handle, bytes)
       await close(handle)
     },
-    /** Without notice, like a killed client. */
+    /** Closes the connection without notice, like a killed client. */
     kill(): Promise<void> {
       ;(client as unknown as { _sock: { destroy(): void } })._sock.destroy()
       return gone

@@ -5,7 +5,10 @@ import { delimiter, join } from 'node:path'
 import { freePort } from './postgres.ts'
 import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 
-/** The real nginx or HAProxy with the file in `deploy/`: only addresses and output paths are changed. */
+/**
+ * Runs the real nginx or HAProxy with the configuration from `deploy/`, in which only addresses and output paths are
+ * changed.
+ */
 export const BALANCERS = ['nginx', 'haproxy'] as const
 export type BalancerKind = (typeof BALANCERS)[number]
 export type ShippedBalancer = Awaited<ReturnType<typeof startShippedBalancer>>
@@ -13,7 +16,7 @@ type Ports = { upload: [number, number]; web: [number, number] }
 type Replacement = [from: string, to: string]
 
 export function findBalancer(kind: BalancerKind): string | undefined {
-  // Debian keeps them out of users' PATH.
+  // Debian installs them in a folder that is not in users' PATH.
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   return folders.map((folder) => join(folder, kind)).find((path) => existsSync(path))
 }
@@ -39,14 +42,16 @@ export async function startShippedBalancer(kind: BalancerKind, ports: Ports, cha
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = `http://127.0.0.1:${port}`
   while (!(await fetch(`${url}/metrics`).catch(() => undefined)))
-    if (child.exitCode !== null) throw new Error(`${kind} ended:\n${output}`)
+    if (child.exitCode !== null)
+      throw new Error(`${kind} exited:\
+${output}`)
   return {
     kind,
     port,
     url,
     output: () => output,
     /**
-     * nginx continues with other settings, as with a Kubernetes controller: requests in progress end under the old
+     * Reloads nginx with changed settings, as a Kubernetes controller does: requests in progress finish with the old
      * ones.
      */
     reload(changed: (config: string) => string) {
@@ -76,7 +81,7 @@ function nginxPlaces(folder: string, port: number): Replacement[] {
   const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   for (const name of kept) mkdirSync(join(folder, name))
   const paths = kept.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
-  // As root, it would run its workers as another user, who cannot enter the folder.
+  // When started as root, nginx would run its workers as another user, who cannot enter the folder.
   const user = process.getuid?.() === 0 ? 'user root;\n' : ''
   return [
     ['listen 8080', `listen 127.0.0.1:${port}`],

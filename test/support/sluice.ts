@@ -11,7 +11,7 @@ export type Sluice = {
   child: ChildProcess
   /** Everything it has printed so far. */
   output(): string
-  /** SIGTERM; returns the exit code. */
+  /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number | null>
   /** kill -9 */
   kill(): Promise<void>
@@ -28,13 +28,13 @@ export const MALLOC = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 }
 
-/** Shared by all processes of the run, which load the same modules. */
+/** Shared by all processes in the run, which load the same modules. */
 export const compileCache = () => ({ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE })
 
-/** The folder of the source: a copy in an unusual place if the setup created one. */
+/** The source folder: a copy with an unusual path if the setup created one. */
 export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
 
-/** The server in its own process, on a port chosen by the system. ROLES decides how much of it runs. */
+/** Starts the server in its own process, on a port chosen by the system. ROLES selects which of its parts run. */
 export async function startSluice(
   env: Record<string, string>,
   source = sourceFolder(),
@@ -65,7 +65,7 @@ export async function startSluice(
         if (baseUrl) resolve(baseUrl)
       })
     }
-    exited.then(([code]) => reject(new Error(`Sluice ended with ${code}:\n${output}`)))
+    exited.then(([code]) => reject(new Error(`Sluice exited with ${code}:\n${output}`)))
   })
   const baseUrl = await ready
   return {

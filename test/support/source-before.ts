@@ -7,7 +7,10 @@ import { removeWithThisProcess } from './until-exit.ts'
 /** The oldest version that can be upgraded. */
 const OLDEST = '757d55cce15938c2f7702cfdb1414b48e48db2d4'
 
-/** A commit's source, next to today's packages. Undefined in a clone without it. */
+/**
+ * Checks out a commit's source, which uses the packages installed now. Undefined if the clone does not include the
+ * commit.
+ */
 export function sourceBefore(commit = OLDEST): { folder: string; commit: string } | undefined {
   if (!isThere(commit)) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-before-'))

@@ -7,11 +7,11 @@ import type { UploadNodeOptions } from './upload-node.ts'
 export type UploadNode = {
   url: string
   port: number
-  /** Where it accepts uploads by SFTP, if configured. */
+  /** The port for SFTP uploads, if configured. */
   sftpPort: number | undefined
   pid: number
   signal(name: NodeJS.Signals): void
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when the node has exited, for any reason. */
   ended: Promise<unknown>
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ export async function startUploadNode(options: UploadNodeOptions, flags: string[
         const ready = output.match(/^ready (\S+)$/m)
         if (ready) resolve(ready[1]!)
       })
-    ended.then(([code]) => reject(new Error(`the node ended with ${code}:\n${output}`)))
+    ended.then(([code]) => reject(new Error(`the node exited with ${code}:\n${output}`)))
   })
   return {
     url,
@@ -48,5 +48,5 @@ export async function startUploadNode(options: UploadNodeOptions, flags: string[
   }
 }
 
-/** A dead node's leases expire soon, so that tests do not wait for them. */
+/** A dead node's leases expire quickly, so that tests do not have to wait long for them. */
 export const SHORT_TERMS = { leaseMs: 1500, renewMs: 300, marginMs: 300, turnMs: 300 }

@@ -33,7 +33,7 @@ export async function startWebhookWorkerProcess(
     lines.push(line)
     for (const look of looks) look()
   })
-  /** When it has printed that line this many times; rejects if it ends first. */
+  /** Resolves when the worker has printed this line `times` times; rejects if it exits first. */
   const printed = (line: string, times = 1) =>
     new Promise<void>((resolve, reject) => {
       const look = () => {
@@ -43,7 +43,7 @@ export async function startWebhookWorkerProcess(
       }
       looks.add(look)
       exited.then(([code, signal]) =>
-        reject(new Error(`the worker ended (${code ?? signal}) before "${line}"`)),
+        reject(new Error(`the worker exited (${code ?? signal}) before "${line}"`)),
       )
       look()
     })

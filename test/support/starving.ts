@@ -10,7 +10,7 @@ import type { Site } from './upload-site.ts'
 const STORES = 12
 const UPLOADS = 40
 
-/** How a tenant tries to take all memory: uploads to Data Stores on a server whose responses never end. */
+/** Simulates a tenant who tries to use up all memory with uploads to Data Stores whose responses never end. */
 export async function starve(url: string, attacker: Site, bucket: DrippingBucket, body: Buffer) {
   const clients = await Promise.all(
     Array.from({ length: STORES }, (_, n) => openPipe(url, attacker, bucket, n)),
@@ -31,7 +31,7 @@ export async function starve(url: string, attacker: Site, bucket: DrippingBucket
   }
 }
 
-/** The attacker's Pipe, to its own Data Store. */
+/** Creates one of the attacker's Pipes, with its own Data Store. */
 async function openPipe(url: string, attacker: Site, bucket: DrippingBucket, n: number) {
   const { runtime, actor } = attacker
   const dataStore = await createDataStore(runtime, actor, {

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** One Sluice for all tests of its responses: a complete one, as run by `npm start`. */
+/** Starts one complete Sluice, like `npm start`, for all tests that check its responses. */
 export default async function setup(project: TestProject) {
   const given = process.env.TARGET
   if (given) return project.provide('demo', JSON.parse(readFileSync(given, 'utf8')))

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
-/** A running Sluice for tests: the one in TARGET (the path of a demo.json), otherwise their own. */
+/** A running Sluice for tests: the one that TARGET names (the path of a demo.json), otherwise one started for them. */
 export type Target = DemoDocument & {
-  /** Issues an upload token like a customer's backend. */
+  /** Requests an upload token like a customer's backend. */
   token(fields?: object): Promise<{ token: string; uploadUrl: string }>
-  /** The management API. */
+  /** Calls the management API. */
   api<T>(method: string, path: string, body?: object): Promise<{ status: number; body: T }>
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A trace collector: OTLP over HTTP as specified by the protocol, parsed independently of the code that wrote it. */
+/** A trace collector for OTLP over HTTP, which parses spans independently of the code that encodes them. */
 export type CollectedSpan = {
   traceId: string
   spanId: string
@@ -12,7 +12,7 @@ export type CollectedSpan = {
   startNs: bigint
   endNs: bigint
   attributes: Record<string, string | number>
-  /** 2 is an error. */
+  /** 2 means error. */
   statusCode: number
 }
 
@@ -45,8 +45,8 @@ export async function startTraceCollector() {
       status = next
     },
     /**
-     * One trace's spans, earliest first; if two started in the same millisecond, the longer one first, which contains
-     * the other.
+     * One trace's spans, earliest first. If two started in the same millisecond, the longer one, which contains the
+     * other, comes first.
      */
     trace: (traceId: string) =>
       spans
@@ -91,8 +91,8 @@ function attributesOf(bytes: Buffer, field: number): Record<string, string | num
 const messagesOf = (bytes: Buffer, field: number) => (fieldsOf(bytes).get(field) ?? []) as Buffer[]
 
 /**
- * https://protobuf.dev/programming-guides/encoding/: each field is a tag and a varint, or eight, four or a given
- * number of bytes.
+ * https://protobuf.dev/programming-guides/encoding/: each field is a tag, followed by a varint, eight bytes, four
+ * bytes, or a length and that many bytes.
  */
 function fieldsOf(bytes: Buffer): Map<number, (bigint | Buffer)[]> {
   const fields = new Map<number, (bigint | Buffer)[]>()

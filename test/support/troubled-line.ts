@@ -3,8 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { coupleSockets } from './couple-sockets.ts'
 
 /**
- * Simulates a database in trouble: it responds late, or breaks one in a given number of connections as they are
- * opened.
+ * A proxy that simulates a database in trouble: its responses are late, or every nth connection breaks as it is opened.
  */
 export async function openTroubledLine(databaseUrl: string) {
   const target = new URL(databaseUrl)
@@ -31,7 +30,7 @@ export async function openTroubledLine(databaseUrl: string) {
     make(given: typeof trouble) {
       trouble = given
     },
-    /** Also closes existing connections. */
+    /** Closes all existing connections. */
     cutAll() {
       for (const socket of sockets) socket.destroy()
     },

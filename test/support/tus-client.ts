@@ -62,12 +62,12 @@ export function tusClient(base: { url: string; pipeId: string; token: string }) 
     /** Creates an upload, and returns its address. */
     async begin(length: number | null, fields?: Record<string, string>, bytes?: Buffer): Promise<string> {
       const { status, headers, body } = await client.create(length, fields, bytes)
-      if (status !== 201) throw new Error(`The creation was answered with ${status}: ${body}`)
+      if (status !== 201) throw new Error(`The creation was rejected with ${status}: ${body}`)
       return headers.location!
     },
     async offset(url: string): Promise<number> {
       const { status, headers } = await client.head(url)
-      if (status !== 200) throw new Error(`HEAD was answered with ${status}`)
+      if (status !== 200) throw new Error(`HEAD failed with ${status}`)
       return Number(headers['upload-offset'])
     },
   }
@@ -76,7 +76,7 @@ export function tusClient(base: { url: string; pipeId: string; token: string }) 
 
 export type TusClient = ReturnType<typeof tusClient>
 
-/** A PATCH whose body is sent in pieces, and that may be interrupted. */
+/** Opens a PATCH whose body the test sends piece by piece and can cut off. */
 export function openPatch(
   client: { token: string },
   url: string,

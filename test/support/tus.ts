@@ -1,7 +1,7 @@
 import { type Answer, ask, type Fields } from './raw-http.ts'
 import type { Target } from './target.ts'
 
-/** The TUS protocol by hand: every header it adds can be replaced, or omitted with undefined. */
+/** A TUS client for unusual requests: each header that it adds can be replaced, or omitted with undefined. */
 export const OCTETS = 'application/offset+octet-stream'
 
 export type Tus = ReturnType<typeof tusWith>
@@ -36,7 +36,7 @@ export function tusWith(token: string | undefined, uploadUrl: string) {
 }
 
 export function located({ status, headers, body }: Answer): string {
-  if (status !== 201) throw new Error(`Creation was answered with ${status}: ${body}`)
+  if (status !== 201) throw new Error(`The creation was rejected with ${status}: ${body}`)
   return headers.location!
 }
 

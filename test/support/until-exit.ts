@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 
-/** Whatever happens to a test or a run, nothing that it started or wrote outlives it. */
+/** Child processes to end and temporary folders to remove when this process exits, even if a test fails. */
 const children = new Map<ChildProcess, NodeJS.Signals>()
 const folders = new Set<string>()
 
@@ -10,13 +10,13 @@ process.once('exit', () => {
   for (const folder of folders) remove(folder)
 })
 
-/** Only SIGKILL ends a frozen process. */
+/** The default is SIGKILL, since no other signal ends a frozen process. */
 export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SIGKILL'): void {
   children.set(child, by)
   child.once('exit', () => children.delete(child))
 }
 
-/** Returns a function that removes it earlier. */
+/** Returns a function that removes the folder earlier. */
 export function removeWithThisProcess(folder: string): () => void {
   folders.add(folder)
   return () => {
@@ -25,7 +25,7 @@ export function removeWithThisProcess(folder: string): () => void {
   }
 }
 
-/** A process that is just ending may still write to it. */
+/** A process that is just exiting may still write to the folder. */
 function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }

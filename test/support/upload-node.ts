@@ -15,17 +15,17 @@ import { openUploads } from '#server/open-uploads.ts'
 import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 
-/** A node that serves uploads and sweeps, in its own process, which dies at a given step. */
+/** A node in its own process that serves uploads and runs sweeps, and dies at a given step. */
 export type UploadNodeOptions = {
   databaseUrl: string
   port?: number
   killAt?: Checkpoint | BatchCheckpoint | undefined
   terms?: Partial<UploadTerms>
-  /** A bucket that is silent for this long is abandoned, for all calls. */
+  /** How long a bucket may stay silent before a call to it times out; applies to all calls. */
   bucketSilenceMs?: number
   clockAheadMs?: number
   importTerms?: Partial<ImportTerms>
-  /** Also accepts uploads by SFTP. */
+  /** Whether to accept SFTP uploads as well. */
   sftp?: boolean
 }
 

@@ -31,18 +31,18 @@ import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 import { fileIdOf, tusClient } from './tus-client.ts'
 
-/** A bucket with put-only credentials, unless told otherwise. */
+/** A bucket with put-only credentials, unless the options specify other actions. */
 export type TestBucket = LocalBucket & {
   name: string
   region: string
   key: BucketKey
-  /** The bucket's contents, by key. */
+  /** The keys of the bucket's objects. */
   objects(): Promise<string[]>
   object(key: string): Promise<Buffer>
-  /** The same for an object that is too large for memory. */
+  /** Like `object`, for objects that are too large for memory. */
   readObject(key: string): ReadStream
   remove(key: string): Promise<void>
-  /** Overwrites an object's bytes without anyone knowing. */
+  /** Overwrites an object's bytes on disk, without a request to the bucket. */
   replace(key: string, bytes: Uint8Array): Promise<void>
   /** Multipart uploads that were started and neither completed nor aborted. */
   unfinished(): Promise<string[]>
@@ -101,11 +101,11 @@ export type SiteOptions = {
   provider?: string
   pipe?: Record<string, unknown>
   settings?: Record<string, string>
-  /** The Pipe's further destinations, each with its own bucket. */
+  /** The Pipe's additional destinations, each with its own bucket. */
   copies?: { required: boolean; bucket?: Parameters<typeof openTestBucket>[0] }[]
 }
 
-/** A customer with a bucket, a Pipe and a Sender, in a database. */
+/** Creates a customer with a bucket, a Pipe and a Sender. */
 export async function createSite(database: DatabaseHandle, options: SiteOptions = {}) {
   let offsetMs = 0
   const clock = {
@@ -152,7 +152,7 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     pipe,
     sender,
     token,
-    /** A TUS client with a new token. */
+    /** Creates a TUS client with a new token. */
     client: async (node: { url: string }, input?: Record<string, unknown>) =>
       tusClient({ url: node.url, pipeId: pipe.id, token: await token(input) }),
     async statusOf(url: string): Promise<string | undefined> {
@@ -182,7 +182,7 @@ async function addDataStore(runtime: Runtime, actor: Actor, provider: 'aws', buc
 
 export type Site = Awaited<ReturnType<typeof createSite>>
 
-/** A node that serves uploads, within the test's own process. */
+/** Starts a node that serves uploads, in the test's own process. */
 export async function serveUploads(
   runtime: Runtime,
   options: { terms?: Partial<UploadTerms>; checkpoint?: UploadContext['checkpoint'] } = {},
@@ -197,7 +197,7 @@ export async function serveUploads(
     { ...options, bucket, hookRetriesMs: QUICK_RETRIES_MS },
   )
   const handle = createUploadHandler({ config, log: runtime.log }, context)
-  // Like the front door, for tests that set request ids.
+  // Handles a request id as the server's front door does, for tests that set one.
   server.on('request', (req, res) => {
     const { 'x-request-id': id, traceparent } = req.headers as Record<string, string | undefined>
     void (id ? runRequest({ id, traceparent, notes: {} }, () => handle(req, res)) : handle(req, res))
@@ -214,7 +214,7 @@ export async function serveUploads(
   }
 }
 
-/** Repeats if a folder that it was about to read is gone: the bucket removes folders that have become empty. */
+/** Starts over if a subfolder disappears before it is read: the bucket removes empty folders. */
 async function readAll(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { recursive: true, withFileTypes: true })

@@ -9,7 +9,9 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 
-/** Like any other program: the unmodified AWS SDK puts a file, once in one piece and once in parts. */
+/**
+ * Uploads a file with the unmodified AWS SDK, as any other program would: once in a single request and once in parts.
+ */
 const { endpoint, region, bucket, file, credentials } = JSON.parse(process.argv[2]!)
 const PART_BYTES = 8 * 2 ** 20
 const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true })

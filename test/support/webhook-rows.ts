@@ -12,7 +12,7 @@ import { newPipeId, newWebhookSecret, uuidv7 } from '#lib/platform/kernel/ids.ts
 import { createVault } from '#lib/platform/vault.ts'
 import { secretPlace } from '#lib/webhooks/outputs/signing-secrets.ts'
 
-/** The rows that an event needs around it, for tests of what happens after an upload. */
+/** Creates the rows that an event refers to, for tests that start after an upload. */
 export const testVault = createVault([Buffer.alloc(32, 7)])
 
 export async function addWorkspace(db: Db): Promise<{ id: string; inboxKey: string }> {

@@ -9,8 +9,8 @@ import { startWebhookWorker } from '#lib/webhooks/delivery/dispatcher.ts'
 import { webhookSweeps } from '#lib/webhooks/delivery/sweeps.ts'
 
 /**
- * A process that only sends webhooks. It prints each step of each attempt, and dies at one of them if DIE_AT names
- * it. Its clock is CLOCK_AHEAD_MS ahead. On SIGTERM, it prints the CPU time it used.
+ * A process that only sends webhooks. It prints each step of each attempt, and dies at the step that DIE_AT names, if
+ * any. Its clock is CLOCK_AHEAD_MS ahead. On SIGTERM, it prints the CPU time it used.
  */
 const { DIE_AT, CLOCK_AHEAD_MS, QUIET } = process.env
 
@@ -19,7 +19,7 @@ function reached(step: string): void {
   if (step === DIE_AT) process.kill(process.pid, 'SIGKILL')
 }
 
-/** Two more steps, where the queue and the database meet. */
+/** Adds two steps: when a job arrives from the queue, and before a transaction with new jobs commits. */
 function watched(queue: Queue): Queue {
   return {
     ...queue,

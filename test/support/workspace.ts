@@ -11,7 +11,7 @@ import type { TestRuntime } from './runtime.ts'
 
 let made = 0
 
-/** A customer with one of everything, created with the verbs themselves. */
+/** Creates a customer with one object of each kind, using the application's own functions. */
 export async function createTestWorkspace(runtime: TestRuntime, passwordHash: string | null = null) {
   const email = `customer-${++made}@example.com`
   const { userId, workspaceId } = await createAccount(runtime, { email, passwordHash, emailVerified: true })
