@@ -20,8 +20,8 @@ import { readDemo } from '../../test/support/target.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /**
- * The examples as a new user gets them: a copy in an empty folder, the two commands from its README with the
- * machine's npm and Node, and a browser that uploads through an interruption.
+ * Runs each example as a new user would: a copy in an empty folder, started with the two commands from its README and
+ * the machine's npm and Node. A browser then uploads a file through an interruption.
  */
 const USAGE = `npm run drill -- examples [--only ${EXAMPLES.join('|')}]`
 const { only } = readOptions(USAGE, { options: { only: { type: 'string' } } }).values
@@ -44,7 +44,7 @@ const env = {
 }
 
 async function run(example: Example): Promise<boolean> {
-  // npm derives a package name from it.
+  // npm derives the package name from the folder's name.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-example-'))
   removeWithThisProcess(folder)
   cpSync(folderOf(example), folder, { recursive: true })
@@ -57,7 +57,7 @@ async function run(example: Example): Promise<boolean> {
     const [file] = files as Record<string, unknown>[]
     return isEqual && Object.entries(RESUMED_ONCE).every(([name, value]) => file?.[name] === value)
   } catch (error) {
-    throw new Error(`${error}\nThe example said:\n${app.said()}`)
+    throw new Error(`${error}\nThe example's output:\n${app.said()}`)
   } finally {
     app.stop()
   }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * Connections that send part of a message and then nothing, or a byte from time to time. The server must end each of
+ * Connections that send part of a message and then nothing, or a byte from time to time. The server must close all of
  * them.
  */
 export type Held = { count: number; openAfter(ms: number): Promise<string[]> }
@@ -23,8 +23,8 @@ export function holdSockets({ hostname, port, host }: URL, uploadPath: string): 
     'half a body to an upload': head(`PATCH ${uploadPath}`, body),
     'an upgrade of a page': head('GET /login', upgrade),
     'an upgrade of a probe': head('GET /healthz', upgrade),
-    'an upgrade of nothing': head('GET /nowhere', upgrade),
-    'a whole request, and silence': head('GET /healthz', '\r\n'),
+    'an upgrade of a missing page': head('GET /nowhere', upgrade),
+    'a complete request, then silence': head('GET /healthz', '\r\n'),
   }
   const open = new Map<Socket, string>()
   for (const [name, text] of Object.entries(begun)) {

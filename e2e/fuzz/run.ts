@@ -11,14 +11,15 @@ import { knowTarget, sendShaped } from './send-shaped.ts'
 import { shapeRequest } from './shape-requests.ts'
 
 /**
- * `npm run drill -- fuzz --requests 20000 [--seed x]`: sends requests of every kind, valid, almost valid and noise,
- * to its own Sluice. It fails on a 5xx, on a socket that stays open after its deadline, and if memory keeps growing.
+ * `npm run drill -- fuzz --requests 20000 [--seed x]`: sends requests of every kind to its own Sluice, each of them
+ * valid, almost valid or noise. It fails on a 5xx, on a socket that stays open after its deadline, and if memory keeps
+ * growing.
  */
 const SIDE_BY_SIDE = 8
 const SAMPLES = 40
 /** The longest request deadline, that of an idle upload, and the time between two checks. */
 const LONGEST_MS = seconds(130)
-/** Between the second quarter of the run and its last. */
+/** How much memory may grow from the second quarter of the run to the last. */
 const GROWTH = 1.15
 
 const { values } = parseArgs({
@@ -39,7 +40,7 @@ try {
   folder[Symbol.dispose]()
 }
 for (const failure of failures) console.log(failure)
-console.log(failures.length === 0 ? 'passed' : `${failures.length} failures; again with --seed ${seed}`)
+console.log(failures.length === 0 ? 'passed' : `${failures.length} failures; repeat with --seed ${seed}`)
 process.exit(failures.length === 0 ? 0 : 1)
 
 async function fuzz(): Promise<void> {
@@ -66,7 +67,7 @@ async function fuzz(): Promise<void> {
   judgeMemory(memory)
   const open = await held.openAfter(LONGEST_MS)
   console.log(`sockets held: ${held.count}, open after their deadlines: ${open.length}`)
-  failures.push(...open.map((name) => `a socket is open after its deadline: ${name}`))
+  failures.push(...open.map((name) => `a socket is still open after its deadline: ${name}`))
 }
 
 function judgeMemory(samples: number[]): void {

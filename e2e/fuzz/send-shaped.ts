@@ -4,7 +4,7 @@ import type { Target } from '../../test/support/target.ts'
 import { newTus } from '../../test/support/tus.ts'
 import type { Known, Shaped } from './shape-requests.ts'
 
-/** Those that would end the run's own session, or the things it depends on. */
+/** Server actions that would end the run's own session, or change the account that it depends on. */
 const LEFT_OUT = ['signOut', 'endOtherSessions', 'removeAccount', 'savePassword']
 
 export async function knowTarget(target: Target): Promise<Known> {
@@ -21,7 +21,7 @@ export async function knowTarget(target: Target): Promise<Known> {
   }
 }
 
-/** Returns the status; an endless stream is left after its headers. */
+/** Returns the status. An endless stream is closed once its headers have arrived. */
 export async function sendShaped(
   baseUrl: string,
   { method, path, fields, body = '' }: Shaped,

@@ -7,18 +7,18 @@ type Command = [program: string, ...args: string[]]
 export type Framework = {
   /** Succeeds if the language is installed. */
   language: Command
-  /** The language's own check of the guide's files. */
+  /** Checks the guide's files with the language's own tools. */
   faults(folder: string, files: string[]): Promise<string[]>
   /** Succeeds if the framework is also installed. */
   framework: Command
-  /** The parts of a new project in that framework that the guide relies on. */
+  /** Files of a new project in that framework that the guide relies on. */
   around?: Record<string, string>
   prepare?: Command
   start: Command
   page: string
 }
 
-/** A failing program's output, for each of the files. */
+/** Runs the program on each file, and returns its output for those that fail. */
 const ofEach =
   (ending: RegExp, ...[program, ...args]: Command): Framework['faults'] =>
   async (folder, files) => {
@@ -45,7 +45,7 @@ const ofProgram =
     return ok ? [] : [output]
   }
 
-/** As strict as a project may be, in one that is bundled. */
+/** Type-checks with the strictest options that a project may use, in a project with a bundler. */
 const ofTypes: Framework['faults'] = async (folder, files) => {
   const written = files.filter((file) => /\.tsx?$/.test(file))
   const { ok, output } = await run([process.execPath, ...TSC, ...written, 'bundler.d.ts'], { cwd: folder })
@@ -73,7 +73,7 @@ const TSC = [
 const GO_BUILD: Command = ['go', 'build', '-o', 'uploads', '.']
 const NODE: Command = [process.execPath, '--version']
 const UPLOAD_PAGE = '/upload.html'
-/** Bundlers' types for style imports. */
+/** The type declarations for style imports that bundlers provide. */
 const BUNDLER = { 'bundler.d.ts': "declare module '*.css'\n" }
 
 export const FRAMEWORKS: Record<(typeof GUIDES)[number]['slug'], Framework> = {
@@ -84,7 +84,7 @@ export const FRAMEWORKS: Record<(typeof GUIDES)[number]['slug'], Framework> = {
     page: '/upload',
     around: {
       ...BUNDLER,
-      // The routes and the page as Next calls them: a Request comes in, a Response goes out.
+      // Calls the routes and the page as Next does: each gets a Request and returns a Response.
       'main.tsx': `import { serve } from '@hono/node-server'
 import { renderToString } from 'react-dom/server'
 import * as uploadToken from './app/api/upload-token/route'
@@ -210,7 +210,7 @@ execute_from_command_line(["", "runserver", "--noreload", f"localhost:{os.enviro
   },
   'guides/go': {
     language: ['go', 'version'],
-    // By what is started, so that it is compiled once.
+    // The check builds the program that is started later, so that it is compiled only once.
     faults: ofProgram(GO_BUILD),
     framework: ['go', 'version'],
     prepare: GO_BUILD,

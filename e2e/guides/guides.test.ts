@@ -12,8 +12,9 @@ import { FRAMEWORKS, type Framework, run } from './frameworks.ts'
 import { write, writeGuide } from './write-guide.ts'
 
 /**
- * Follows the guides like a reader: the exact files shown on a page are checked by their language, and started if the
- * framework is installed. Then a token is requested, a file is uploaded with it, and its webhook is received.
+ * Follows the guides as a reader would: the exact files shown on a page are checked with their language's tools, and
+ * started if the framework is installed. Then a token is requested, a file is uploaded with it, and its webhook is
+ * received.
  */
 const sluice: Target = targetOf(inject('demo'))
 const succeeds = async (command: Framework['language']) => (await run(command)).ok
@@ -58,7 +59,7 @@ async function upload(token: string, uploadUrl: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-/** These show the kit first, and the plain protocol below it. */
+/** These guides show the kit first, and then the plain protocol. */
 const WITH_KIT = ['guides/nextjs', 'guides/express', 'guides/hono']
 const WAYS = GUIDES.flatMap((guide) => [
   { ...guide, isBare: false },
@@ -71,7 +72,7 @@ describe.each(WAYS)('the guide for $title', ({ slug, isBare }) => {
   const framework = FRAMEWORKS[slug]
 
   it('shows code that its language accepts', { timeout: 240_000 }, async ({ skip }) => {
-    if (!(await succeeds(framework.language))) skip(`There is no ${framework.language[0]} on this machine.`)
+    if (!(await succeeds(framework.language))) skip(`${framework.language[0]} is not installed.`)
     using folder = temporaryFolder()
     for (const [file, text] of Object.entries(framework.around ?? {})) write(folder.path, file, text)
     const files = await writeGuide(slug, folder.path, { ...sluice, isBare })
@@ -82,8 +83,7 @@ describe.each(WAYS)('the guide for $title', ({ slug, isBare }) => {
   it("issues a token, serves its page and receives the file's webhook", { timeout: 240_000 }, async ({
     skip,
   }) => {
-    if (!(await succeeds(framework.framework)))
-      skip(`${slug.slice('guides/'.length)} is not on this machine.`)
+    if (!(await succeeds(framework.framework))) skip(`${slug.slice('guides/'.length)} is not installed.`)
     using folder = temporaryFolder()
     const url = `http://localhost:${await freePort()}`
     const { pipeId, secret } = await makePipe(`${url}/webhooks/sluice`)

@@ -10,8 +10,8 @@ type Addresses = { baseUrl: string; uploadUrl: string; pipeId: string }
 const BARE_PART = 'Without the kit'
 
 /**
- * Writes the files shown by a guide, word for word except for the Pipe's id, where the guide says. Returns their
- * names.
+ * Writes the files that a guide shows to the paths that it names, verbatim except for the Pipe's id. Returns those
+ * paths.
  */
 export async function writeGuide(
   slug: DocPage['slug'],
@@ -20,14 +20,14 @@ export async function writeGuide(
 ): Promise<string[]> {
   const all = readMarkdown(await readDoc(slug, to))
   const bare = all.findIndex((token) => token.type === 'heading' && token.text === BARE_PART)
-  if (isBare && bare === -1) throw new Error(`${slug} has no part "${BARE_PART}".`)
+  if (isBare && bare === -1) throw new Error(`${slug} has no section "${BARE_PART}".`)
   const shown = all.slice(0, isBare || bare === -1 ? undefined : bare).flatMap((token) => {
     if (token.type !== 'code') return []
     const { file, code } = codeOf(token)
     return file ? [{ file, code }] : []
   })
   for (const { file, code } of shown) write(folder, file, `${code.replaceAll('<pipe_id>', to.pipeId)}\n`)
-  // The packages it tells readers to install are those of this repository.
+  // This repository's packages stand in for those that the guide tells readers to install.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   return [...new Set(shown.map(({ file }) => file))]
 }

@@ -21,9 +21,9 @@ import { signedIn } from '../../test/support/session.ts'
 import { endWithThisProcess, removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /**
- * Like a user who only runs Sluice: with an empty folder, an empty home, and the package built by `npm run
- * release`. It must stay small, and start without a build and, once installed, without a network: it serves
- * pages, and the README's five minutes work as described. `--node` names the folder of another Node to use.
+ * Installs Sluice as a user would who only runs it: in an empty folder, with an empty home, from the package that `npm
+ * run release` builds. The installation must stay small, and start without a build and without a network. It must serve
+ * pages, and the README's five minutes must work as described. `--node` names the folder of another Node to use.
  */
 const MAX_MB = 450
 const MB = 1_000_000
@@ -37,13 +37,13 @@ process.exitCode = (await main()) ? 0 : 1
 
 async function main(): Promise<boolean> {
   const [packed] = globSync('.release/sluice-server-*.tgz')
-  if (!packed) misused('There is no package: `npm run release -- --dry-run` makes it', USAGE)
+  if (!packed) misused('There is no package: create it with `npm run release -- --dry-run`', USAGE)
   const folder = makeFolder('sluice-install-')
   const env = environment(makeFolder('sluice-home-'))
   const version = spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout.trim()
   const file = join(folder, basename(packed))
   copyFileSync(packed, file)
-  // In addition, the package imported by the README's upload.
+  // The README's upload imports tus-js-client, which users install separately.
   run(folder, env, 'npm', ['install', '--no-audit', '--no-fund', file, 'tus-js-client'])
   const small = checkSize(join(folder, 'node_modules'), version)
   return (await checkStart(folder, env)) && small
@@ -55,13 +55,13 @@ function makeFolder(name: string): string {
   return folder
 }
 
-/** Nothing from this project on the path: npm adds what it has installed there. */
+/** Removes this project's programs from the PATH: npm adds those that it has installed. */
 function environment(home: string): NodeJS.ProcessEnv {
   const others = process.env
     .PATH!.split(delimiter)
     .filter((path) => !path.startsWith(resolve('node_modules')))
   const PATH = [resolve(node), ...others.filter((path) => !path.includes('node_modules'))].join(delimiter)
-  // Settings for network access on this machine stay, such as its certificates.
+  // This machine's settings for network access stay, such as its certificates.
   const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) && !(name in settings))
   return { ...Object.fromEntries(kept), NODE_ENV: 'production', PATH, HOME: home, PORT: '0' }
 }
@@ -69,7 +69,7 @@ function environment(home: string): NodeJS.ProcessEnv {
 function run(cwd: string, env: NodeJS.ProcessEnv, command: string, args: string[]): void {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`)
-  if (stderr.includes('EBADENGINE')) throw new Error(`npm warns of an engine:\n${stderr}`)
+  if (stderr.includes('EBADENGINE')) throw new Error(`npm warns about an engine:\n${stderr}`)
 }
 
 function checkSize(modules: string, version: string): boolean {
@@ -80,7 +80,7 @@ function checkSize(modules: string, version: string): boolean {
   return say(all <= MAX_MB * MB, `${inMB(all)}  installed with Node ${version}; at most ${MAX_MB} MB`)
 }
 
-/** On the disk, as reported by `du`. */
+/** The size on disk, as reported by `du`. */
 function sizeOf(path: string): number {
   const stat = lstatSync(path)
   const within = stat.isDirectory() ? readdirSync(path) : []
@@ -109,12 +109,12 @@ async function checkStart(folder: string, env: NodeJS.ProcessEnv): Promise<boole
     say(!output().includes('Building'), `ready after ${seconds.toFixed(1)} s, without a build or a network`),
     say(landing.includes('<h1') && styled, 'serves the landing page and its styles'),
     say(overview.status === 200 && overview.body.includes('Overview'), 'serves the Overview'),
-    say(/^equal$/m.test(stdout), 'the five minutes of README go as they say'),
+    say(/^equal$/m.test(stdout), "the README's five minutes work as described"),
     say(await isGone(demo.baseUrl), 'stops on SIGTERM'),
   ].every(Boolean)
 }
 
-/** npx ends before the program it runs. */
+/** npx exits before the program that it runs, so only the server's port shows when it has stopped. */
 async function isGone(baseUrl: string): Promise<boolean> {
   const isThere = () =>
     fetch(`${baseUrl}/healthz`).then(
@@ -142,7 +142,7 @@ async function start(folder: string, env: NodeJS.ProcessEnv) {
       output += text
       if (/^ready /m.test(output)) ready()
     })
-    npx.once('exit', (code) => fail(new Error(`npx ended with ${code}:\n${output}`)))
+    npx.once('exit', (code) => fail(new Error(`npx exited with ${code}:\n${output}`)))
   })
   return { npx, output: () => output, seconds: (performance.now() - startedMs) / 1000 }
 }

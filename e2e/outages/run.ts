@@ -8,8 +8,8 @@ import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 /**
- * 200 MB through five outages of a minute in real time, with the Embed page's code in a real browser. Nothing is
- * clicked after the start. `npm test` does the same with the browser's clock moved.
+ * Uploads 200 MB through five real-time outages of one minute each, with the Embed page's code in a real browser.
+ * Nothing is clicked after the start. `npm test` does the same with the browser's clock moved forward.
  */
 const FILE_BYTES = 200_000_000
 const PASS_BYTES = 30_000_000
@@ -40,7 +40,9 @@ try {
     await setOut(outage, false)
     const back = performance.now()
     await held
-    say(`${outage}: 30 MB further ${((performance.now() - back) / 1000).toFixed(1)} s after it was over`)
+    say(
+      `${outage}: another 30 MB were sent ${((performance.now() - back) / 1000).toFixed(1)} s after it ended`,
+    )
   }
   line.flow()
   line.cut()

@@ -6,7 +6,7 @@ import { readDemo } from '../../test/support/target.ts'
 
 const CROWD = 60
 
-it('many simultaneous sign-ins from many networks are told to come back later, and nobody else waits', async () => {
+it('asks some of many simultaneous sign-ins to retry later, and lets no other request wait for them', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({
     DATA_DIR: folder.path,
@@ -30,7 +30,7 @@ it('many simultaneous sign-ins from many networks are told to come back later, a
   ).finally(() => {
     over = true
   })
-  // Reads a file and queries the database, both of which need other threads.
+  // This request reads a file and queries the database, and both of these need other threads.
   const page = await ask('GET', at('/favicon.svg'))
   const [aloneOver, answers] = [over, await crowd]
   expect(page.status).toBe(200)

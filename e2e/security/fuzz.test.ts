@@ -7,7 +7,7 @@ import { newTus, type Tus } from '../../test/support/tus.ts'
 import { knowTarget, sendShaped } from '../fuzz/send-shaped.ts'
 import { shapeRequest } from '../fuzz/shape-requests.ts'
 
-/** No input causes a 500: whatever a client sends in its headers is accepted or refused, and the server survives. */
+/** No input causes a 500: the server accepts or rejects whatever headers a client sends, and survives. */
 let tus: Tus
 let address: string
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { ask } from '../../test/support/raw-http.ts'
 import { actionIds, cookiesOf, signedIn, type Visit } from '../../test/support/session.ts'
 import { targetOf } from '../../test/support/target.ts'
 
-/** Each of these once caused a 500. */
+/** Each of these requests once caused a 500. */
 const target = targetOf(inject('demo'))
 const at = (path: string) => new URL(path, target.baseUrl)
 let visit: Visit
@@ -11,12 +11,15 @@ beforeAll(async () => {
   visit = await signedIn(target)
 })
 
-it.each(['__proto__', 'constructor', 'toString', '%00'])('the sign-in page with error=%s', async (error) => {
-  expect((await ask('GET', at(`/login?error=${error}`))).status).toBe(200)
-})
+it.each(['__proto__', 'constructor', 'toString', '%00'])(
+  'serves the sign-in page with error=%s',
+  async (error) => {
+    expect((await ask('GET', at(`/login?error=${error}`))).status).toBe(200)
+  },
+)
 
 it.each(['within=1000000000', 'within=1e300', 'within=-1', 'within=NaN', 'cursor=x', 'status=__proto__'])(
-  'the list of files with %s',
+  'serves the list of files with %s',
   async (query) => {
     expect((await visit.get(`/dashboard/files?${query}`)).status).toBe(200)
   },
@@ -27,7 +30,7 @@ it.each([
   '0000-01-01T00:00:00+23:59',
   '1969-12-31T23:59:59Z',
   '9999-12-31T23:59:59Z',
-])('a time of %s', async (time) => {
+])('accepts a time of %s in lists and filters', async (time) => {
   const lists = ['files?createdAfter', 'files?createdBefore', 'deliveries?since', 'deliveries?until']
   for (const list of lists) {
     const { status } = await target.api('GET', `/${list}=${encodeURIComponent(time)}`)
@@ -38,17 +41,20 @@ it.each([
 
 describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s', (callbackUrl) => {
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-  it.each(['signout', 'signin/credentials', 'callback/credentials', '_log'])('at %s', async (path) => {
-    const csrf = await ask('GET', at('/api/auth/csrf'))
-    const { csrfToken } = JSON.parse(csrf.body)
-    const fields = { ...form, Cookie: cookiesOf(csrf) }
-    const body = new URLSearchParams({ csrfToken, callbackUrl, email: 'a@b.example', password: 'x' })
-    const answer = await ask('POST', at(`/api/auth/${path}`), fields, body.toString())
-    expect(answer.status).toBe(400)
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_request' })
-  })
+  it.each(['signout', 'signin/credentials', 'callback/credentials', '_log'])(
+    'is rejected with 400 at %s',
+    async (path) => {
+      const csrf = await ask('GET', at('/api/auth/csrf'))
+      const { csrfToken } = JSON.parse(csrf.body)
+      const fields = { ...form, Cookie: cookiesOf(csrf) }
+      const body = new URLSearchParams({ csrfToken, callbackUrl, email: 'a@b.example', password: 'x' })
+      const answer = await ask('POST', at(`/api/auth/${path}`), fields, body.toString())
+      expect(answer.status).toBe(400)
+      expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_request' })
+    },
+  )
 
-  it("stored in a browser's cookie is refused and deleted", async () => {
+  it("is rejected and deleted if it is in a browser's cookie", async () => {
     const Cookie = `next-auth.callback-url=${encodeURIComponent(callbackUrl)}`
     const answer = await ask('GET', at('/api/auth/session'), { Cookie })
     expect(answer.status).toBe(400)
@@ -56,14 +62,14 @@ describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s'
   })
 })
 
-it('a sign-in by GET, and one with invalid JSON', async () => {
+it('rejects a sign-in by GET, and survives a sign-out with invalid JSON', async () => {
   expect((await ask('GET', at('/api/auth/callback/credentials'))).status).toBe(405)
   const json = { 'Content-Type': 'application/json' }
   for (const body of ['{', 'null', '[]', '{"callbackUrl":1}'])
     expect((await ask('POST', at('/api/auth/signout'), json, body)).status, body).toBeLessThan(500)
 })
 
-it('OPTIONS for the entire server', async () => {
+it('responds to OPTIONS for the entire server', async () => {
   const url = {
     host: at('/').host,
     hostname: at('/').hostname,
@@ -75,7 +81,7 @@ it('OPTIONS for the entire server', async () => {
 })
 
 it.each(['pipe_aaaaaaaaaaaaaaaaaaaa', '', { a: 1 }, null, 1])(
-  "the actions of Try it for %j, which does not exist or is somebody else's",
+  "survives the Try it page's actions for %j, which does not exist or belongs to somebody else",
   async (id) => {
     const calls: [name: string, ...args: unknown[]][] = [
       ['takeTrialToken', id],
@@ -94,14 +100,17 @@ it.each(['pipe_aaaaaaaaaaaaaaaaaaaa', '', { a: 1 }, null, 1])(
 it.each([
   ['is truncated', '--x\r\nContent-Disposition: form-data; name="email"\r\n\r\na'],
   ['names no action', '--x\r\nContent-Disposition: form-data; name="$ACTION_1:0"\r\n\r\n1\r\n--x--\r\n'],
-  ['invents one', '--x\r\nContent-Disposition: form-data; name="$ACTION_REF_1"\r\n\r\n\r\n--x--\r\n'],
-])('a posted form that %s', async (_, body) => {
+  [
+    'names an unknown action',
+    '--x\r\nContent-Disposition: form-data; name="$ACTION_REF_1"\r\n\r\n\r\n--x--\r\n',
+  ],
+])('rejects a posted form that %s', async (_, body) => {
   const fields = { 'Content-Type': 'multipart/form-data; boundary=x', Origin: target.baseUrl }
   const { status } = await ask('POST', at('/login'), fields, body)
   expect([400, 404]).toContain(status)
 })
 
-it.each(['["$F1"]', '[', '["$K1"]'])('the arguments %s of an action', async (body) => {
+it.each(['["$F1"]', '[', '["$K1"]'])('rejects the arguments %s of an action with 400', async (body) => {
   const fields = {
     'Next-Action': actionIds().get('findAnything'),
     'Content-Type': 'multipart/form-data; boundary=x',

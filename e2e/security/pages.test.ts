@@ -29,7 +29,7 @@ describe('the API', () => {
 })
 
 describe('signing in', () => {
-  it("does nothing without its own page's token", async () => {
+  it("requires the sign-in page's CSRF token", async () => {
     const body = `email=${encodeURIComponent(target.email)}&password=${encodeURIComponent(target.password)}`
     const fields = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: 'https://evil.example' }
     const answer = await ask('POST', at('/api/auth/callback/credentials'), fields, body)
@@ -60,7 +60,7 @@ it.each(['/', '/login', '/docs', '/nowhere'])(
   },
 )
 
-/** What a browser, a phone or a link preview would fetch, and where its own links lead. */
+/** The addresses that a browser, a phone or a link preview would fetch, and the targets of the page's links. */
 function referencesOf(html: string): string[] {
   const tags = [...html.matchAll(/<(?:link|script|img|source|a|meta)\s[^>]*>/g)].map(([tag]) => tag)
   return tags.flatMap((tag) => {
@@ -91,7 +91,7 @@ async function expectReferences(visit: (path: string) => Promise<Answer>, pages:
     const references = referencesOf(body)
     for (const extra of ['/favicon.svg', '/apple-touch-icon.png', '/share.png'])
       expect(references.join(' '), page).toContain(extra)
-    // A row may be gone by then: other tests withdraw and erase what they created.
+    // Files and deliveries may be gone by now: other tests erase what they created.
     const lasting = references.filter(
       (address) => !/\/dashboard\/(files|webhooks)\/[0-9a-f-]{36}/.test(address),
     )
@@ -131,7 +131,7 @@ it('the metrics require their token', async () => {
   )
 })
 
-it('a client that guesses too often is told when to come back', async () => {
+it('tells a client that guesses too often when to retry', async () => {
   const csrf = await ask('GET', at('/api/auth/csrf'))
   const fields = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: cookiesOf(csrf) }
   const { csrfToken } = JSON.parse(csrf.body)

@@ -3,7 +3,7 @@ import { ask, type Connection, open, requestHead } from '../../test/support/raw-
 import { BALANCERS, findBalancer, startShippedBalancer } from '../../test/support/shipped-balancer.ts'
 import { targetOf } from '../../test/support/target.ts'
 
-/** An unsupported upgrade is a request like any other: answered according to the rules, and its socket closed. */
+/** An unsupported upgrade is handled like any other request: it gets a normal response, and its socket is closed. */
 const { baseUrl } = targetOf(inject('demo'))
 const { host, port } = new URL(baseUrl)
 
@@ -30,7 +30,7 @@ async function through(port: string | number, path: string, protocol: string) {
 }
 
 describe.each(['websocket', 'h2c', 'TLS/1.0, unknown'])('an upgrade to %s', (protocol) => {
-  it.each(PATHS)('of %s is answered with %i', async (path, status) => {
+  it.each(PATHS)('at %s gets the status %i', async (path, status) => {
     expect((await through(port, path, protocol)).status).toBe(status)
   })
 })
@@ -53,8 +53,8 @@ it('a hundred upgrades leave no socket open after their responses', async () => 
   }
 })
 
-describe.each(BALANCERS)('through %s as deploy/ has it', (name) => {
-  it('an upgrade is answered', async ({ skip }) => {
+describe.each(BALANCERS)('through %s, as configured in deploy/', (name) => {
+  it('an upgrade gets a normal response', async ({ skip }) => {
     skip(!findBalancer(name), `${name} is not installed`)
     const node = Number(port)
     const balancer = await startShippedBalancer(name, { upload: [node, node], web: [node, node] })

@@ -12,18 +12,18 @@ beforeAll(async () => {
 
 describe('a token', () => {
   it.each([
-    ['none', undefined, 'token_missing'],
+    ['no token', undefined, 'token_missing'],
     ['another scheme', 'Basic dXNlcjpwYXNz', 'token_missing'],
     ['nothing after Bearer', 'Bearer ', 'token_missing'],
-    ['an unknown one', `Bearer tmp_${'a'.repeat(43)}`, 'token_invalid'],
+    ['an unknown token', `Bearer tmp_${'a'.repeat(43)}`, 'token_invalid'],
     ['an account key', `Bearer ak_${'a'.repeat(43)}`, 'token_invalid'],
-  ])('is refused: %s', async (_, Authorization, code) => {
+  ])('is rejected: %s', async (_, Authorization, code) => {
     const answer = await tus.post({ 'Upload-Length': 1, Authorization })
     expect([answer.status, codeOf(answer)]).toEqual([401, code])
     expect(answer.headers['www-authenticate']).toBe('Bearer')
   })
 
-  it('is refused when a character is missing or changed', async () => {
+  it('is rejected when a character is missing or changed', async () => {
     const { token } = tus
     for (const wrong of [
       token!.slice(0, -1),
@@ -34,7 +34,7 @@ describe('a token', () => {
       expect((await tusWith(wrong, tus.uploadUrl).post({ 'Upload-Length': 1 })).status).toBe(401)
   })
 
-  it('from a Sender is refused, and its owner is warned', async () => {
+  it('that belongs to a Sender is rejected, and its owner is warned', async () => {
     const answer = await tusWith(target.senderToken, tus.uploadUrl).post({
       'Upload-Length': 1,
       Origin: 'https://shop.example',
@@ -42,7 +42,7 @@ describe('a token', () => {
     expect([answer.status, codeOf(answer)]).toEqual([401, 'sender_token_exposed'])
   })
 
-  it('of another Pipe gets 404', async () => {
+  it('for another Pipe gets 404', async () => {
     const fields = { name: 'Another', dataStoreId: target.dataStoreId, source: { http: true } }
     const other = await target.api<{ id: string }>('POST', '/pipes', fields)
     const elsewhere = await newTus(target, { pipeId: other.body.id })
@@ -57,7 +57,7 @@ describe('a token', () => {
     expect(await tus.offset(address)).toBe(0)
   })
 
-  it('of another person gets 404', async () => {
+  it('for another subject gets 404', async () => {
     const anna = await newTus(target, { subject: 'anna' })
     const berta = await newTus(target, { subject: 'berta' })
     const address = await anna.create(1)
@@ -66,7 +66,7 @@ describe('a token', () => {
     expect(await anna.offset(address)).toBe(0)
   })
 
-  it('is refused once revoked, even for its own uploads', async () => {
+  it('is rejected once revoked, even for its own uploads', async () => {
     const own = await newTus(target, { subject: 'revoked' })
     const address = await own.create(1)
     const list = await target.api<{ data: { id: string; subject: string }[] }>('GET', '/tokens?limit=100')
@@ -103,14 +103,14 @@ describe('a filename', () => {
 })
 
 describe('a keyPrefix', () => {
-  it.each(['/a', '../a', 'a/../b', 'a\0b', 'a\nb'])('is refused: %j', async (keyPrefix) => {
+  it.each(['/a', '../a', 'a/../b', 'a\0b', 'a\nb'])('is rejected: %j', async (keyPrefix) => {
     await expect(target.token({ keyPrefix })).rejects.toThrow(/400.*keyPrefix/)
   })
 })
 
 describe('the host', () => {
   it.each(['evil.example', 'localhost', '127.0.0.1.evil.example', ''])(
-    'of somebody else gets 421: %j',
+    "is rejected if it is not this server's: %j",
     async (Host) => {
       for (const path of ['/pipes/x/files/', '/', '/api/v1/tokens']) {
         const { status } = await ask('GET', new URL(path, target.baseUrl), { Host })
@@ -125,25 +125,25 @@ describe('the host', () => {
   })
 })
 
-describe('too much', () => {
-  it('in the headers gets 431, and ends the connection', async () => {
+describe('the limits', () => {
+  it('reject headers that are too large with 431, and the connection is closed', async () => {
     const answer = await ask('HEAD', tus.at(tus.uploadUrl), { 'X-Large': 'x'.repeat(100_000) })
     expect(answer.status).toBe(431)
   })
 
-  it('in a token API body gets 413', async () => {
+  it('reject a token API body that is too large with 413', async () => {
     const url = new URL('/api/v1/tokens', target.baseUrl)
     const headers = { Authorization: `Bearer ${target.senderToken}`, 'Content-Type': 'application/json' }
     const answer = await ask('POST', url, headers, `{"pipeId":"${'x'.repeat(70_000)}"}`)
     expect([answer.status, codeOf(answer)]).toEqual([413, 'body_too_large'])
   })
 
-  it('in a file for its token gets 413 before a byte is sent', async () => {
+  it('reject a file that is too large for its token with 413 before a byte is sent', async () => {
     const small = await newTus(target, { maxBytes: 10 })
     expect((await small.post({ 'Upload-Length': 11 })).status).toBe(413)
   })
 
-  it('in the number of uploads for a token gets 403', async () => {
+  it('reject more uploads than a token allows with 403', async () => {
     const once = await newTus(target, { maxFiles: 1 })
     await once.create(1)
     const answer = await once.post({ 'Upload-Length': 2 })
@@ -151,14 +151,14 @@ describe('too much', () => {
   })
 })
 
-describe('HTTP itself', () => {
+describe('an HTTP request', () => {
   it.each([
     ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n'],
     ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n'],
     ['a folded header', 'X-A: b\r\n c\r\n'],
     ['a bare line feed', 'X-A: b\nX-B: c\r\n'],
     ['a space before the colon', 'Content-Length : 5\r\n'],
-  ])('is not smuggled through: %s', async (_, lines) => {
+  ])('is not smuggled in with %s', async (_, lines) => {
     const url = tus.at(tus.uploadUrl)
     await using connection = open(url)
     const head = requestHead('POST', url, { ...tus.common, 'Content-Type': OCTETS, 'Upload-Length': 5 })
@@ -167,7 +167,7 @@ describe('HTTP itself', () => {
     await connection.end()
   })
 
-  it('is not blocked by one slow body', async () => {
+  it('is not blocked by a hundred slow ones', async () => {
     const address = await tus.create(1000)
     const url = tus.at(address)
     const slow = Array.from({ length: 100 }, () => {

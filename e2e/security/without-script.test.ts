@@ -4,7 +4,7 @@ import { cookiesOf, signedIn, type Visit } from '../../test/support/session.ts'
 import { targetOf } from '../../test/support/target.ts'
 import { newTus } from '../../test/support/tus.ts'
 
-/** Forms before their script loads, or in a browser without script: what it receives, and what it sends. */
+/** Forms before their script has loaded, or in a browser without JavaScript: what the browser receives and sends. */
 const target = targetOf(inject('demo'))
 let visit: Visit
 beforeAll(async () => {
@@ -16,7 +16,7 @@ const attribute = (tag: string, name: string) => tag.match(new RegExp(` ${name}=
 const plain = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#x27;', "'")
 
-/** Fills in the page's form with a field of this name, and posts it with its hidden fields. */
+/** Fills in the page's form that has these fields, and posts it with its hidden fields. */
 async function post(path: string, fields: Record<string, string>) {
   const { body } = await visit.get(path)
   const form = [...body.matchAll(FORM)].find(([, , inner]) =>
@@ -67,13 +67,13 @@ describe('every form', () => {
     '/forgot-password',
     '/reset-password',
     '/verify-email',
-  ])('of %s is posted to a server action', async (path) => {
+  ])('on %s is posted to a server action', async (path) => {
     const anybody = path === '/login' || path === '/sign-up'
     const { body } = anybody ? await ask('GET', new URL(path, target.baseUrl)) : await visit.get(path)
     expectPosted(body)
   })
 
-  it('of a Sender and of a file is posted to a server action', async () => {
+  it('on the Sender and file pages is posted to a server action', async () => {
     const { body: senders } = await target.api<{ data: { id: string }[] }>('GET', '/senders?limit=1')
     const file = (await (await newTus(target)).create(0)).split('/').at(-1)
     for (const path of [`/dashboard/senders/${senders.data[0]!.id}`, `/dashboard/files/${file}`])
@@ -99,14 +99,14 @@ describe('signing in', () => {
     }
   })
 
-  it('shows errors on the page itself, and puts nothing into an address', async () => {
+  it('shows errors on the page itself, and puts no input into a URL', async () => {
     const { status, body } = await post('/login', { email, password: 'not my password' })
     expect(status).toBe(200)
     expect(body).toContain('The email address or the password is wrong')
     expect(body).not.toContain('not my password')
   })
 
-  it('accepts a pasted link where no script reads it', async () => {
+  it('accepts a pasted link when no script can read it from the URL', async () => {
     const { body } = await post('/reset-password', {
       link: `${target.baseUrl}/reset-password#none`,
       password: 'a long enough password',
@@ -115,7 +115,7 @@ describe('signing in', () => {
   })
 })
 
-it('a new account key asks for the password', async () => {
+it('creating an account key requires the password', async () => {
   visit = await signedIn(target)
   const create = (password: string) =>
     post('/dashboard/settings/keys', { name: 'By a stolen session', password })

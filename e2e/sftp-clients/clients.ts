@@ -1,10 +1,10 @@
-/** Where a client connects to, and how it signs in. */
+/** Where a client connects, and how it signs in. */
 export type Place = {
   port: number
   user: string
   file: string
   remote: string
-  /** One of them. */
+  /** One of `token` and `keyFile` is set. */
   token: string | undefined
   keyFile: string | undefined
 }
@@ -14,9 +14,9 @@ export type Client = {
   name: string
   program: string
   version: string[]
-  /** False if it sends an interrupted file again from its first byte. */
+  /** False if it starts an interrupted file again from the first byte. */
   resumes: boolean
-  /** The first attempt is slow enough to be killed in its middle. */
+  /** The first attempt is slow enough to be killed halfway. */
   put(place: Place): Command | Promise<Command>
   resume(place: Place): Command | Promise<Command>
 }
@@ -29,7 +29,7 @@ export type Tools = {
 }
 
 const MIB_PER_SECOND = 30
-/** A drill's host key is not known to anybody. */
+/** No client knows a drill's host key. */
 const UNKNOWN_HOST = [
   '-o',
   'StrictHostKeyChecking=no',
@@ -39,7 +39,7 @@ const UNKNOWN_HOST = [
   'LogLevel=ERROR',
 ]
 
-/** Uses the guide's commands. */
+/** The clients to test, with the guide's commands. */
 export function clientsOf(tools: Tools): Client[] {
   return [openSsh(tools), lftp(), curl(), rclone(tools)]
 }

@@ -21,9 +21,9 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { type Client, type Command, clientsOf, type Place, type Tools } from './clients.ts'
 
 /**
- * `npm run drill -- sftp-clients`: real SFTP clients, with the commands in the guide. Each uploads 200 MB, by
- * password and by key, is killed in the middle, and resumes; the object has to have the SHA-256 of the file.
- * Clients that are not installed are listed.
+ * `npm run drill -- sftp-clients`: runs real SFTP clients with the commands in the guide. Each uploads 200 MB, once
+ * with a password and once with a key, is killed halfway, and resumes. The object must have the file's SHA-256. Clients
+ * that are not installed are listed.
  */
 const run = promisify(execFile)
 const SUBJECT = 'partner'
@@ -62,7 +62,7 @@ const filesAt = ({ database }: Stage, remote: string) =>
     sql`select id, offset_bytes as bytes, status from files where filename = ${remote} order by id desc`,
   )
 
-/** Kills it once a third is confirmed. Returns how many of its bytes are kept. */
+/** Kills the client once a third of its file is confirmed. Returns the number of bytes that are kept. */
 async function interrupt(stage: Stage, command: Command, remote: string): Promise<number> {
   const { child, ended, said } = start(command)
   let isOver = false
@@ -70,7 +70,7 @@ async function interrupt(stage: Stage, command: Command, remote: string): Promis
     isOver = true
   })
   while (((await filesAt(stage, remote))[0]?.bytes ?? 0) < stage.bytes / 3) {
-    if (isOver) throw new Error(`it ended before it was killed: ${said()}`)
+    if (isOver) throw new Error(`the client exited before it was killed: ${said()}`)
     await sleep(LOOK_MS)
   }
   process.kill(-child.pid!, 'SIGKILL')
@@ -95,12 +95,12 @@ async function tryClient(stage: Stage, client: Client, place: Place, sha256: str
   const found = key && digestOf(await stage.site.bucket.object(key))
   const isEqual = found === sha256
   const resumed = files.length === 1
-  const how = isEqual ? 'equal' : `${last!.status}, ${key ? 'another SHA-256' : 'no object'}: ${said()}`
+  const how = isEqual ? 'equal' : `${last!.status}, ${key ? 'a different SHA-256' : 'no object'}: ${said()}`
   return {
     well: code === 0 && isEqual && resumed === client.resumes,
     kept: `${(keptBytes / 1e6).toFixed(1)} MB`,
     files: files.length,
-    how: code === 0 ? how : `ended with ${code}: ${said()}`,
+    how: code === 0 ? how : `exited with ${code}: ${said()}`,
   }
 }
 
@@ -120,7 +120,7 @@ async function toolsIn(folder: string): Promise<Tools> {
   }
 }
 
-/** A key of the Sender, in a file as written by ssh-keygen. */
+/** Adds a key to the Sender, and writes it to a file as ssh-keygen would. */
 async function makeKey({ site, folder }: Stage): Promise<string> {
   const pair = makeKeyPair()
   const path = join(folder, 'key')
@@ -155,7 +155,7 @@ async function drill(stage: Stage, only: string | undefined): Promise<boolean> {
       well &&= row.well
       const went = row.files === 1 ? 'resumed' : 'started over'
       console.log(
-        `${row.well ? 'ok  ' : 'FAIL'}  ${client.name} (${version}) by ${way}: killed with ${row.kept} kept, ${went}, ${row.how}`,
+        `${row.well ? 'ok  ' : 'FAIL'}  ${client.name} (${version}) with a ${way}: killed with ${row.kept} kept, ${went}, ${row.how}`,
       )
     }
   }

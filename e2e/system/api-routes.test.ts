@@ -14,7 +14,7 @@ import { ask } from '../../test/support/raw-http.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 
-/** Every operation over HTTP, answered by a Next.js route handler, which leaves its mark in `Vary`. */
+/** Calls every operation over HTTP. Responses from Next.js route handlers can be recognized by their `Vary` header. */
 let database: Awaited<ReturnType<typeof openTestDatabase>>
 let node: Sluice
 let mine: Furnished
@@ -45,7 +45,7 @@ async function call(id: string, recipe: Recipe, suffix = ''): Promise<Response> 
 }
 const isOfNext = (response: Response) => response.headers.get('vary')?.includes('next-router') ?? false
 
-it('the route handler and the direct path issue a new token with the same response', async () => {
+it('issues a token with the same response through the route handler and the direct path', async () => {
   const recipe = RECIPES.issueToken!(mine)
   const [routed, direct] = [await call('issueToken', recipe, '?'), await call('issueToken', recipe)]
   expect([isOfNext(routed), isOfNext(direct)]).toEqual([true, false])
@@ -64,7 +64,7 @@ it('the route handler and the direct path issue a new token with the same respon
   expect(second).toEqual(first)
 })
 
-it('a route handler answers every other operation', async () => {
+it('serves every other operation through a route handler', async () => {
   for (const [id, recipeOf] of Object.entries(RECIPES)) {
     const response = await call(id, recipeOf(mine), '?')
     expect([id, response.status, isOfNext(response)]).toEqual([id, byId(id).status, true])
@@ -78,7 +78,7 @@ it.each([
   ['GET', '/api/v1', 404, 'not_found'],
   ['GET', '/api/v1/nothing', 404, 'not_found'],
   ['GET', '/api/v1/files/%ff', 400, 'invalid_request'],
-])('%s %s is refused with a problem: %i %s', async (method, path, status, code) => {
+])('rejects %s %s with a problem: %i %s', async (method, path, status, code) => {
   const answer = await ask(method, new URL(path, node.baseUrl))
   expect(answer.headers['content-type']).toBe('application/problem+json')
   const problem = JSON.parse(answer.body)
@@ -86,7 +86,7 @@ it.each([
   expect(problem.type).toBe(`${node.baseUrl}/docs/problems/${code}`)
 })
 
-it('the type of a problem is the address of a page that explains it, for each code', async () => {
+it('gives each problem a type that is the address of a page that explains it', async () => {
   for (const [code, [, title]] of Object.entries(errorCodes)) {
     const page = await fetch(`${node.baseUrl}/docs/problems/${code}`)
     expect([code, page.status]).toEqual([code, 200])

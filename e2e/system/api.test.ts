@@ -5,7 +5,7 @@ import { OPERATIONS } from '#lib/api/operations.ts'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-/** The API and sign-in through the entire server: the front door, Next and the routes. */
+/** Tests the API and sign-in through the entire server: the front door, Next and the routes. */
 let folder: ReturnType<typeof temporaryFolder>
 let node: Sluice
 let demo: DemoDocument
@@ -46,7 +46,7 @@ describe('the token API', () => {
     })
   })
 
-  it('refuses 64 KiB and 1 byte, and a preflight', async () => {
+  it('rejects a body of 64 KiB plus 1 byte, and a preflight', async () => {
     const body = JSON.stringify({ pipeId: demo.pipeId })
     expect((await ask(body.padEnd(65_536))).status).toBe(201)
     const large = await ask(body.padEnd(65_537))
@@ -56,7 +56,7 @@ describe('the token API', () => {
   })
 })
 
-it('serves its document to everybody, but its operations only with a key', async () => {
+it('serves its description to everybody, but its operations only with a key', async () => {
   const document = await (await call('/openapi.json')).json()
   expect(document.openapi).toBe('3.1.0')
   for (const { path, method, auth } of OPERATIONS) {
@@ -69,7 +69,7 @@ it('serves its document to everybody, but its operations only with a key', async
   expect((await call('/nothing', { key: demo.accountKey })).status).toBe(404)
 })
 
-it("finds that the demo's bucket works", async () => {
+it("reports that the demo's bucket works", async () => {
   const path = `/data-stores/${demo.dataStoreId}/check`
   const checked = await (await call(path, { key: demo.accountKey, method: 'POST' })).json()
   expect(checked.check).toMatchObject({ ok: true })
@@ -105,7 +105,7 @@ describe('sign-in by next-auth', () => {
   }
   const COOKIE = 'next-auth.session-token'
 
-  it('opens a session only with the right password', async () => {
+  it('starts a session only with the right password', async () => {
     const browser = new Browser()
     const refused = await browser.signIn(demo.email, 'wrong')
     expect(refused.headers.get('location')).toContain('error=CredentialsSignin')
@@ -114,7 +114,7 @@ describe('sign-in by next-auth', () => {
     expect(await browser.session()).toMatchObject({ user: { email: demo.email } })
   })
 
-  it('ends it at sign-out, even for a copy of the cookie', async () => {
+  it('ends the session at sign-out, even for a copy of the cookie', async () => {
     const [browser, thief] = [new Browser(), new Browser()]
     await browser.signIn(demo.email, demo.password)
     thief.steal(browser, COOKIE)

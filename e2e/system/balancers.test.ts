@@ -16,7 +16,8 @@ import { openStage, type Stage } from '../drills/stage.ts'
 import { uploadByTusJs } from '../drills/upload-by-tus-js.ts'
 
 /**
- * The shipped nginx.conf and haproxy.cfg, in the real programs. `npm run drill` has the same outages at full length.
+ * Tests the shipped nginx.conf and haproxy.cfg with the real programs. `npm run drill` runs the same outages at full
+ * length.
  */
 const MiB = 1024 * 1024
 const run = promisify(execFile)
@@ -28,10 +29,10 @@ if (missing.length > 0) console.warn(`skipped, not installed: ${missing.join(', 
 const http2Port = await freePort()
 const changes: [string, string][] = [
   ['inter 2s', 'inter 200ms'],
-  // Like a server with TLS.
+  // Accepts HTTP/2, as a server with TLS does.
   ['    location /pipes/ {', `    listen 127.0.0.1:${http2Port} http2;\n    location /pipes/ {`],
 ]
-/** For a Resumable Uploads for HTTP request. */
+/** Identifies a Resumable Uploads for HTTP request. */
 const DRAFT = { 'Upload-Draft-Interop-Version': '8' }
 
 for (const balancer of BALANCERS)
@@ -150,7 +151,7 @@ for (const balancer of BALANCERS)
       const ask = (method: string, origin?: string): Promise<TusReply> =>
         tusCall({ method, url: `${stage.uploadUrl}x`, headers: { ...(origin && { Origin: origin }) } })
 
-      it.each(['HEAD', 'PATCH'])('answers %s with 423, to pages on any origin', async (method) => {
+      it.each(['HEAD', 'PATCH'])('responds to %s with 423, for pages on any origin', async (method) => {
         const answer = await ask(method, 'https://customer.example')
         expect(answer.status).toBe(423)
         expect(answer.headers).toMatchObject({
@@ -165,14 +166,14 @@ for (const balancer of BALANCERS)
         expect((await ask(method)).headers['access-control-allow-origin']).toBe('*')
       })
 
-      it('answers clients of Resumable Uploads for HTTP with 503', async () => {
+      it('responds to clients of Resumable Uploads for HTTP with 503', async () => {
         for (const method of ['HEAD', 'PATCH']) {
           const answer = await httpCall({ method, url: `${stage.uploadUrl}x`, headers: DRAFT })
           expect([502, 503]).toContain(answer.status)
         }
       })
 
-      it('answers the rest with an error that clients repeat', async () => {
+      it('responds to other requests with an error after which clients retry', async () => {
         const answer = await ask('POST', 'https://customer.example')
         expect([502, 503]).toContain(answer.status)
         expect(JSON.parse(answer.body)).toMatchObject({ code: 'unavailable' })

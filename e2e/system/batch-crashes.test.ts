@@ -47,7 +47,7 @@ const told = async (name: string) => {
 }
 const seal = (batch: string) =>
   sealNamedBatch(site.runtime, site.sender.token, { pipeId: site.pipe.id, batch })
-/** Like common clients: asks for the offset and sends the rest, until everything has arrived. */
+/** Acts like common clients: requests the offset and sends the rest until everything has arrived. */
 async function resume(client: TusClient, url: string, whole: Buffer): Promise<void> {
   for (;;) {
     const head = await client.head(url)
@@ -63,7 +63,7 @@ const ONCE = [{ total: 3, transferred: 3, deliveries: 1 }]
 const POLL = { timeout: 60_000, interval: 100 }
 
 describe('kill -9 of a node that reports a batch', () => {
-  it.each(BATCH_CHECKPOINTS)('after "%s": it is reported once, by a surviving node', async (killAt) => {
+  it.each(BATCH_CHECKPOINTS)('after "%s": a surviving node reports the batch once', async (killAt) => {
     const doomed = await start({ killAt })
     const client = await site.client(doomed, { batch: killAt })
     for (let n = 0; n < 3; n += 1) {
@@ -79,7 +79,7 @@ describe('kill -9 of a node that reports a batch', () => {
   })
 
   it.each(['object put', 'transferred', 'upload created'] as const)(
-    'after "%s" of one of its files: it is reported once, when that file has ended',
+    'after "%s" of one of its files: the batch is reported once, when that file has ended',
     async (killAt) => {
       const [doomed, survivor] = [await start({ killAt }), await start()]
       const name = `files ${killAt}`

@@ -15,19 +15,19 @@ it('leaves no process behind when interrupted', async () => {
   const exited = once(run, 'exit')
   for await (const line of createInterface(run.stdout)) if (line.includes('the nodes are up')) break
   const begun = descendantsOf(run.pid!)
-  // The bucket, and a node with its PostgreSQL, which is several.
+  // The bucket, the node, and its PostgreSQL, which has several processes.
   expect(begun.length).toBeGreaterThanOrEqual(6)
   run.kill('SIGINT')
   expect(await exited).toEqual([1, null])
   await expect.poll(() => begun.filter(isAlive), { timeout: 20_000 }).toEqual([])
 }, 120_000)
 
-/** The log of a node whose processes have answered this many requests of a thousand bytes. */
+/** A node with a log of processes that have each handled this many requests of a thousand bytes. */
 function nodeOf(requests: number[]) {
   const line = (at: number) =>
     JSON.stringify({ process: `upload-${at + 1}`, route: '/pipes/:id/files/:id', bytesIn: 1000 })
   const lines = requests.flatMap((count, at) => Array.from({ length: count }, () => line(at)))
-  return { output: () => ['not of the log', ...lines].join('\n') }
+  return { output: () => ['not a log line', ...lines].join('\n') }
 }
 
 it.each([
@@ -40,8 +40,11 @@ it.each([
     [90, 100, 100, 0],
     ['requests', 'bytes'],
   ],
-])('for processes that answered %j requests, the shares of %j are violations', (requests, expected) => {
-  const log = createLog(() => {})
-  checkShares({ nodes: [nodeOf(requests)] }, log, requests.length)
-  expect(log.violations.map((text) => text.match(/shares of (\w+)/)?.[1])).toEqual(expected)
-})
+])(
+  'reports, for processes that handled %j requests, the shares of %j as violations',
+  (requests, expected) => {
+    const log = createLog(() => {})
+    checkShares({ nodes: [nodeOf(requests)] }, log, requests.length)
+    expect(log.violations.map((text) => text.match(/shares of (\w+)/)?.[1])).toEqual(expected)
+  },
+)

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-/** Each step of `npm run check` is shown to fail on a planted error, in a copy of the source. */
+/** Shows that each step of `npm run check` fails on an error planted in a copy of the source. */
 let copy: string
 
 beforeAll(() => {
@@ -49,8 +49,8 @@ const importsType = (path: string) =>
   `import type * as planted from '${path}'\nexport type Seen = typeof planted\n`
 
 describe('npm run check', () => {
-  // All in one run: each run reads the entire source.
-  describe('finds a broken direction:', () => {
+  // All of these share one run, since each run reads the entire source.
+  describe('finds an import in a forbidden direction:', () => {
     const targets = Object.fromEntries(
       [
         'platform/net',

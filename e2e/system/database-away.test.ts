@@ -59,13 +59,13 @@ const askAll = () =>
     ask('/dashboard/pipes', { headers: { Cookie } }),
   ])
 
-/** Log lines since then that someone should read. */
+/** Log lines from this position on that an operator should read. */
 function loud(from: number): Line[] {
   const lines = sluice.output().slice(from).split('\n').filter(Boolean)
   return lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level >= WARN)
 }
 
-it('pages and the API respond while PostgreSQL is frozen, and the log has its start and end', async () => {
+it('pages and the API respond while PostgreSQL is frozen, and the log reports the start and end of the outage', async () => {
   const before = await askAll()
   expect(before).toEqual([401, 401, 200])
   const from = sluice.output().length

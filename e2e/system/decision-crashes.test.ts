@@ -43,8 +43,8 @@ async function start(options: Partial<UploadNodeOptions> = {}) {
 }
 
 /**
- * Like common clients: asks for the offset and sends the rest, until it is told that everything has arrived or why
- * not.
+ * Acts like common clients: requests the offset and sends the rest, until the server confirms the file or gives the
+ * reason for rejecting it.
  */
 async function finish(client: TusClient, url: string, whole: Buffer): Promise<string | undefined> {
   for (;;) {
@@ -66,7 +66,7 @@ const outcome = async (url: string) => {
   return (await rows(database.db, look))[0]
 }
 
-/** What happens to a multipart file, and to a single-part one. */
+/** The checkpoints that a multipart file passes. */
 const POINTS = [
   ...CHECKPOINTS.filter((point) => !['object put', 'upload created', 'transferring'].includes(point)),
   ...DECISION_CHECKPOINTS,
@@ -78,7 +78,7 @@ const CASES = [
 
 describe('kill -9 while a hook decides about a file', () => {
   it.each(CASES)(
-    'after "%s", of %i bytes: one decision is stored, and the object is created once',
+    'after "%s" of a file of %i bytes: one decision is stored, and the object is created once',
     async (killAt, bytes) => {
       const whole = randomBytes(bytes)
       const doomed = await start({ killAt })
@@ -99,7 +99,7 @@ describe('kill -9 while a hook decides about a file', () => {
   )
 
   it.each(['decision answered', 'decided'] as const)(
-    'after "%s" of a rejection: its client is told the reason each time',
+    'after "%s" of a rejection: the client gets the reason each time',
     async (killAt) => {
       decider.answer = () => ({ allow: false, reason: REASON })
       const whole = randomBytes(MiB)
@@ -115,7 +115,7 @@ describe('kill -9 while a hook decides about a file', () => {
     },
   )
 
-  it('after "decided" of a deferral: only an API call decides about it', async () => {
+  it('after "decided" of a deferral: only an API call decides about the file', async () => {
     decider.answer = () => ({ defer: true })
     const whole = randomBytes(MiB)
     const doomed = await start({ killAt: 'decided' })

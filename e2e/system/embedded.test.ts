@@ -24,7 +24,7 @@ import {
 import { readDemo, targetOf } from '../../test/support/target.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
 
-/** The PostgreSQL run by Sluice itself: how it starts, dies, restarts and ends, and where it cannot start. */
+/** The PostgreSQL that Sluice runs itself: how it starts, crashes, restarts and stops, and when it cannot start. */
 const MiB = 1024 * 1024
 const PIECE = 3 * MiB
 const NAMES = ['0.bin', '1.bin', '2.bin']
@@ -46,19 +46,22 @@ function watcherOf(dataDir: string): number {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
       if (command.includes('read -r') && readlinkSync(`/proc/${pid}/cwd`) === folder) return Number(pid)
     } catch {
-      // It ended in the meantime.
+      // The process has exited in the meantime.
     }
   }
-  throw new Error('Nothing is left to stop PostgreSQL.')
+  throw new Error('There is no process that stops PostgreSQL.')
 }
 
-/** For Sluice and all PostgreSQL processes, in MiB; pages shared by several of them are counted once. */
+/**
+ * The memory of Sluice alone, and with all PostgreSQL processes, in MiB. Pages that several of them share are counted
+ * once.
+ */
 function memoryOf({ pid }: Sluice, dataDir: string): { own: number; all: number } {
   const share = (of: number | string) =>
     Number(readFileSync(`/proc/${of}/smaps_rollup`, 'utf8').match(/^Pss: +(\d+)/m)![1]) / 1024
   const postmaster = postmasterOf(dataDir)
   const backends = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ')
-  // A backend that has ended since it was listed takes no memory.
+  // A backend that has exited since it was listed uses no memory.
   const shareOfBackend = (of: string) => {
     try {
       return share(of)
@@ -81,7 +84,9 @@ async function clientOf(dataDir: string) {
 
 type Client = Awaited<ReturnType<typeof clientOf>>
 
-/** Like a client: asks for the offset after each fault, and continues. Reports when each piece is accepted. */
+/**
+ * Acts like a client: requests the offset after each fault, and continues. Calls `onPiece` when a piece is accepted.
+ */
 async function upload(client: Client, url: string, content: Buffer, onPiece: () => void): Promise<void> {
   for (;;) {
     const head = await client.head(url).catch(() => undefined)
@@ -95,7 +100,7 @@ async function upload(client: Client, url: string, content: Buffer, onPiece: () 
   }
 }
 
-it('idles in 300 MiB; a PostgreSQL killed under load is restarted, and the uploads continue', async () => {
+it('uses at most 300 MiB while idle, and restarts a PostgreSQL that is killed under load, so that uploads continue', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
   if (process.platform === 'linux') expect(memoryOf(sluice, folder.path).all).toBeLessThan(300)
@@ -117,7 +122,7 @@ it('idles in 300 MiB; a PostgreSQL killed under load is restarted, and the uploa
     }),
   )
   expect(new Set(killed).size).toBe(2)
-  // A client whose last response was lost sees the full offset before the object is created.
+  // A client whose last response was lost may see the full offset before the object exists.
   const stored = () =>
     readdirSync(bucket.directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   await expect
@@ -135,7 +140,7 @@ it('idles in 300 MiB; a PostgreSQL killed under load is restarted, and the uploa
   expect(await sluice.stop()).toBe(0)
 })
 
-it('an upload node idles in 130 MiB; a killed Sluice leaves nothing that breaks the next start, and a stopped one also stops PostgreSQL', async () => {
+it('an upload node uses at most 130 MiB while idle; Sluice starts again after being killed, and stops PostgreSQL when it is stopped', async () => {
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL, LOG_LEVEL: 'debug' })
   const first = await start()
@@ -172,7 +177,7 @@ it('starts although another process now has the pid in postmaster.pid', async ()
   expect(await (await start()).stop()).toBe(0)
 })
 
-/** Whether the test can continue. */
+/** Skips the test unless the condition holds. */
 function only(when: boolean, why: string, { skip }: TestContext): void {
   if (!when) skip(why)
 }
@@ -187,8 +192,8 @@ it('runs as a user id without a name, as in a container', async (test) => {
   expect(await sluice.stop()).toBe(0)
 })
 
-it("runs for root as the folder's owner, otherwise as an unused user id", async (test) => {
-  only(isRoot, 'Only root does that.', test)
+it("when started by root, runs PostgreSQL as the folder's owner, otherwise as an unused user id", async (test) => {
+  only(isRoot, 'Only root can switch users.', test)
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL })
   const userOf = (sluice: Sluice) => {
@@ -205,7 +210,7 @@ function mayRead(): boolean {
   return spawnSync('test', ['-r', join(process.cwd(), 'server.ts')], { ...SOMEBODY, cwd: '/' }).status === 0
 }
 
-/** The message for a DATA_DIR that it cannot use: one or two sentences, and no stack trace. */
+/** The message for a DATA_DIR that Sluice cannot use: one or two sentences, and no stack trace. */
 function refusalOf(dataDir: string, flags: string[] = []): string {
   const { status, stderr } = spawnSync(process.execPath, [...flags, ...PRELOADED, 'server.ts'], {
     cwd: sourceFolder(),
@@ -233,14 +238,14 @@ it('names the reason and the remedy for a folder it does not own', async (test) 
   writeFileSync(join(db, 'sluice.password'), 'x')
   expect(refusalOf(folder.path)).toMatch(/written by PostgreSQL 17.*npm run backup/)
   expect(readdirSync(db).sort()).toEqual(['PG_VERSION', 'sluice.password'])
-  only(isRoot, 'A folder of another user was not tried: only root can make one.', test)
+  only(isRoot, 'A folder of another user was not tested: only root can create one.', test)
 })
 
 for (const [name, option, words] of [
   ['a full disk', 'size=8m', 'MiB left, and Sluice needs 32 to start. Free up space'],
   ['a read-only file system', 'ro', 'its file system is read-only'],
 ] as const) {
-  it(`names ${name}`, async (test) => {
+  it(`reports ${name}`, async (test) => {
     using folder = temporaryFolder()
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', option, 'none', folder.path]).status === 0
     only(mounted, 'This user may not mount such a file system.', test)
@@ -252,14 +257,14 @@ for (const [name, option, words] of [
   })
 }
 
-it('reports a file where the folder should be', () => {
+it('reports a file in place of the folder', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'data')
   writeFileSync(file, '')
   expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file in place of a folder.`)
 })
 
-it('suggests DATABASE_URL where no package has a PostgreSQL for the platform', () => {
+it('suggests DATABASE_URL if no package has a PostgreSQL for the platform', () => {
   using folder = temporaryFolder()
   const other = 'data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })'
   expect(refusalOf(folder.path, ['--import', other])).toMatch(

@@ -8,11 +8,11 @@ import { readDemo, targetOf } from '../../test/support/target.ts'
 import { type TusReply, tusClient } from '../../test/support/tus-client.ts'
 
 const MiB = 1024 * 1024
-/** Less than the smallest part: it waits in the database. */
+/** Smaller than the smallest part, so that it waits in the database. */
 const PIECE = 4 * MiB
 const UPLOADS = 12
 
-/** Writes until there is no room left. */
+/** Writes until the disk is full. */
 function fill(file: string): void {
   const handle = openSync(file, 'w')
   try {
@@ -28,9 +28,7 @@ function fill(file: string): void {
   }
 }
 
-it('a full disk under the embedded database causes 503 until there is room, and loses nothing', async ({
-  skip,
-}) => {
+it("responds with 503 while the embedded database's disk is full, and loses nothing", async ({ skip }) => {
   using folder = temporaryFolder()
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'none', folder.path]).status === 0
   if (!mounted) skip('This user may not mount such a file system.')
@@ -67,7 +65,7 @@ it('a full disk under the embedded database causes 503 until there is room, and 
     }
     expect(await sluice.stop()).toBe(0)
   } finally {
-    // Unmounted lazily, since a Sluice that the test gave up on is still running.
+    // Unmounts lazily, since Sluice is still running if the test has failed.
     spawnSync('umount', ['-l', folder.path])
   }
 })

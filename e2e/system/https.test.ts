@@ -41,7 +41,7 @@ it('serves pages only over encrypted connections', async () => {
   await expect(fetch(sluice.baseUrl.replace('https:', 'http:'))).rejects.toThrow('fetch failed')
 })
 
-it('opens sessions in a cookie bound to this host, and keeps accepting earlier ones', async () => {
+it('stores sessions in a cookie bound to this host, and still accepts earlier cookies', async () => {
   const { baseUrl } = sluice
   const { email, password } = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
   const jar = (answer: Response) => answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])

@@ -41,36 +41,39 @@ async function start(killAt?: UploadNodeOptions['killAt']) {
   return node
 }
 
-describe('an import from a source that breaks off, while its nodes are killed in turn', () => {
+describe('an import whose source breaks off and whose nodes are killed in turn', () => {
   const whole = randomBytes(40 * MiB)
   const digest = `sha-256:${createHash('sha256').update(whole).digest('hex')}`
   it.each([
     ['without a digest', {}],
     ['with a digest', { digest }],
-  ])('%s continues where it stopped, and fetches each byte once except those in flight', async (_, asked) => {
-    let sentBytes = 0
-    const source = await openSource((req, res) => {
-      sentBytes += Math.min(12 * MiB, whole.length - wantedStart(req, ETAG))
-      sendFile(req, res, { bytes: whole, etag: ETAG, cutAfter: 12 * MiB })
-    })
-    const id = await importOne(site, { url: `${source.url}/film.mp4`, ...asked })
-    const one = await start('part recorded')
-    await one.ended
-    const two = await start('part recorded')
-    await two.ended
-    await start()
-    await expect
-      .poll(async () => readImportRow(database.db, id), { timeout: 60_000, interval: 100 })
-      .toMatchObject({ status: 'transferred', isDue: false })
-    expect((await site.bucket.object(`${id}/film.mp4`)).equals(whole)).toBe(true)
-    // Each earlier writer, those that died and one whose lease expired, had requested at most 12 MiB.
-    const fence = sql`select lease_fence::int as writers from files where id = ${id}::uuid`
-    const [{ writers }] = (await rows<{ writers: number }>(database.db, fence)) as [{ writers: number }]
-    expect(writers).toBeGreaterThanOrEqual(3)
-    expect(sentBytes).toBeLessThanOrEqual(whole.length + (writers - 1) * 12 * MiB)
-    // A digest's state is stored every few moments, and these nodes died before the first one.
-    const fromStart = source.requests.filter(({ range }) => range === undefined)
-    expect(fromStart.length).toBeLessThanOrEqual('digest' in asked ? 3 : 1)
-    await source.close()
-  })
+  ])(
+    '%s continues where it stopped, and fetches each byte once, except those in flight',
+    async (_, asked) => {
+      let sentBytes = 0
+      const source = await openSource((req, res) => {
+        sentBytes += Math.min(12 * MiB, whole.length - wantedStart(req, ETAG))
+        sendFile(req, res, { bytes: whole, etag: ETAG, cutAfter: 12 * MiB })
+      })
+      const id = await importOne(site, { url: `${source.url}/film.mp4`, ...asked })
+      const one = await start('part recorded')
+      await one.ended
+      const two = await start('part recorded')
+      await two.ended
+      await start()
+      await expect
+        .poll(async () => readImportRow(database.db, id), { timeout: 60_000, interval: 100 })
+        .toMatchObject({ status: 'transferred', isDue: false })
+      expect((await site.bucket.object(`${id}/film.mp4`)).equals(whole)).toBe(true)
+      // Each earlier writer had requested at most 12 MiB when it died or, in one case, when its lease expired.
+      const fence = sql`select lease_fence::int as writers from files where id = ${id}::uuid`
+      const [{ writers }] = (await rows<{ writers: number }>(database.db, fence)) as [{ writers: number }]
+      expect(writers).toBeGreaterThanOrEqual(3)
+      expect(sentBytes).toBeLessThanOrEqual(whole.length + (writers - 1) * 12 * MiB)
+      // The state of a digest is stored periodically, and these nodes died before it was stored for the first time.
+      const fromStart = source.requests.filter(({ range }) => range === undefined)
+      expect(fromStart.length).toBeLessThanOrEqual('digest' in asked ? 3 : 1)
+      await source.close()
+    },
+  )
 })

@@ -12,10 +12,10 @@ import { readDemo } from '../../test/support/target.ts'
 import { OCTETS, tusWith } from '../../test/support/tus.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** `sluice listen` while it and the server are killed in turn. */
+/** Runs `sluice listen` while it and the server are killed in turn. */
 const ROUNDS = 2
 
-/** The user's program: it records which files it was told about. */
+/** The user's program, which records the files whose events it receives. */
 async function openProgram() {
   const heard = new Set<string>()
   const server = createServer((req, res) => {
@@ -30,7 +30,7 @@ async function openProgram() {
   return { heard, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 
-it('misses nothing while relay and server are killed in turn', async () => {
+it('misses no event while the relay and the server are killed in turn', async () => {
   buildKitIfNeeded()
   using folder = temporaryFolder()
   using home = temporaryFolder()
@@ -77,7 +77,7 @@ it('misses nothing while relay and server are killed in turn', async () => {
     relay.kill('SIGKILL')
     await sendFile()
     relay = await startRelay()
-    // Now: when the server is back, it sends the last seconds again, whatever the relay knows.
+    // Checked before the server is killed: once it is back, it resends the events of the last seconds anyway.
     await missesNothing()
     await sendFile()
     await server.kill()

@@ -49,7 +49,7 @@ function clientOf(credentials: typeof READER): S3Client {
   })
 }
 
-it('accepts 20 MiB from another program with put-only keys, and permits them nothing else', async () => {
+it('accepts 20 MiB from another program with put-only keys, and allows those keys nothing else', async () => {
   const bytes = randomBytes(20 * MIB)
   const file = join(directory, 'source')
   await writeFile(file, bytes)
@@ -74,7 +74,7 @@ it('accepts 20 MiB from another program with put-only keys, and permits them not
   )
 })
 
-it('is consistent after kill -9: acknowledged objects exist, and others left nothing', async () => {
+it('is consistent after kill -9: acknowledged objects exist, and others leave nothing behind', async () => {
   const target = { Bucket: BUCKET, Key: 'film' }
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))
   const part = (PartNumber: number) => {
@@ -110,7 +110,7 @@ it('is consistent after kill -9: acknowledged objects exist, and others left not
   expect(film.equals(Buffer.concat([Buffer.alloc(5 * MIB, 1), Buffer.alloc(5 * MIB, 2)]))).toBe(true)
 })
 
-it('keeps little of an object in memory, however large it is', async () => {
+it('keeps little of an object in memory, regardless of its size', async () => {
   const target = { Bucket: BUCKET, Key: 'large' }
   const chunk = randomBytes(MIB)
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))

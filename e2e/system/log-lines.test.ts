@@ -7,7 +7,7 @@ import { metadata, newTus } from '../../test/support/tus.ts'
 const FORGED = '{"level":30,"msg":"forged"}'
 const EVIL = `a\n${FORGED}\r\n${FORGED}\u2028${FORGED}\u0085\u001b[2J`
 
-it('one log line stays one line, whatever a client sends', async () => {
+it('keeps each log entry on one line, whatever a client sends', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'debug', ACCESS_LOG: 'all' })
   const target = targetOf(readDemo(folder.path))
@@ -30,7 +30,7 @@ it('one log line stays one line, whatever a client sends', async () => {
     ['/pipes', { [EVIL]: EVIL }],
   ] as const)
     expect((await target.api('POST', path, body)).status).toBeLessThan(500)
-  // Next logs an action that it does not know.
+  // Next logs unknown server actions.
   const unknown = { 'Next-Action': '0'.repeat(42), 'Content-Type': 'text/plain', Origin: target.baseUrl }
   expect((await ask('POST', new URL('/login', target.baseUrl), unknown, '[]')).status).toBeLessThan(500)
   // Not HTTP at all.
@@ -40,7 +40,7 @@ it('one log line stays one line, whatever a client sends', async () => {
   expect(await sluice.stop()).toBe(0)
 
   const lines = sluice.output().split(/\r\n|[\n\r\u2028\u0085]/)
-  // Everything else it prints appears once, for the person who starts it.
+  // The other lines are printed once, for the person who starts the server.
   const logged = lines.filter((line) => !/^(demo workspace: .*|ready http.*)?$/.test(line))
   expect(logged.length).toBeGreaterThan(10)
   expect(logged.join('\n')).toContain('Server Action')

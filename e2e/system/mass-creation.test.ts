@@ -6,13 +6,13 @@ import { createDatabase } from '../../test/support/postgres.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
-/** `CREATIONS=12000` for more. */
+/** Set `CREATIONS=12000` for a longer run. */
 const CREATIONS = Number(process.env.CREATIONS ?? 4800)
 const STRETCH = CREATIONS / 4
 const AT_ONCE = 16
 const MiB = 1024 * 1024
 
-it('abandoned uploads cost no memory, and the last one costs as little work as the first', async () => {
+it('abandoned uploads use no memory, and creating the last one takes no more work than the first', async () => {
   const created = await createDatabase(inject('postgresUrl'))
   const database = openPostgres({ address: created.url })
   await migrate(database.db)

@@ -11,7 +11,7 @@ import { testRuntime } from '../../test/support/runtime.ts'
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
 
-/** Two nodes on one database: a decision on one applies on the other. */
+/** Two nodes share a database: a change made on one takes effect on the other. */
 const AUTH_SECRET = 'a secret of thirty-two characters'
 let database: Awaited<ReturnType<typeof openTestDatabase>>
 let nodes: [Sluice, Sluice]
@@ -57,13 +57,13 @@ async function developer() {
   }
 }
 
-/** Keeps reading until the server ends it. */
+/** Reads the response until the server ends it. */
 async function ended(response: Response): Promise<true> {
   for await (const _ of response.body!);
   return true
 }
 
-it('a removed member loses pages, streams and keys on another node with the next request', async () => {
+it('a removed member loses access to pages, streams and the API on another node with the next request', async () => {
   const { userId, page, live, api } = await developer()
   expect((await page('/dashboard/files')).status, nodes[1].output()).toBe(200)
   expect((await api('/pipes')).status).toBe(200)

@@ -11,7 +11,7 @@ import { freePort } from '../../test/support/postgres.ts'
 import { actionIds } from '../../test/support/session.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-/** Signs in through a real OpenID Connect provider, like a browser. */
+/** Signs in through a real OpenID Connect provider, as a browser would. */
 const PASSWORD = 'correct horse battery'
 const folder = temporaryFolder()
 let database: DatabaseHandle & { url: string }
@@ -52,7 +52,7 @@ function atProvider({ email_verified = true, email = '' } = {}) {
   return { ...provider.person }
 }
 
-/** A browser, as far as cookies and redirects are concerned. */
+/** Handles cookies and redirects like a browser. */
 function browser() {
   const jars = new Map<string, Map<string, string>>()
   const jarOf = (url: string | URL) => {
@@ -79,9 +79,9 @@ function browser() {
   const self = {
     ask,
     cookies: () => [...jarOf(sluice.baseUrl).keys()],
-    /** The address at the provider that the button leads to. */
+    /** Returns the provider's address that the sign-in button leads to. */
     async begin(): Promise<URL> {
-      // The currently selected user signs in, not the previous one.
+      // Forgets the provider's session, so that the currently selected user signs in, not the previous one.
       jars.delete(provider.issuer)
       const { csrfToken } = (await (await ask(`${sluice.baseUrl}/api/auth/csrf`)).json()) as {
         csrfToken: string
@@ -90,17 +90,17 @@ function browser() {
       const response = await ask(`${sluice.baseUrl}/api/auth/signin/oidc`, { method: 'POST', body })
       return new URL(((await response.json()) as { url: string }).url)
     },
-    /** Through the provider's pages, to the address that it redirects to. */
+    /** Follows the provider's pages, and returns the address that it redirects back to. */
     async throughProvider(start: URL): Promise<URL> {
       let at = start
       while (at.origin === provider.issuer) {
         const location = (await ask(at)).headers.get('location')
-        if (!location) throw new Error(`The provider stays at ${at.pathname}.`)
+        if (!location) throw new Error(`The provider does not redirect from ${at.pathname}.`)
         at = new URL(location, at)
       }
       return at
     },
-    /** Where the round trip ends. */
+    /** Follows the redirects after the callback, and returns the path where they end. */
     async comeBack(callback: URL): Promise<string> {
       let path = pathOf(await ask(callback))
       while (path.startsWith('/api/auth/')) path = pathOf(await ask(new URL(path, sluice.baseUrl)))
@@ -121,7 +121,7 @@ function browser() {
       const body = new URLSearchParams({ csrfToken, email, password: PASSWORD })
       await ask(`${sluice.baseUrl}/api/auth/callback/credentials`, { method: 'POST', body })
     },
-    /** The action behind the Connect button, as its page's script calls it. */
+    /** Calls the action behind the Connect button as the page's script does. */
     async wishToConnect(password: string): Promise<string> {
       const form = new FormData()
       form.append('_1_password', password)
@@ -146,7 +146,7 @@ async function withPassword(): Promise<{ userId: string; email: string }> {
   return { userId, email }
 }
 
-it('shows its name on the page, creates an account for a new person, and opens the same one later', async () => {
+it("shows the provider's name on the sign-in page, creates an account for a new user, and later signs in to the same one", async () => {
   const page = await (await fetch(`${sluice.baseUrl}/login`)).text()
   expect(page).toMatch(/Continue with (<!-- -->)?Example SSO/)
   const { email, sub } = atProvider()
@@ -170,7 +170,7 @@ it('shows its name on the page, creates an account for a new person, and opens t
   expect(await userOf('renamed@example.com')).toBeUndefined()
 })
 
-it('refuses a round trip that somebody else started, that was tampered with, or that has already ended', async () => {
+it('rejects a sign-in that somebody else started, that was tampered with, or that has already ended', async () => {
   const { email } = atProvider()
   const refused = '/login?error=OAuthCallback'
   const changed = async (where: 'there' | 'back', name: string, value: string) => {
@@ -200,7 +200,7 @@ it('refuses a round trip that somebody else started, that was tampered with, or 
   expect((await identitiesOf((await userOf(email))!.id)).length).toBe(1)
 })
 
-it('admits nobody whose address the provider has not verified', async () => {
+it('rejects users whose address the provider has not verified', async () => {
   const { email } = atProvider({ email_verified: false })
   const visitor = browser()
   expect(await visitor.signIn()).toBe('/login?error=not_verified')
@@ -208,14 +208,14 @@ it('admits nobody whose address the provider has not verified', async () => {
   expect(await userOf(email)).toBeUndefined()
 })
 
-it('does not join an account with the same address automatically, and lets its owner connect it while signed in', async () => {
+it('does not connect an account with the same address automatically, and lets its owner connect it while signed in', async () => {
   const { userId, email } = await withPassword()
   atProvider({ email })
   const stranger = browser()
   expect(await stranger.signIn()).toBe('/login?error=address_taken')
   const owner = browser()
   await owner.signInByPassword(email)
-  // Nobody asked for it: leading a visitor through the provider connects nothing.
+  // Signing in through the provider connects nothing unless the owner has requested it.
   expect(await owner.signIn()).toBe('/login?error=address_taken')
   expect(await owner.wishToConnect('not the password')).toContain('Is not your password')
   expect(await owner.signIn()).toBe('/login?error=address_taken')
@@ -229,7 +229,7 @@ it('does not join an account with the same address automatically, and lets its o
   expect(await stranger.open('/dashboard')).toBe(200)
 })
 
-it("connects no other address, no unverified one, and nobody else's", async () => {
+it("does not connect a different address, an unverified one, or another user's", async () => {
   const { userId, email } = await withPassword()
   const owner = browser()
   await owner.signInByPassword(email)
@@ -247,7 +247,7 @@ it("connects no other address, no unverified one, and nobody else's", async () =
   provider.person.email = email
   expect(await connect()).toBe('/dashboard/settings/security?error=connected_elsewhere')
   expect(await identitiesOf(userId)).toEqual([])
-  // A request made by another session does not count.
+  // A connection requested in another session is ignored.
   atProvider({ email })
   await owner.wishToConnect(PASSWORD)
   const other = await withPassword()
@@ -255,7 +255,7 @@ it("connects no other address, no unverified one, and nobody else's", async () =
   expect(await owner.signIn()).toBe('/login?error=address_taken')
 })
 
-it('asks for the second factor that a workspace requires, like every other way to sign in', async () => {
+it('requires the second factor that a workspace demands, like every other way to sign in', async () => {
   const { email } = atProvider()
   const visitor = browser()
   await visitor.signIn()

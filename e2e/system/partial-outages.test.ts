@@ -9,7 +9,10 @@ import { openTroubledLine } from '../../test/support/troubled-line.ts'
 import { fileIdOf, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
-/** A database that only half works: clients are told to wait and lose nothing, and the log reports it once. */
+/**
+ * Tests a database that only partly works: clients are asked to wait and lose nothing, and the log reports the problem
+ * once.
+ */
 const MAX_CONNECTIONS = 60
 const PIECE = 100_000
 
@@ -58,7 +61,7 @@ type Trouble = { name: string; rounds: number; begin(): unknown; end(): unknown 
 const others: ReturnType<typeof postgres>[] = []
 const TROUBLES: Trouble[] = [
   {
-    name: 'that answers after five seconds',
+    name: 'that responds after five seconds',
     rounds: 1,
     begin: () => line.make({ lateMs: 5000 }),
     end: () => line.make({}),
@@ -73,7 +76,7 @@ const TROUBLES: Trouble[] = [
     end: () => line.make({}),
   },
   {
-    name: 'whose connections somebody else uses up',
+    name: 'whose connections are used up by another program',
     rounds: 3,
     async begin() {
       line.cutAll()
@@ -88,7 +91,7 @@ const TROUBLES: Trouble[] = [
   },
 ]
 
-it.each(TROUBLES)('a database $name', async ({ rounds, begin, end }) => {
+it.each(TROUBLES)('loses nothing with a database $name', async ({ rounds, begin, end }) => {
   const from = sluice.output().length
   const whole = randomBytes(5 * PIECE)
   const urls: string[] = []
@@ -111,7 +114,7 @@ const ALLOWED: Record<string, number[]> = {
   PATCH: [204, 409, 423, 503],
 }
 
-/** Like a persistent client: it asks for the offset, sends a piece, and starts another upload. */
+/** Acts like a persistent client: requests the offset, sends a piece, and starts another upload. */
 async function during(url: string, whole: Buffer, rounds: number) {
   const answers: { method: string; status: number }[] = []
   for (let round = 0, at = 0; round < rounds; round++) {
@@ -138,7 +141,7 @@ async function goOn(url: string, whole: Buffer): Promise<string> {
 
 const WARN = 40
 
-/** Log lines since then that someone should read. */
+/** Log lines from this position on that an operator should read. */
 function loud(from: number): { msg: string }[] {
   const lines = sluice.output().slice(from).split('\n').filter(Boolean)
   return lines.map((text) => JSON.parse(text)).filter(({ level }) => level >= WARN)

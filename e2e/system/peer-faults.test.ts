@@ -10,8 +10,8 @@ import { fileIdOf, OFFSET_STREAM, openPatch, type TusReply, tusCall } from '../.
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 /**
- * Three failures of @tus/server with @tus/s3-store, and Sluice in the same situation: the same bytes, the same fault,
- * the same bucket. Each test expects both outcomes, so it also shows when the peer is fixed.
+ * Reproduces three failures of @tus/server with @tus/s3-store, and puts Sluice in the same situation: the same bytes,
+ * the same fault, the same bucket. The tests expect both outcomes, so they also show when the peer has been fixed.
  */
 const MiB = 1024 * 1024
 const PART = 5 * MiB
@@ -48,7 +48,7 @@ async function create({ collection, token }: Server, length: number): Promise<st
   return (await tusCall({ method: 'POST', url: collection, token, headers })).headers.location!
 }
 
-/** A connection closed by the server also counts as a response. */
+/** Resolves to undefined if the server closes the connection. */
 function patch({ token }: Server, url: string, offset: number, body: Buffer): Promise<TusReply | undefined> {
   const headers = { 'Upload-Offset': String(offset), ...OFFSET_STREAM }
   return tusCall({ method: 'PATCH', url, token, headers, body }).catch(() => undefined)
@@ -62,20 +62,20 @@ async function offsetOf({ token }: Server, url: string): Promise<number> {
   }
 }
 
-/** Like every client: asks for the offset and sends what follows, until the server says that it has everything. */
+/** Acts like every client: requests the offset and sends the rest, until the server has confirmed everything. */
 async function resume(server: Server, url: string, whole: Buffer): Promise<void> {
   for (let times = 0; times < 5; times++) {
     const offset = await offsetOf(server, url)
     if (offset === whole.length) return
     await patch(server, url, offset, whole.subarray(offset))
   }
-  throw new Error('the upload came to no end')
+  throw new Error('the upload did not finish')
 }
 
 const isSource = async (server: Server, url: string, whole: Buffer) =>
   (await site.bucket.object(server.keyOf(url))).equals(whole)
 
-/** The bucket reads a part, and responds with 500 when the small object next to it is stored. */
+/** Makes the bucket read a part, and respond with 500 once the small object next to it is stored. */
 function fails(server: Server, url: string, fault: Partial<Fault>, beside: TrafficFilter, count = 1): void {
   const part = { operation: 'UploadPart', key: server.keyOf(url), at: 'body', ...fault } as const
   site.bucket.faults.add({ ...part, effect: { kind: 'hold', gate: url } })
@@ -96,7 +96,7 @@ describe('25 MiB in parts of 5 MiB, and one 500 for the second part', () => {
     return { offset, equal: await isSource(server, url, whole) }
   }
 
-  it('the peer counts past the gap, and its object differs from the source', async () => {
+  it('the peer confirms bytes past the gap, and its object differs from the source', async () => {
     expect(await upload(await thePeer(), 5)).toEqual({ offset: 20 * MiB, equal: false })
   })
 
@@ -108,7 +108,7 @@ describe('25 MiB in parts of 5 MiB, and one 500 for the second part', () => {
 describe('4 MiB acknowledged, then one 500', () => {
   const whole = randomBytes(12 * MiB)
 
-  /** The peer stores data that is too small for a part separately: for the first request, then for the second. */
+  /** The peer stores data that is too small for a part in a separate object, once for each of the two requests. */
   const inPart = (url: string) => ({ operation: 'PutObject', key: `${fileIdOf(url)}.part` }) as const
   const inMultipart = () => ({ operation: 'CreateMultipartUpload' }) as const
 
@@ -145,7 +145,7 @@ describe('60 clients that send one byte and then nothing', () => {
   const IDLE = 60
   const small = randomBytes(1024)
 
-  /** The peer's last query to the bucket before it takes one of its slots for parts. */
+  /** The peer's last request to the bucket before it takes one of its slots for parts. */
   const lookedForTail = (url: string) =>
     site.bucket.traffic.until({ operation: 'GetObject', key: `${fileIdOf(url)}.part`, state: 'answered' })
 
@@ -166,7 +166,7 @@ describe('60 clients that send one byte and then nothing', () => {
     return (await patch(server, url, 0, small))?.status
   }
 
-  it('the peer answers nobody until one of them leaves; Sluice answers meanwhile', async () => {
+  it('the peer responds to nobody until one of them disconnects, and Sluice keeps responding', async () => {
     const [there, here] = [await thePeer(), await sluice()]
     const silentThere = await fallSilent(there, lookedForTail)
     const silentHere = await fallSilent(here, async () => {})

@@ -45,7 +45,10 @@ const newToken = async () =>
   (await callApi<{ token: string }>('/tokens', { key: demo.senderToken, body: { pipeId: demo.pipeId } }))
     .token
 
-/** Kills all at once, and waits until they are restarted, which the metrics show: the supervisor and its four. */
+/**
+ * Kills all processes at once, and waits until the metrics of the supervisor and its four processes show that they have
+ * restarted.
+ */
 async function killAll(): Promise<void> {
   for (const pid of descendantsOf(sluice.pid))
     if (commandOf(pid).includes('server.ts')) process.kill(pid, 'SIGKILL')
@@ -54,7 +57,7 @@ async function killAll(): Promise<void> {
   await expect.poll(running, { timeout: 120_000 }).toBe(5)
 }
 
-/** A test's own database queries, alongside the processes. */
+/** Runs a test's own queries while the processes use the database. */
 async function inDatabase<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
   const { db, close } = await openDatabase(
     { dataDir: folder.path },
@@ -101,7 +104,7 @@ it('serves pages and the API with one process, and uploads with each in turn', a
   expect(Math.max(...shares) / Math.min(...shares)).toBeLessThanOrEqual(1.5)
 })
 
-it('loses no upload and no count when processes are killed', async () => {
+it('loses no upload and no metrics when processes are killed', async () => {
   const whole = randomBytes(3 * MiB)
   const url = await client.begin(whole.length)
   const cut = openPatch(client, url, { offset: 0, length: whole.length })
@@ -110,7 +113,7 @@ it('loses no upload and no count when processes are killed', async () => {
   const before = await counted('sluice_upload_bytes_total')
   expect(before).toBeGreaterThanOrEqual(10_000)
   await killAll()
-  // Instead of waiting.
+  // Expires the leases, so that the test does not have to wait.
   await inDatabase(lapseLeases)
   let offset = 0
   while (offset < whole.length) {
@@ -128,7 +131,7 @@ it('closes a connection that was being passed to a killed process', async () => 
   let done = 0
   const count = () => void done++
   for (let n = 0; n < 4; n++) httpCall({ method: 'GET', url: `${sluice.baseUrl}/healthz` }).then(count, count)
-  // It is handed one, and no other before it has accepted that.
+  // The frozen process is handed one connection, and no other until it has accepted that one.
   await expect.poll(() => done).toBe(3)
   process.kill(frozen, 'SIGKILL')
   await expect.poll(() => done).toBe(4)
@@ -150,7 +153,7 @@ it('releases no lease when a process restarts', async () => {
   expect(await leased(url)).toBe(true)
 })
 
-/** An upload that a process holds, since its body has started and does not end. */
+/** Starts an upload whose body does not end, so that a process keeps its lease. */
 async function hold(): Promise<string> {
   const url = await client.begin(MiB)
   const patch = openPatch(client, url, { offset: 0, length: MiB })
@@ -159,7 +162,7 @@ async function hold(): Promise<string> {
   return url
 }
 
-it('ends with its supervisor, and the next one releases its leases', async () => {
+it('every process exits with its supervisor, and the next start releases their leases', async () => {
   const url = await hold()
   const many = descendantsOf(sluice.pid)
   await sluice.kill()

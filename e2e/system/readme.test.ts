@@ -7,7 +7,7 @@ import { readmeCommands } from '../../test/support/readme-commands.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 it("the README's five minutes work as described, in a new folder with an empty home", async ({ skip }) => {
-  if (spawnSync('curl', ['--version']).status !== 0) skip('README uses curl, which is not on this machine.')
+  if (spawnSync('curl', ['--version']).status !== 0) skip('The README uses curl, which is not installed.')
   using home = temporaryFolder()
   const { parent, source } = copySource()
   try {

@@ -40,7 +40,7 @@ const fields = (interop: number, more: Record<string, string | number>) => ({
   ...more,
 })
 
-/** The next interim response; other 1xx responses may come in between. */
+/** The next 104 response; other 1xx responses may precede it. */
 async function next104(connection: Connection) {
   for (;;) {
     const answer = await connection.answer('POST')
@@ -50,7 +50,7 @@ async function next104(connection: Connection) {
 }
 
 it.each([6, 8, 10])(
-  'interop version %i: killed with its node, an upload continues on another one from the reported byte',
+  'interop version %i: after its node is killed, an upload continues on another node from the reported byte',
   async (interop) => {
     const [doomed, other] = [await start(), await start()]
     const bytes = randomBytes(20 * MiB)
@@ -98,7 +98,7 @@ it.each([6, 8, 10])(
 )
 
 it.each([false, true])(
-  'tus-js-client 5, cut three times, resumes and completes; its first bytes with the creation: %s',
+  'tus-js-client 5 resumes and completes after three cuts, with uploadDataDuringCreation: %s',
   async (uploadDataDuringCreation) => {
     const node = await start()
     const bytes = randomBytes(20 * MiB)

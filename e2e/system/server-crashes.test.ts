@@ -11,7 +11,9 @@ import { fileIdOf, openPatch, type TusClient, tusClient } from '../../test/suppo
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 
-/** kill -9 of the server itself, as run by `npm start`: an upload node and a worker, each in its own process. */
+/**
+ * Kills the server itself with kill -9, as run by `npm start`: an upload node and a worker, each in its own process.
+ */
 const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
 let site: Site
@@ -44,20 +46,28 @@ function start(role: 'upload' | 'worker', port = 0) {
   })
 }
 
-/** Where the bucket pauses while the server dies: the server's state, and what had happened by then. */
+/** The request at which the bucket pauses while the server is killed, and the server's state at that moment. */
 type Moment = { name: string; bytes: number; fault: Pick<Fault, 'operation' | 'at'> }
 const MOMENTS: Moment[] = [
   { name: 'a part in progress', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'body' } },
-  { name: 'a part stored, unanswered', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'answer' } },
+  {
+    name: 'a part stored, without a response',
+    bytes: 20 * MiB,
+    fault: { operation: 'UploadPart', at: 'answer' },
+  },
   { name: 'an object in progress', bytes: MiB, fault: { operation: 'PutObject', at: 'body' } },
-  { name: 'an object stored, unanswered', bytes: MiB, fault: { operation: 'PutObject', at: 'answer' } },
+  {
+    name: 'an object stored, without a response',
+    bytes: MiB,
+    fault: { operation: 'PutObject', at: 'answer' },
+  },
   {
     name: 'a Complete in progress',
     bytes: 20 * MiB,
     fault: { operation: 'CompleteMultipartUpload', at: 'request' },
   },
   {
-    name: 'a Complete done, unanswered',
+    name: 'a Complete done, without a response',
     bytes: 20 * MiB,
     fault: { operation: 'CompleteMultipartUpload', at: 'answer' },
   },
@@ -78,7 +88,7 @@ async function begin(client: TusClient, moment: Moment): Promise<Begun> {
   return { ...moment, url, whole }
 }
 
-/** Like a patient client: asks for the offset and sends the rest, until everything has arrived. */
+/** Acts like a patient client: requests the offset and sends the rest until everything has arrived. */
 async function finish(client: TusClient, { url, whole }: Begun): Promise<void> {
   for (;;) {
     const head = await client.head(url)
@@ -90,7 +100,7 @@ async function finish(client: TusClient, { url, whole }: Begun): Promise<void> {
   }
 }
 
-/** Instead of waiting: moves back leases of the dead by their duration. */
+/** Expires the leases of killed processes without waiting, by moving them back by their duration. */
 const lapseLeases = () =>
   database.db.execute(sql`update files set lease_until = lease_until - interval '15 seconds',
     complete_sent_at = complete_sent_at - interval '15 seconds'`)
@@ -111,7 +121,7 @@ async function standingOf({ url }: Begun) {
 const eventsOf = ({ url }: Begun) =>
   receiver.received.filter(({ body }) => JSON.parse(body).data.file_id === fileIdOf(url))
 
-it('kill -9 in the middle of an upload, and of its end: each file arrives once, with one event', async () => {
+it('kill -9 during an upload or its completion: each file arrives once, with one event', async () => {
   const port = await freePort()
   const [doomed, worker] = await Promise.all([start('upload', port), start('worker')])
   const base = { url: doomed.baseUrl, pipeId: site.pipe.id, token: await site.token() }
@@ -134,7 +144,7 @@ it('kill -9 in the middle of an upload, and of its end: each file arrives once, 
   expect(await Promise.all([next.stop(), worker.stop()])).toEqual([0, 0])
 })
 
-it('kill -9 of the worker while a receiver has the event: it is sent again with the same id and bytes', async () => {
+it('kill -9 of the worker while a receiver has an event: the event is sent again with the same id and bytes', async () => {
   const [node, doomed] = await Promise.all([start('upload'), start('worker')])
   const dead = Promise.withResolvers<void>()
   receiver.answerWith(() => void doomed.kill().then(dead.resolve))

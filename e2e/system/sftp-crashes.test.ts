@@ -50,7 +50,7 @@ it('resumes through a TCP balancer, on another node with the same host key, when
   balancer.leadTo(one.sftpPort!)
   const first = await connect()
   const handle = await first.open('film.mp4', 'w')
-  // Bytes that were taken over but not recorded yet are lost with the node.
+  // Bytes that the node has accepted but not yet recorded are lost with it.
   await first.writeAll(handle, bytes).catch(() => {})
   await one.ended
   balancer.leadTo(two.sftpPort!)

@@ -21,7 +21,7 @@ it('the previous version serves alongside this one while clients send and the sc
   skip,
 }) => {
   const before = sourceBefore()
-  if (!before) return skip('There is no git history to take the previous version from.')
+  if (!before) return skip('The git history does not include the previous version.')
   await using database = await openDatabase()
   using folder = temporaryFolder()
   const env = {
@@ -41,7 +41,7 @@ it('the previous version serves alongside this one while clients send and the sc
     tusClient({ url: baseUrl, pipeId: PIPE, token: TOKEN })
   const ofOlder = clientOf(older)
   const load = startLoad(ofOlder)
-  // The schema changes while clients send.
+  // The newer version changes the schema while clients send.
   const newer = await startSluice({ ...env, ROLES: 'upload,worker' })
   const ofNewer = clientOf(newer)
   await using outputs = await addOutputs(database.db)
@@ -99,7 +99,7 @@ it('the previous version serves alongside this one while clients send and the sc
 
 const CLIENTS = 4
 
-/** Clients that each send one file after another, in two requests to the node they pick. None may fail. */
+/** Starts clients that each send one file after another, in two requests to alternating nodes. No request may fail. */
 function startLoad(first: TusClient) {
   const nodes = [first]
   const sent: { id: string; whole: Buffer; endedAt: TusClient }[] = []
@@ -134,7 +134,10 @@ function startLoad(first: TusClient) {
   }
 }
 
-/** False if the previous version finds it locked, like one that cannot open the tail: it must not write then. */
+/**
+ * Returns false if the previous version reports the file as locked, as it does when it cannot open the tail. It must
+ * not write then.
+ */
 async function carriesOn(
   client: TusClient,
   { whole, id }: { whole: Buffer; id: string },
@@ -145,15 +148,15 @@ async function carriesOn(
   return patched.status === 204
 }
 
-/** A Pipe with two required destinations, which the older node does not know. */
+/** Creates a Pipe with two required destinations, which the older node does not support. */
 async function openTwo(database: Awaited<ReturnType<typeof openDatabase>>) {
   const site = await createSite(database, { copies: [{ required: true }] })
   return { ...site, [Symbol.asyncDispose]: site.close }
 }
 
 /**
- * After this many bytes, the client reaches the older node, which finds the file locked. None of its bytes are lost
- * in either bucket.
+ * Sends a file whose client reaches the older node after this many bytes, which reports the file as locked. No bytes
+ * may be lost in either bucket.
  */
 async function sendToBoth(
   site: Awaited<ReturnType<typeof openTwo>>,
@@ -173,7 +176,7 @@ async function sendToBoth(
 }
 
 /**
- * Two outputs that the older node does not know, in addition to the one it does: for the Pipe, and for the entire
+ * Adds two outputs that the older node does not know to the one that it knows: one for the Pipe, and one for the entire
  * workspace.
  */
 async function addOutputs(db: Db) {
@@ -187,7 +190,7 @@ async function addOutputs(db: Db) {
   await addOutput(db, ofWorkspace.url, { workspaceId, pipeId: null })
   const since = new Date()
   return {
-    /** Resolves with the files of these events when each output has received every event since it was created. */
+    /** Waits until each output has received every event since it was created, and returns the files of these events. */
     async getEverything() {
       const own = and(eq(events.workspaceId, workspaceId), gte(events.createdAt, since))
       const all = await db.select().from(events).where(own)

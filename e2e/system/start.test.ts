@@ -73,7 +73,7 @@ it('refuses a second process on the same embedded database, and says what to do'
   await first.stop()
 })
 
-it('stops when npm is told to stop, and leaves the embedded database to the next start', async () => {
+it('stops when npm receives SIGTERM, and leaves the embedded database ready for the next start', async () => {
   using folder = temporaryFolder()
   const { PATH = '', HOME = '' } = process.env
   const env = {
@@ -106,7 +106,7 @@ it('reports every error in the settings and starts nothing', () => {
   expect(stderr).not.toContain('    at ')
 })
 
-it('says in one line why it does not start, or what is wrong with a command', async () => {
+it('explains in one line why it does not start, or what is wrong with a command', async () => {
   using folder = temporaryFolder()
   const database = await createDatabase(inject('postgresUrl'))
   const env = {
@@ -188,7 +188,7 @@ it('responds only for its own host, and serves metrics only with the token', asy
 })
 
 it.each(['embedded', 'PostgreSQL'])(
-  'kill -9 while writing loses nothing that was committed, %s',
+  'kill -9 while writing loses nothing that was committed: %s',
   async (kind) => {
     using folder = temporaryFolder()
     const database = kind === 'PostgreSQL' ? await createDatabase(inject('postgresUrl')) : undefined

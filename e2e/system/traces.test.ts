@@ -55,7 +55,7 @@ async function upload(sluice: Sluice, bytes: Buffer, fields: Record<string, stri
   return { fileId: fileIdOf(address), status }
 }
 
-/** OpenTelemetry packages, and what loaded them. */
+/** The OpenTelemetry packages that were loaded, and the packages that loaded them. */
 const loaded = (sluice: Sluice) => [...new Set(sluice.output().match(/(?<=^loaded ).+$/gm))]
 
 it("shows a proxy's request as one trace, from its lease to its webhook", async () => {
@@ -91,7 +91,7 @@ it("shows a proxy's request as one trace, from its lease to its webhook", async 
   expect([...collector.services]).toEqual(['sluice'])
 })
 
-it('leads from the X-Request-Id of a failed PATCH to its file, its reason, its metric and its trace', async () => {
+it('finds the file, the reason, the metric and the trace of a failed PATCH by its X-Request-Id', async () => {
   const sluice = await startTracing()
   const requestId = 'told-by-somebody-who-called-us'
   const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -139,7 +139,7 @@ it('loads no OpenTelemetry unless an endpoint for traces is set', async () => {
   expect(await off.stop()).toBe(0)
   const on = await startTracing()
   await on.stop()
-  // The API only, which does nothing on its own: a dependency of the metrics.
+  // Only the API package, which does nothing on its own. prom-client depends on it.
   expect(loaded(off)).toEqual(['@opentelemetry/api for prom-client'])
   expect(loaded(on)).toContain('@opentelemetry/sdk-trace for sluice')
 })

@@ -39,8 +39,8 @@ async function start(options: Partial<UploadNodeOptions> = {}) {
 }
 
 /**
- * Like a patient client: asks for the offset and sends the rest, until everything has arrived. Returns the number of
- * bytes sent.
+ * Acts like a patient client: requests the offset and sends the rest until everything has arrived. Returns the number
+ * of bytes sent.
  */
 async function finish(client: TusClient, url: string, whole: Buffer): Promise<number> {
   let sentBytes = 0
@@ -80,7 +80,7 @@ describe('kill -9', () => {
     await doomed.ended
     await start({ port: doomed.port, clockAheadMs: 60_000 })
     const sentAgain = await finish(client, url, whole)
-    // The parts in flight, and the one that was being filled.
+    // Only the parts in flight and the one that was being filled may be sent again.
     if (killAt !== 'upload created')
       expect(sentAgain).toBeLessThanOrEqual(Math.min(whole.length, 4 * 8 * MiB))
     await arrivesOnce(url, whole)
@@ -91,13 +91,13 @@ describe('kill -9', () => {
   const reconciled = [
     ['a file of one part', MiB, ['object put', 'transferred']],
     [
-      'a file whose last part waits',
+      'a file whose last part is waiting',
       20 * MiB,
       ['part sent', 'part recorded', 'complete answered', 'transferred'],
     ],
   ] as const
   it.each(reconciled.flatMap(([what, bytes, points]) => points.map((at) => [at, what, bytes] as const)))(
-    'after "%s" of the reconciler, for %s: the file is transferred once, with one event',
+    'after "%s" in the reconciler, for %s: the file is transferred once, with one event',
     async (killAt, _, bytes) => {
       const whole = randomBytes(bytes)
       const first = await start({ terms: { ...SHORT_TERMS, assembleMs: 100 } })
@@ -117,7 +117,7 @@ describe('kill -9', () => {
   )
 
   it.each(['multipart created', 'part sent', 'complete answered', 'transferred'] as const)(
-    'after "%s" of joining uploads: the file is transferred once, with one event, and nothing is left of its pieces',
+    'after "%s" while joining uploads: the file is transferred once, with one event, and none of its pieces are left',
     async (killAt) => {
       const actions = ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:AbortMultipartUpload'] as const
       const joining = await createSite(database, { bucket: { actions: [...actions] } })
@@ -148,7 +148,7 @@ describe('kill -9', () => {
       const key = `${(await final()).id}/file`
       await expect.poll(() => joining.bucket.objects(), { timeout: 60_000, interval: 100 }).toEqual([key])
       expect((await joining.bucket.object(key)).equals(Buffer.concat(pieces))).toBe(true)
-      // One that was created but could not be recorded: its id is unknown.
+      // A multipart upload that was created but not recorded is left, since its id is unknown.
       expect(await joining.bucket.unfinished()).toHaveLength(killAt === 'multipart created' ? 1 : 0)
       await joining.close()
     },
@@ -161,7 +161,7 @@ describe('kill -9', () => {
 })
 
 describe('a node frozen past its lease', () => {
-  it('changes nothing when it wakes up, not even with a part it was sending', async () => {
+  it('changes nothing when it resumes, not even with a part it was sending', async () => {
     const whole = randomBytes(30 * MiB)
     const [frozen, other] = [await start(), await start()]
     const client = await site.client(frozen)
@@ -189,8 +189,8 @@ describe('a node frozen past its lease', () => {
   })
 })
 
-describe('the database is gone for ten seconds', () => {
-  it('HEAD returns 423 in the meantime; the client resumes, and nothing is lost', async () => {
+describe('a database that is unreachable for ten seconds', () => {
+  it('makes HEAD return 423; then the client resumes, and nothing is lost', async () => {
     const proxy = await openPausingProxy(database.url)
     const node = await start({ databaseUrl: proxy.url })
     const client = await site.client(node)

@@ -9,23 +9,23 @@ import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-clie
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * Popular clients, and connections that break at any byte. Every object must equal its source, and hardly a byte may
- * be sent twice.
+ * Runs popular clients on connections that break at any byte. Every object must equal its source, and hardly any bytes
+ * may be resent.
  */
 const MiB = 1024 * 1024
-/** `UPLOADS=200` for more. */
+/** Set `UPLOADS=200` for a longer run. */
 const UPLOADS = Number(process.env.UPLOADS ?? 20)
 const AT_ONCE = 4
 /**
- * What an interruption may lose while the server stays alive. While a part has to wait, the rest of one chunk stays
- * with the source, and Node reads on until it has another 64 KiB: a connection that ends then loses both.
+ * The number of bytes that an interruption may lose while the server stays up. While a part has to wait, the rest of
+ * one chunk stays in the source, and Node buffers another 64 KiB. A connection that ends at that moment loses both.
  */
 const LOST_PER_CUT = 2 * 65_536
 
 let database: DatabaseHandle & { url: string }
 let site: Site
 let node: UploadNode
-/** Every upload is a range of it. */
+/** Every upload is a range of these bytes. */
 const material = randomBytes(64 * MiB)
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const stored = (url: string, name = 'file') => site.bucket.object(`${fileIdOf(url)}/${name}`)
 
-/** The same numbers in every run, so that a failure can be repeated. */
+/** Returns the same numbers in every run, so that failures can be reproduced. */
 function dice(seed: number): () => number {
   let state = seed
   return () => {
@@ -54,7 +54,7 @@ function dice(seed: number): () => number {
   }
 }
 
-/** From 1 to 60 MiB, with more small ones. */
+/** Returns a source of 1 to 60 MiB. Small ones are more frequent. */
 function sourceOf(roll: () => number): Buffer {
   const bytes = Math.floor(MiB * 60 ** roll())
   const from = Math.floor(roll() * (material.length - bytes))
@@ -66,7 +66,7 @@ function cutsOf(roll: () => number, bytes: number): number[] {
   return Array.from({ length: count }, () => Math.floor(roll() * bytes)).sort((a, b) => a - b)
 }
 
-/** Raw connections: each sends up to its cut and hangs up. */
+/** Uses raw connections: each sends up to its cut and disconnects. */
 async function sendWithCuts(source: Buffer, cuts: number[], roll: () => number): Promise<void> {
   const client = await site.client(node)
   const url = await client.begin(source.length)
@@ -98,7 +98,7 @@ async function confirmed(client: TusClient, url: string): Promise<number> {
   }
 }
 
-/** tus-js-client, aborted at each cut and restarted, as after a reload. */
+/** Uses tus-js-client, aborted at each cut and restarted, as after a reload. */
 async function uploadWithCuts(source: Buffer, cuts: number[], options: UploadOptions = {}): Promise<string> {
   let uploadUrl: string | null = null
   for (const cut of [...cuts, Number.POSITIVE_INFINITY]) {

@@ -9,8 +9,8 @@ import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-clie
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * A bucket that fails in every possible way. The client asks for the offset and continues; the object equals its
- * source.
+ * Tests a bucket that fails in every possible way. The client requests the offset and continues, and the object must
+ * equal its source.
  */
 const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
@@ -38,8 +38,8 @@ const statusOf = async (url: string) => {
 }
 
 /**
- * Like a patient client. No response may contain an offset beyond the bytes sent, or before that of an earlier
- * response.
+ * Sends the file like a patient client. No response may contain an offset beyond the bytes sent, or lower than in an
+ * earlier response.
  */
 async function send(url: string, whole: Buffer, chunkBytes: number): Promise<void> {
   let offset = 0
@@ -85,7 +85,7 @@ const OPERATIONS = [
 ] as const
 
 describe.each(OPERATIONS)('%s', (operation, bytes) => {
-  it.each(EFFECTS)('answered by %s: the object is its source', async (_, effect, at) => {
+  it.each(EFFECTS)('failing with %s: the object equals its source', async (_, effect, at) => {
     const whole = randomBytes(bytes)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation, key: `${fileIdOf(url)}/file`, call: 1, times: 2, at, effect })
@@ -96,7 +96,7 @@ describe.each(OPERATIONS)('%s', (operation, bytes) => {
 
 describe('an upload that the bucket no longer knows', () => {
   it.each(['UploadPart', 'CompleteMultipartUpload'] as const)(
-    'at %s: fails, and says so',
+    'fails at %s, and reports the reason',
     async (operation) => {
       const url = await client.begin(18 * MiB)
       site.bucket.faults.add({
@@ -114,7 +114,7 @@ describe('an upload that the bucket no longer knows', () => {
 })
 
 describe('a provider that requires equal parts', () => {
-  it('gets them, however often the upload is interrupted', async () => {
+  it('receives equal parts, however often the upload is interrupted', async () => {
     const r2 = await createSite(database)
     await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)
     const theirs = await r2.client(node)

@@ -7,7 +7,7 @@ import { startUploadNode, type UploadNode } from '../../test/support/start-uploa
 import { openPatch } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
-/** Node itself denies this process every write to a file, including in the temporary folder. */
+/** With these flags, Node denies a process all file writes, including in the temporary folder. */
 const NO_WRITES = ['--permission', '--allow-fs-read=*']
 const MiB = 1024 * 1024
 
@@ -26,7 +26,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('is effective: a process with these flags cannot write anywhere', () => {
+it('uses flags with which a process cannot write anywhere', () => {
   const write = "require('node:fs').writeFileSync(require('node:os').tmpdir() + '/sluice-guard', '')"
   const { status, stderr } = spawnSync(process.execPath, [...NO_WRITES, '-e', write], { encoding: 'utf8' })
   expect(status).not.toBe(0)

@@ -15,7 +15,7 @@ import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sl
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * Uppy with @uppy/tus in a real Chromium, set up with the Embed page's exact code, on a connection that breaks at
+ * Runs Uppy with @uppy/tus in a real Chromium, set up with the Embed page's exact code, on a connection that breaks at
  * random bytes.
  */
 const MiB = 1024 * 1024
@@ -87,7 +87,7 @@ describe('Uppy on a connection that breaks twelve times', () => {
     await page.close()
 
     for (const { name, bytes } of sources) {
-      // An upload that was started again would be a separate file.
+      // An upload that started over would be a separate file.
       const begun = await rows<{ id: string; status: string }>(
         database.db,
         sql`select id, status from files where filename = ${name}`,

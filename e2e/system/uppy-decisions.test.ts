@@ -14,7 +14,8 @@ import { dropResponses } from '../../test/support/drop-responses.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 /**
- * Uppy with @uppy/tus in a real Chromium, set up with the Embed page's exact code, when a hook decides on its files.
+ * Runs Uppy with @uppy/tus in a real Chromium, set up with the Embed page's exact code, while a hook decides on its
+ * files.
  */
 const REASON = 'It has a virus.'
 const BYTES = 300_000
@@ -50,7 +51,7 @@ afterAll(async () => {
 
 type Ended = { error: string | null; objects: string[] }
 
-/** What Uppy reports to its page about the file, on each event. */
+/** Opens a page with Uppy. `next` resolves to the next outcome that Uppy reports to the page. */
 async function openUploader(chunkSize: string) {
   const uploadUrl = `${node.url}/pipes/${site.pipe.id}/files/`
   const snippet = plainUppySnippet({ baseUrl: node.url, uploadUrl, pipeId: site.pipe.id })
@@ -70,7 +71,7 @@ async function openUploader(chunkSize: string) {
   await page.exposeFunction('ended', async (error: string | null) =>
     told.shift()!({ error, objects: await site.bucket.objects() }),
   )
-  // Web nodes serve it, and there is none here.
+  // Web nodes serve Uppy's files, and this test has no web node.
   await page.route('**/uppy/**', (route) =>
     route.fulfill({
       path: join('node_modules/uppy/dist', basename(new URL(route.request().url()).pathname)),
@@ -97,7 +98,7 @@ const files = async () => (await listFiles(site.runtime, site.actor, { limit: 10
 describe.each([
   ['in one request', ''],
   ['in chunks', 'chunkSize: 100_000, '],
-])('Uppy that sends a file %s, with the last response dropped twice', (_, chunkSize) => {
+])('Uppy, sending a file %s, with the last response dropped twice', (_, chunkSize) => {
   it('reports success when the object exists', async () => {
     const before = await files()
     await using uploader = await openUploader(chunkSize)

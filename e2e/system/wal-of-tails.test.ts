@@ -34,10 +34,10 @@ afterAll(async () => {
   await server?.stop()
 })
 
-it('bytes waiting in the database cost at most 1.5 times their size in its write-ahead log', async ({
+it('bytes waiting in the database take at most 1.5 times their size in its write-ahead log', async ({
   skip,
 }) => {
-  if (process.env.DATABASE_URL) return skip('The log of a shared server counts what others write, too.')
+  if (process.env.DATABASE_URL) return skip("A shared server's log also includes what other clients write.")
   const whole = randomBytes(FILE_BYTES)
   const at = await client.begin(whole.length)
   const writtenBytes = async () => {
@@ -55,10 +55,12 @@ it('bytes waiting in the database cost at most 1.5 times their size in its write
   expect(((await writtenBytes()) - before) / FILE_BYTES).toBeLessThan(1.5)
 })
 
-it('no database file, including its log, shows the bytes waiting in it', async ({ skip }) => {
+it('no database file, including the write-ahead log, shows the bytes waiting in the database', async ({
+  skip,
+}) => {
   if (process.env.DATABASE_URL) return skip('Cannot read the files of a shared server.')
-  // Random around it, so that PostgreSQL does not compress it; repeated, since it stores such bytes in pieces of 2
-  // kB.
+  // The pattern is surrounded by random bytes, so that PostgreSQL does not compress it, and repeated, since PostgreSQL
+  // stores large values in pieces of 2 kB.
   const pattern = Buffer.from(`bytes of a customer ${randomBytes(8).toString('hex')}`)
   const whole = Buffer.concat(Array.from({ length: 512 }, (_, n) => (n % 2 ? pattern : randomBytes(300))))
   const half = whole.length >> 1
@@ -70,7 +72,7 @@ it('no database file, including its log, shows the bytes waiting in it', async (
   await handle.db.execute(sql`checkpoint`)
   const found = await filesWith(pattern)
   expect(found).toEqual([])
-  // Unencrypted data does show, in the log and in the table.
+  // Unencrypted data is visible, both in the log and in the table.
   expect((await filesWith(Buffer.from(filename))).map((name) => name.split('/')[0]).sort()).toEqual(
     expect.arrayContaining(['base', 'pg_wal']),
   )
@@ -79,7 +81,7 @@ it('no database file, including its log, shows the bytes waiting in it', async (
   expect((await site.bucket.object(key!)).equals(whole)).toBe(true)
 })
 
-/** Files of this database and of the write-ahead log, as stored on the disk. */
+/** Names of the files of this database and of the write-ahead log that contain these bytes on disk. */
 async function filesWith(bytes: Buffer): Promise<string[]> {
   const found = await rows<{ name: string }>(
     handle.db,

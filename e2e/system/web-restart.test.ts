@@ -11,7 +11,9 @@ import {
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
-/** The two web nodes in each shipped file, as visitors see them while one after the other is replaced. */
+/**
+ * Tests the two web nodes of each shipped configuration, as visitors see them while one after the other is replaced.
+ */
 const missing = BALANCERS.filter((kind) => !findBalancer(kind))
 if (missing.length > 0) console.warn(`skipped, not installed: ${missing.join(', ')}`)
 const CLIENTS_OF_EACH = 3
@@ -29,7 +31,7 @@ beforeAll(async () => {
   const all = { upload: ports, web: ports }
   balancers = await Promise.all(BALANCERS.map((kind) => startShippedBalancer(kind, all)))
   nodes = await Promise.all(ports.map(start))
-  // HAProxy has to detect that they are up.
+  // HAProxy has to detect that the nodes are up.
   for (const { url } of balancers) while ((await fetch(`${url}/login`)).status !== 200);
 })
 afterAll(async () => {
@@ -45,7 +47,7 @@ const start = (port: number) =>
     ROLES: 'web',
     HOST: '127.0.0.1',
     PORT: String(port),
-    // Requests use both names.
+    // Requests use both balancers' addresses.
     BASE_URL: balancers[0]!.url,
     UPLOAD_URL: balancers[1]!.url,
     DATABASE_URL: database.url,
@@ -57,7 +59,7 @@ const start = (port: number) =>
     LOG_LEVEL: 'warn',
   })
 
-/** Requests a page, and a token like a customer's backend, until stopped. */
+/** Keeps requesting a page, and a token as a customer's backend would, until stopped. */
 async function visit(url: string, seen: Map<string, number>, isOver: () => boolean): Promise<void> {
   const headers = { Authorization: `Bearer ${site.sender.token}`, 'Content-Type': 'application/json' }
   const body = JSON.stringify({ pipeId: site.pipe.id })
@@ -87,7 +89,7 @@ it.skipIf(missing.length > 0)('replacing both web nodes, one at a time, fails no
   for (const [at, port] of ports.entries()) {
     expect(await nodes[at]!.stop()).toBe(0)
     nodes[at] = await start(port)
-    // As in a rollout: the next one is replaced when this one serves again.
+    // As in a rollout, the next node is replaced once this one serves again.
     const before = balancers.map(({ log }) => log().length)
     const serves = ({ kind, log }: ShippedBalancer, n: number) =>
       log()

@@ -21,7 +21,7 @@ import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { startWebhookWorkerProcess } from '../../test/support/start-webhook-worker.ts'
 import { addFile, addOutput } from '../../test/support/webhook-rows.ts'
 
-/** A time after the end of every claim and of the sweep's grace period. */
+/** Moves the clock past the end of every claim and of the sweep's grace period. */
 const AFTER_THE_CLAIM = { CLOCK_AHEAD_MS: '60000' }
 
 let database: DatabaseHandle & { url: string }
@@ -73,7 +73,7 @@ describe('a worker killed at the step', () => {
     { step: 'called', calls: 2, recorded: 1 },
     { step: 'recording', calls: 2, recorded: 1 },
     { step: 'committing', calls: 2, recorded: 1 },
-    // Recorded: never again.
+    // The attempt is recorded: the receiver is never called again.
     { step: 'recorded', calls: 1, recorded: 1 },
   ])('$step', async ({ step, calls, recorded }) => {
     const output = await addOutput(database.db, receiver.url)
@@ -83,7 +83,7 @@ describe('a worker killed at the step', () => {
 
     const next = await startWorker(AFTER_THE_CLAIM)
     if (step !== 'recorded') await next.printed('recorded')
-    // The next event shows that the first has really ended.
+    // Delivery of the next event shows that the first one is really done.
     const second = await emit(output)
     await next.printed('recorded', step === 'recorded' ? 1 : 2)
     await next.stop()
@@ -125,7 +125,7 @@ describe('a worker killed at the step', () => {
   })
 })
 
-it('a worker killed between a dead output and a healthy one loses nothing, and repeats only what it had in progress', async () => {
+it('a worker killed while serving a dead and a healthy output loses nothing, and only attempts in progress are repeated', async () => {
   const healthy = await addOutput(database.db, receiver.url)
   const { workspaceId, pipeId } = healthy
   const gone = await startReceiver(500)
@@ -151,12 +151,12 @@ it('a worker killed between a dead output and a healthy one loses nothing, and r
   await expect.poll(async () => open(await sentTo(healthy.id)), { timeout: 30_000 }).toEqual([])
   await next.stop()
 
-  // Everything recorded was sent once; the rest, once more by the second worker.
+  // Recorded deliveries were sent once. The second worker sent the others once more.
   const again = idsOf(receiver).slice(seen.length)
   expect(again.toSorted()).toEqual(unrecorded.toSorted())
   for (const { id } of [healthy, dead])
     expect((await sentTo(id)).map(({ fileId }) => fileId).sort()).toEqual(files.toSorted())
-  // The dead worker sent each at most once more than is recorded: deliveries in progress at the kill.
+  // The killed worker may have sent each delivery once more than is recorded, if it was in progress at the kill.
   expect(gone.received.length).toBeGreaterThan(0)
   const tried = idsOf(gone)
   for (const { eventId, state, attemptCount } of await sentTo(dead.id)) {

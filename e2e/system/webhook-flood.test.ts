@@ -11,7 +11,7 @@ import { testRuntime } from '../../test/support/runtime.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 
 const LONG_MS = 600_000
-/** `EVENTS=10000` for more. */
+/** Set `EVENTS=10000` for a longer run. */
 const EVENTS = Number(process.env.EVENTS ?? 1000)
 const OUTPUTS = 20
 /** This many requests in total get a bad response, at random; then the receivers recover. */
@@ -28,7 +28,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-it(`delivers ${EVENTS} events to receivers that fail at random for a while, and the log adds up`, {
+it(`delivers ${EVENTS} events to receivers that fail at random for a while, and the attempt log is consistent`, {
   timeout: LONG_MS,
 }, async () => {
   const runtime = testRuntime(database)
@@ -63,7 +63,7 @@ it(`delivers ${EVENTS} events to receivers that fail at random for a while, and 
     await worker.later(rounds < 2 ? 60_000 : 3_600_000)
   }
 
-  // None lost, each accepted once: nobody died, so nothing is sent again after a 2xx.
+  // No event was lost, and each was accepted once: no worker died, so nothing was sent again after a 2xx.
   expect(accepted.size).toBe(EVENTS)
   expect(ids.every((id) => accepted.get(id) === 1)).toBe(true)
   const states = await rows(runtime.db, sql`select state, count(*)::int as n from deliveries group by state`)
