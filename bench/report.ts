@@ -33,11 +33,11 @@ function page(sections: Section[], all: Finding[], { name, title, about }: Page)
     '',
     ...about,
     '',
-    `The last run, on ${day} of ${commit}: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
+    `The last run, on ${day} at commit ${commit}: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
     `${all.length - missed.length} of ${all.length} goals were met${missed.length > 0 ? '; missed were:' : '.'}`,
     ...(missed.length > 0 ? ['', ...missed.flatMap(inDetail)] : []),
     '',
-    `![Sluice and the others as bars](${name}.svg)`,
+    `![Bar charts of Sluice and the other servers](${name}.svg)`,
     ...sections.flatMap(section),
     '',
   ].join('\n')

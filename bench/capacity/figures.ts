@@ -59,7 +59,7 @@ export function readFigures() {
     small: cpu('TLS to the bucket, files of 4 KiB in one POST: CPU'),
     requestsOfEight: numberIn(
       tusd,
-      'S3 requests of eight files of 64 MiB, one PATCH of 64 MiB',
+      'S3 requests for eight files of 64 MiB, one PATCH of 64 MiB',
       /Sluice ([\d.]+)/,
     ),
     measured: JSON.parse(readFileSync(MEASURED, 'utf8')) as Measured,

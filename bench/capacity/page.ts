@@ -38,10 +38,10 @@ function head(f: Figures): string[] {
   return [
     '# Capacity',
     '',
-    'What a large Sluice needs, what breaks first, and how to raise that limit. Nothing here was run at that size: it is extrapolated from',
-    'measurements on one two-processor machine ([beside tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) from `npm run bench`, on',
-    `${f.measured.day} of ${f.measured.commit}, and [capacity-simulated.json](capacity-simulated.json) from \`npm run bench -- capacity --simulate\`).`,
-    '`npm run bench -- capacity` computes this page from those, and a test fails if it is out of date. Processors refer to that machine: measure one of yours, and scale.',
+    'What a large Sluice needs, what breaks first, and how to raise that limit. Nothing was run at that size: the figures are extrapolated from',
+    'measurements on one two-processor machine ([comparison with tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) from `npm run bench`, on',
+    `${f.measured.day} at commit ${f.measured.commit}, and [capacity-simulated.json](capacity-simulated.json) from \`npm run bench -- capacity --simulate\`).`,
+    '`npm run bench -- capacity` computes this page from those, and a test fails if it is out of date. Processors refer to that machine: measure one of yours, and scale the figures.',
     '',
     `Assumptions: processors run at ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the day's mean; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
     `\`ROLES=upload\`; PostgreSQL has ${ASSUMED.databaseProcessors} processors and \`max_connections = ${ASSUMED.maxConnections}\`; one upload in ${round(1 / ASSUMED.givenUp)} is abandoned.`,
@@ -155,7 +155,7 @@ function uploadsADay(f: Figures): string[] {
     '',
     '## A million uploads a day',
     '',
-    `Of ${ASSUMED.fileMB} MB each, with one token and one webhook per upload.`,
+    `Each upload has ${ASSUMED.fileMB} MB, one token and one webhook.`,
     '',
     ...table(
       ['', 'Mean', 'Busiest second'],
@@ -201,7 +201,7 @@ function uploadsADay(f: Figures): string[] {
       {
         at: 1e12 / f.simulated.bytesOfAFile / 365,
         what: 'A 1 TB disk after a year',
-        moves: 'erasing old files; partitions would make that cheaper, but nothing else',
+        moves: 'erasing old files; partitions would only make that cheaper',
       },
     ]),
   ]
@@ -214,9 +214,9 @@ function openAtOnce(f: Figures): string[] {
   const nodes = 1e6 / ofAProcess / ASSUMED.processesOfANode
   return [
     '',
-    '## A million open at once',
+    '## A million uploads open at once',
     '',
-    'Idle uploads cost rows. A database with nothing else in it:',
+    'Idle uploads only take up rows. In a database with nothing else:',
     '',
     ...table(
       [
@@ -286,7 +286,7 @@ function whatMoves(f: Figures): string[] {
     '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: no statement here reads more rows as tables grow.',
     '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each lives in one of them. It doubles every database limit. Moving a workspace',
     '  from one to the other is not supported yet.',
-    '- **A region** is the same, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',
+    '- **Another region** is also a second Sluice, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',
   ]
 }
 

@@ -40,18 +40,18 @@ function pageOf(grown: Grown[], statements: Statement[], dropMs: number): string
   })
   return `# Growth
 
-Everything that runs constantly, on databases with ${names.join(', ')} files: every statement that uploads, tokens, webhooks, lists, the
-Overview and the sweeps send, with the indexes it uses, its time in PostgreSQL in ms (the median of seven), and how many
-rows it reads from the growing tables. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` creates the database and writes this page, with the plans in \`${PLANS}\`;
-[a test](../bench/growth/growth.db.test.ts) creates a small one and fails if a statement scans a table, sorts it, reads more of it as it grows, or
-looks into months it does not need.
+Every statement that runs constantly, measured on databases with ${names.join(', ')} files: the statements of uploads, tokens, webhooks,
+lists, the Overview and the sweeps. Each row shows the indexes that the statement uses, its time in PostgreSQL in ms (the median of seven), and
+how many rows it reads from the growing tables. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` creates the database and writes this page, with the plans in \`${PLANS}\`;
+[a test](../bench/growth/growth.db.test.ts) creates a small one, and fails if a statement scans or sorts an entire table, reads more rows as tables grow, or
+reads months that it does not need.
 
 One file in ten is an open upload, and one in ten of those has a tail. Every other file has an event, a delivery and an attempt, and each file has
-one timeline line; one in ten still has its token. Half of all files belong to one workspace, the one that asks; the rest to
-a hundred others. They arrived over the previous 29 days, so their events span two or three months. PostgreSQL has 2 GiB of shared buffers, and everything
-else runs on the same machine.
+one timeline line; one in ten still has its token. Half of all files belong to one workspace, which the statements are for; the rest belong to
+a hundred others. They arrived over the previous 29 days, so their events span two or three months. PostgreSQL has 2 GiB of shared buffers, and runs on the same
+machine as everything else.
 
-With ${countOf(files)} files the database takes ${inGb(bytes)} GB: ${countOf(files * OPEN)} open uploads, ${countOf(files * ENDED)} events, and as many deliveries and attempts. A hundred million
+With ${countOf(files)} files the database takes ${inGb(bytes)} GB: ${countOf(files * OPEN)} open uploads, ${countOf(files * ENDED)} events, and as many deliveries and attempts. A hundred million files
 would take ${inGb((bytes / files) * 100_000_000)} GB. Dropping the months of all these events, deliveries and attempts took ${Math.round(dropMs)} ms.
 
 | | Operation | Indexes | ${names.map((name) => `ms at ${name}`).join(' | ')} | ${names.map((name) => `rows at ${name}`).join(' | ')} |

@@ -55,7 +55,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   }
 }
 
-/** The figures in which tusd beats Sluice. */
+/** The figures in which tusd is better than Sluice. */
 function aheadOf(all: Section[]): string {
   const ahead = all
     .flatMap(({ findings }) => findings)
@@ -81,7 +81,7 @@ async function countRequests(contenders: Contender[], sink: Sink): Promise<Findi
       counted.set(name, sumOf(await sink.counts()) - before)
     }
     found.push({
-      what: `S3 requests of eight files of 64 MiB, ${load.what}`,
+      what: `S3 requests for eight files of 64 MiB, ${load.what}`,
       measured: [...counted].map(([name, count]) => `${name} ${count}`).join(', '),
       wanted: '≤ 80',
       holds: counted.get('Sluice')! <= 80,
@@ -165,7 +165,7 @@ if (!only)
   writeReport(sections, {
     folder: new URL('../../docs/', import.meta.url),
     name: 'beside-tusd',
-    title: 'Beside tusd',
+    title: 'Comparison with tusd',
     about: [
       '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs this comparison and writes this page. tusd is the Go server from tus.io, built from',
       'source, in front of the same sink, with 8 MiB parts. bare is a Node server that does `req.pipe()` to the sink, floor one that only keeps 8 MiB parts',
