@@ -5,7 +5,7 @@ export interface Answer {
   status: number
   headers: Record<string, string>
   body?: string | Readable
-  /** For an error response. */
+  /** The S3 error code, for an error response. */
   code?: string
 }
 

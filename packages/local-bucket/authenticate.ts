@@ -70,7 +70,7 @@ function requireTime({ signedAtMs, lifetimeMs }: CredentialClaim, nowMs: number)
   if (nowMs > signedAtMs + lifetimeMs) throw new S3Error('AccessDenied', 'Request has expired', times)
 }
 
-/** The signature must cover the host and every `x-amz-` header, or they could be changed in transit. */
+/** The signature must cover the host and every `x-amz-` header, because others could be changed in transit. */
 function requireSigned(claim: CredentialClaim, request: S3Request): void {
   const sent = Object.keys(request.headers).filter(
     (name) => name.startsWith('x-amz-') && !inQuery(request, name),
@@ -107,8 +107,8 @@ async function signatureAgain(
     const again = await signer.sign(signable, { signingDate, signableHeaders: signed })
     return /Signature=(\w+)$/.exec(again.headers.authorization ?? '')?.[1] ?? ''
   }
-  // The signer reads the payload's digest from a header, which it moves to the query if it was found there. A body
-  // that it cannot hash stands for UNSIGNED-PAYLOAD, the meaning of a presigned URL without one.
+  // The signer reads the payload's digest from a header, so a digest in the query is moved there. For a body that it
+  // cannot hash, the signer uses UNSIGNED-PAYLOAD, which is also what a presigned URL without a digest means.
   signable.body = {}
   for (const name of Object.keys(signable.query!)) {
     if (/^x-amz-(algorithm|credential|date|signedheaders|expires|signature)$/i.test(name))
@@ -140,14 +140,14 @@ function inQuery({ query }: S3Request, header: string): boolean {
 
 const isoBasic = (date: Date): string => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** Who a request claims to be from, in its `Authorization` header or its presigned query; not yet proven. */
+/** Whose request this claims to be, in its `Authorization` header or its presigned query; not yet verified. */
 export interface CredentialClaim {
   accessKeyId: string
   scope: { date: string; region: string; service: string }
   signedHeaders: string[]
   signature: string
   signedAtMs: number
-  /** Only for a presigned URL. */
+  /** Only set for a presigned URL. */
   lifetimeMs: number | undefined
 }
 
@@ -213,7 +213,7 @@ function readDate(text: string | undefined): number | undefined {
   return Date.UTC(year!, month! - 1, day, hour, minute, second)
 }
 
-/** Takes the same time for an almost correct signature as for a completely wrong one. */
+/** Compares signatures in constant time. */
 export function sameSignature(expected: string, claimed: string | undefined): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(claimed ?? '')]
   return left.length === right.length && timingSafeEqual(left, right)

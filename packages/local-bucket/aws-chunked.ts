@@ -8,7 +8,7 @@ export interface ChunkedOptions {
   /** Set if the chunks are signed; each signature covers the previous one. */
   signatures: Pick<Authentication, 'seedSignature' | 'signingScope' | 'signChunk'> | undefined
   decodedLength: number
-  /** Filled at the end. */
+  /** Filled after the last chunk. */
   trailers: Record<string, string>
 }
 
@@ -90,7 +90,7 @@ async function requireTrailerSignature(
 const MAX_LINE_BYTES = 4096
 const LINE_END = Buffer.from('\r\n')
 
-/** Takes lines and counted bytes alternately from a stream of buffers, and holds at most one of them. */
+/** Reads lines and counted bytes alternately from a stream of buffers, of which it keeps at most one in memory. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)

@@ -12,17 +12,17 @@ export interface Call {
   request: S3Request
   body: IncomingBody
   storage: BucketStorage
-  /** In another bucket, as a copy's source. */
+  /** For another bucket, such as that of a copy's source. */
   storageOf(bucket: string): BucketStorage
   clock: Clock
   permits(action: Action): boolean
-  /** Active in addition to those of S3. */
+  /** The rules that apply in addition to those of S3. */
   rules: readonly Rule[]
 }
 
 export type Perform = (call: Call) => Promise<Answer>
 
-/** Clients that cannot list a bucket must not learn that a key is free: S3 returns 403 to them, not 404. */
+/** Clients that cannot list a bucket must not learn that a key is unused, so S3 returns 403 to them, not 404. */
 export function missingKey({ permits, request }: Call): S3Error {
   return permits('s3:ListBucket')
     ? new S3Error('NoSuchKey', undefined, { Key: request.key })

@@ -37,7 +37,7 @@ export class Meter {
     }
   }
 
-  /** Once, after the last byte. Without MD5, a digest of size and CRC32 replaces it: an ETag promises no more. */
+  /** Called once, after the last byte. If there is no MD5, a digest of size and CRC32 is enough for an ETag. */
   result(): Measured & { sha256: string | undefined } {
     const md5 = this.#md5 ?? createHash('md5').update(`${this.#size} ${this.#crc32}`)
     return {
@@ -51,7 +51,7 @@ export class Meter {
 
 const OTHER_CHECKSUMS = ['crc32c', 'crc64nvme', 'sha1', 'sha256'].map((name) => `x-amz-checksum-${name}`)
 
-/** The CRC32 declared by headers or trailers. Other algorithms are refused, since they would not be verified. */
+/** The CRC32 declared by headers or trailers. Other algorithms are refused, because they would not be verified. */
 export function declaredCrc32(headers: Record<string, string>): number | undefined {
   const other = OTHER_CHECKSUMS.find((name) => headers[name] !== undefined)
   if (other)

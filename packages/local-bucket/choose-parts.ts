@@ -86,7 +86,7 @@ export interface Assembled {
   checksum: { value: string; type: ChecksumType }
 }
 
-/** What is known about the object these parts form, without its bytes. */
+/** The size, ETag and checksum of the object that these parts form, computed without its bytes. */
 export function describeAssembled(parts: readonly Measured[], checksumType: ChecksumType): Assembled {
   const whole = parts.reduce((crc, part) => combineCrc32(crc, part.crc32, part.size), 0)
   const digests = Buffer.concat(parts.map(({ md5 }) => Buffer.from(md5, 'hex')))

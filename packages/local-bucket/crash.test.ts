@@ -18,8 +18,8 @@ import {
 } from '../../test/support/local-bucket.ts'
 
 /**
- * The process dies before the n-th change to the file system, for every possible n: that change and all later ones do
- * not happen. Then another process starts on the result.
+ * Simulates a process that dies before the n-th change to the file system, for every possible n: that change and all
+ * later ones do not happen. Another process then starts with what is on the disk.
  */
 const disk = vi.hoisted(() => ({ stepsLeft: Number.POSITIVE_INFINITY, died: false }))
 
@@ -42,7 +42,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 
 const MAX_STEPS = 60
 
-/** Dies at each step of `work` in turn, restarts, and checks. Ends with a run that has no step left to die at. */
+/** Crashes at each step of `work` in turn, restarts, and checks. Ends when `work` completes without a crash. */
 async function atEachStep<Begun>(
   begin: (bucket: BucketInTest) => Promise<Begun>,
   work: (bucket: BucketInTest, begun: Begun) => Promise<unknown>,
@@ -77,7 +77,7 @@ const target = { Bucket: BUCKET, Key }
 const old = { Body: 'the old one', ContentType: 'text/old', Metadata: { is: 'old' } }
 const fresh = { Body: 'the new one, longer', ContentType: 'text/new', Metadata: { is: 'new' } }
 
-/** The object as a person finds it, and as S3 reports it; the two must agree. */
+/** Reads the object from its file and through S3, which must agree. */
 async function objectIn({
   s3,
   directory,
@@ -101,8 +101,8 @@ async function expectNoLitter({ directory }: BucketInTest): Promise<void> {
   expect(await readdir(join(directory, '.sluice/staging'))).toEqual([])
 }
 
-describe('a process that dies at any step', () => {
-  it('of the first PutObject leaves the object or nothing', async () => {
+describe('a process that dies', () => {
+  it('at any step of the first PutObject leaves the object or nothing', async () => {
     const steps = await atEachStep(
       async () => {},
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...fresh })),
@@ -115,7 +115,7 @@ describe('a process that dies at any step', () => {
     expect(steps).toBeGreaterThan(4)
   })
 
-  it('of an overwriting PutObject leaves the old object or the new one, each with its own metadata', async () => {
+  it('at any step of an overwriting PutObject leaves the old or the new object, with its own metadata', async () => {
     await atEachStep(
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...old })),
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...fresh })),
@@ -128,7 +128,7 @@ describe('a process that dies at any step', () => {
     )
   })
 
-  it('of a PutObject with If-None-Match leaves the object or nothing', async () => {
+  it('at any step of a PutObject with If-None-Match leaves the object or nothing', async () => {
     await atEachStep(
       async () => {},
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...fresh, IfNoneMatch: '*' })),
@@ -140,7 +140,7 @@ describe('a process that dies at any step', () => {
     )
   })
 
-  it('of a DeleteObject leaves the object or nothing', async () => {
+  it('at any step of a DeleteObject leaves the object or nothing', async () => {
     await atEachStep(
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...old })),
       (bucket) => bucket.s3.send(new DeleteObjectCommand(target)),
@@ -152,7 +152,7 @@ describe('a process that dies at any step', () => {
     )
   })
 
-  it('of an UploadPart leaves an upload that can continue', async () => {
+  it('at any step of an UploadPart leaves an upload that can continue', async () => {
     await atEachStep(
       async ({ s3 }) => {
         const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))
@@ -168,7 +168,7 @@ describe('a process that dies at any step', () => {
     )
   })
 
-  it('of a CompleteMultipartUpload leaves the object or the upload, and the client can repeat the request', async () => {
+  it('at any step of a CompleteMultipartUpload leaves the object or the upload, and can be repeated', async () => {
     const { Body, ...described } = fresh
     const etags = new Set<string | undefined>()
     const steps = await atEachStep(

@@ -5,12 +5,12 @@ import type { Answer } from './answer.ts'
 
 const MAX_DISCARDED_BYTES = 64 * 2 ** 20
 
-/** The connection was closed, or a fault interrupted it. There is nobody to respond to. */
+/** The connection was closed or interrupted by a fault, so no response can be sent. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut'
 }
 
-/** One request and its response on the wire: the body in, the response out, and the end of the connection. */
+/** One HTTP exchange: reads the request's body, sends the response, and detects the end of the connection. */
 export class Exchange {
   readonly request: IncomingMessage
   readonly #response: ServerResponse
@@ -26,13 +26,13 @@ export class Exchange {
     response.once('close', () => this.#gone.reject(new ConnectionCut()))
   }
 
-  /** Tells a client that sent `Expect: 100-continue` to proceed: earlier refusals cost it nothing. */
+  /** Only now lets a client that sent `Expect: 100-continue` proceed, so that a refusal costs it no bytes. */
   body(): AsyncIterable<Buffer> {
     return {
       [Symbol.asyncIterator]: () => {
         this.#bodyWanted = true
         if (this.#awaitsContinue) this.#response.writeContinue()
-        // Left open when reading stops early, so that the error can still be sent.
+        // If reading stops early, the connection stays open, so that the error can still be sent.
         return this.request.iterator({ destroyOnReturn: false })
       },
     }
@@ -66,7 +66,7 @@ export class Exchange {
     if (!this.request.complete && !bodyMayCome) this.#discardRest()
   }
 
-  /** Skips to the next request on this connection, unless that is too far. */
+  /** Discards the rest of the body, to reuse the connection. Closes the connection if too much is left. */
   #discardRest(): void {
     let bytes = 0
     this.request.on('data', (chunk: Buffer) => {

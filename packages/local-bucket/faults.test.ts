@@ -55,14 +55,14 @@ async function openUpload(Key: string, ...bodies: string[]) {
   return () => bucket.s3.send(new CompleteMultipartUploadCommand(complete))
 }
 
-describe('the call that a fault affects', () => {
-  it('is the next one of its operation, and of no other operation', async () => {
+describe('a fault', () => {
+  it('affects the next call of its operation, and of no other operation', async () => {
     bucket.faults.add({ operation: 'PutObject', effect: slowDown })
     expect(await exists('a')).toBe(false)
     expect([await outcome(put('a')), await outcome(put('a'))]).toEqual(['SlowDown', 'done'])
   })
 
-  it('is the k-th from now on, and as many consecutive ones as specified', async () => {
+  it('affects the k-th call from now on, and as many consecutive calls as specified', async () => {
     await put('before')
     bucket.faults.add({ operation: 'PutObject', call: 2, times: 2, effect: slowDown })
     const outcomes = []
@@ -70,7 +70,7 @@ describe('the call that a fault affects', () => {
     expect(outcomes).toEqual(['done', 'SlowDown', 'SlowDown', 'done'])
   })
 
-  it('can be selected by key and by part number', async () => {
+  it('can be limited to a key or a part number', async () => {
     bucket.faults.add({ operation: 'any', key: 'b', effect: slowDown })
     expect([await outcome(put('a')), await outcome(put('b'))]).toEqual(['done', 'SlowDown'])
     bucket.faults.add({ operation: 'UploadPart', partNumber: 2, effect: slowDown })
@@ -78,7 +78,7 @@ describe('the call that a fault affects', () => {
     expect(bucket.traffic.seen({ operation: 'UploadPart', status: 200 })).toMatchObject([{ partNumber: 1 }])
   })
 
-  it('is none after they are cleared', async () => {
+  it('affects no call after faults are cleared', async () => {
     bucket.faults.add({ operation: 'PutObject', effect: slowDown })
     bucket.faults.clear()
     expect(await outcome(put('a'))).toBe('done')
@@ -99,7 +99,7 @@ describe('the effect of a fault', () => {
     expect(await exists('a')).toBe(false)
   })
 
-  it('refuses after everything is done', async () => {
+  it('can refuse a request after performing it', async () => {
     bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: slowDown })
     expect(await outcome(put('a'))).toBe('SlowDown')
     expect(await exists('a')).toBe(true)
@@ -187,7 +187,7 @@ describe('the effect of a fault', () => {
     expect((await got.Body!.transformToByteArray()).length).toBe(4 * 2 ** 20)
   })
 
-  it('responds late', async () => {
+  it('delays a response', async () => {
     bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'delay', delayMs: 1 } })
     expect(await outcome(put('a'))).toBe('done')
   })

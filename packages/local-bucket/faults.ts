@@ -15,8 +15,8 @@ export interface Fault {
   call?: number
   times?: number
   /**
-   * `request`: before the body is read, nothing is done (the default). `body`: after `afterBytes` of it have been
-   * read, otherwise after its first bytes. `answer`: when everything is done and stored, but before the response.
+   * `request`, the default: before the body is read and anything is done. `body`: after `afterBytes` of the body have
+   * been read, or after its first bytes. `answer`: when everything is done and stored, but before the response.
    */
   at?: Phase
   afterBytes?: number
@@ -27,7 +27,8 @@ export type Phase = 'request' | 'body' | 'answer'
 
 export type Effect =
   /**
-   * Responds with an error; with status 200 it is an error inside a success, as CompleteMultipartUpload can return.
+   * Responds with an error. With status 200, it is an error in a successful response, which CompleteMultipartUpload
+   * can return.
    */
   | { kind: 'refuse'; status: number; code: string; message?: string }
   /** Closes the connection without a response. */
@@ -107,7 +108,7 @@ export class InjectedRefusal extends Error {
   }
 }
 
-/** The faults that affect one request, each at its time. */
+/** The faults that affect one request, each in its phase. */
 export class Strikes {
   readonly #faults: Faults
   readonly #exchange: Exchange

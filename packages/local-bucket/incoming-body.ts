@@ -12,7 +12,7 @@ export interface BodyOptions {
   source: AsyncIterable<Buffer>
   /** False if the checksum in the headers belongs to the assembled object, not to this body. */
   checksummed: boolean
-  /** False skips the MD5 of bytes that are not kept, unless Content-MD5 requires it. */
+  /** If false, the MD5 of bytes that are not kept is not computed, unless Content-MD5 requires it. */
   md5: boolean
 }
 
@@ -32,7 +32,7 @@ export class IncomingBody {
     })
   }
 
-  /** The bytes; throws after the last one if they do not match the declarations. */
+  /** Yields the bytes, and throws after the last one if they do not match what the client declared. */
   async *bytes(): AsyncGenerator<Buffer> {
     const trailers: Record<string, string> = {}
     const decodedLength = requireLength(this.#options.headers)
@@ -46,7 +46,7 @@ export class IncomingBody {
     if (sha256 !== undefined && sha256 !== authentication.payload)
       throw new S3Error('XAmzContentSHA256Mismatch')
     if (announced(headers['x-amz-trailer']) && this.#declaredCrc32 === undefined) {
-      throw new S3Error('InvalidRequest', 'The trailing checksum that was announced did not come.')
+      throw new S3Error('InvalidRequest', 'The trailing checksum that was announced is missing.')
     }
     if (this.#declaredCrc32 !== undefined && this.#declaredCrc32 !== measured.crc32) {
       throw new S3Error('BadDigest', 'The CRC32 you specified did not match the calculated checksum.')
@@ -58,7 +58,7 @@ export class IncomingBody {
     this.#measured = measured
   }
 
-  /** After the last byte. */
+  /** Available after the last byte. */
   get measured(): Measured {
     if (!this.#measured) throw new Error('the body has not been read to its end')
     return this.#measured
@@ -69,7 +69,7 @@ export class IncomingBody {
     return this.#declaredCrc32
   }
 
-  /** XML. Its `x-amz-checksum-crc32` header describes the object that it completes, not these bytes. */
+  /** An XML body. Its `x-amz-checksum-crc32` header describes the object that it completes, not the XML. */
   async text(maxBytes: number): Promise<string> {
     this.#declaredCrc32 = undefined
     const chunks: Buffer[] = []

@@ -28,7 +28,7 @@ describe('keys as paths', () => {
     expect(pathToKey(path)).toBe(key)
   })
 
-  it('splits a segment that is too long for one file name', () => {
+  it('split a segment that is too long for one file name', () => {
     const key = `a/${'€'.repeat(300)}/b`
     const names = keyToPath(key).split('/')
     expect(names).toHaveLength(6)
@@ -36,13 +36,13 @@ describe('keys as paths', () => {
     expect(pathToKey(keyToPath(key))).toBe(key)
   })
 
-  it.each(['..', '.', '%'])('leaves no bare %j at the end of a split segment', (end) => {
+  it.each(['..', '.', '%'])('contain no bare %j at the end of a split segment', (end) => {
     const key = 'a'.repeat(2 * 253) + end
     expect(pathToKey(keyToPath(key))).toBe(key)
     expect(keyToPath(key).split('/').at(-1)).toMatch(/^%/)
   })
 
-  it('can be converted back to the key, and never leads out of the folder', () => {
+  it('can be converted back to keys, and never lead out of the folder', () => {
     const character = fc.nat({ max: 0xd7ff }).map((code) => String.fromCodePoint(code))
     const awkward = fc.constantFrom('/', '.', '..', '%', '%2E', '%+', '+', '\0', 'é', '€'.repeat(90), 'a')
     const key = fc
@@ -61,7 +61,7 @@ describe('keys as paths', () => {
     )
   })
 
-  it('gives different keys different paths', () => {
+  it('are different for different keys', () => {
     const key = fc
       .array(fc.constantFrom('/', '.', '%', '%25', '2E', '+', 'a'), { maxLength: 5 })
       .map((bits) => bits.join(''))

@@ -9,9 +9,9 @@ const CONTINUES = '%+'
  * Converts object keys to file paths and back. A key looks like its path, except for what a file system cannot
  * represent:
  * - an empty segment is `%`; `.` and `..` are `%2E` and `%2E%2E`;
- * - a control character is `%XX`, and so is a percent sign that would otherwise read as one of these;
+ * - a control character is `%XX`, and so is a percent sign that would otherwise be read as one of these escapes;
  * - a segment too long for a file name is split into pieces, each but the last ending in `%+`. No key leads out of
- *   its folder, since no path built here has a `..` segment, an empty one, or NUL.
+ *   its folder, because no path built here has a `..` segment, an empty one, or NUL.
  */
 export function keyToPath(key: string): string {
   if (!key.isWellFormed()) throw new S3Error('InvalidURI')
@@ -21,7 +21,7 @@ export function keyToPath(key: string): string {
     .join('/')
 }
 
-/** For one file name or folder name; the caller joins the pieces of a segment. */
+/** Decodes one file or folder name; the caller joins the pieces of a segment. */
 export function decodeName(name: string): { text: string; continues: boolean } {
   const continues = name.endsWith(CONTINUES)
   const encoded = continues ? name.slice(0, -CONTINUES.length) : name
@@ -37,7 +37,7 @@ function escapeCharacters(segment: string): string {
   })
 }
 
-/** After splitting, since the rest of a long segment can also be `..`. */
+/** Applied after splitting, because the last piece of a long segment can also be `..`. */
 function safeName(name: string): string {
   if (name === '') return '%'
   if (name === '%') return '%25'
@@ -67,7 +67,7 @@ interface Wanted {
 }
 
 interface Entry {
-  /** For a folder with a trailing slash. */
+  /** Ends in a slash if it is a folder. */
   name: string
   path: string
   isFolder: boolean
@@ -91,7 +91,7 @@ export function compareKeys(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
-/** A split segment is a single entry again: it must be sorted by its full name. */
+/** Joins the pieces of a split segment into one entry, which must be sorted by its full name. */
 async function readEntries(folder: string, begun: string): Promise<Entry[]> {
   const entries: Entry[] = []
   for (const entry of await readFolder(folder)) {
@@ -104,7 +104,7 @@ async function readEntries(folder: string, begun: string): Promise<Entry[]> {
   return entries
 }
 
-/** A folder removed in the meantime is empty. */
+/** A folder that was removed in the meantime has no entries. */
 async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -112,13 +112,13 @@ async function readFolder(folder: string) {
   })
 }
 
-/** True if a symlink takes one of the bucket's paths out of its folder. */
+/** True if a symlink makes one of the bucket's paths lead out of its folder. */
 export async function leadsOut(directory: string, path: string): Promise<boolean> {
   const [folder, real] = await Promise.all([realpath(directory), realOf(path)])
   return real !== folder && !real.startsWith(folder + sep)
 }
 
-/** For the existing part of it: a file to be created is where its folder is. */
+/** Resolves the existing part of a path, because the file may not have been created yet. */
 async function realOf(path: string): Promise<string> {
   try {
     return await realpath(path)

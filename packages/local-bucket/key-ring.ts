@@ -9,7 +9,7 @@ export interface KeyAndSigner {
 
 export type KeyRing = ReadonlyMap<string, KeyAndSigner>
 
-/** Each pair with the SDK's own signer: a signature is verified by computing it again. */
+/** Each key pair with the SDK's own signer, because a signature is verified by computing it again. */
 export function keyRing(keys: readonly BucketKey[], region: string): KeyRing {
   return new Map(
     keys.map((key) => {
@@ -81,7 +81,7 @@ const REQUIRED = {
   HeadBucket: 's3:ListBucket',
 } as const satisfies Record<Operation, string>
 
-/** Also required when tags are set. */
+/** Also required if a request sets tags. */
 export const TAGGING = 's3:PutObjectTagging'
 
 export type Action = (typeof REQUIRED)[Operation] | typeof TAGGING

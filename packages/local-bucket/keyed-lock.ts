@@ -1,4 +1,4 @@
-/** Runs one task at a time for each name. Only within this process, and only around steps that end on their own. */
+/** Runs one task at a time for each name. Works within this process only; every task must be certain to end. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<void>>()
 

@@ -35,7 +35,7 @@ const file = (path: string) => join(bucket.directory, BUCKET, path)
 const shown = async () => (await readdir(file(''), { recursive: true })).sort()
 
 describe('objects as files', () => {
-  it("are only in the bucket's folder, wherever a symlink leads", async () => {
+  it("are only in the bucket's folder, even if a symlink leads elsewhere", async () => {
     const outside = join(bucket.directory, 'outside')
     await mkdir(outside)
     await writeFile(join(outside, 'secret'), 'not of the bucket')
@@ -59,7 +59,7 @@ describe('objects as files', () => {
     expect(await shown()).toEqual(['a', 'a/b.txt', 'c'])
   })
 
-  it('take their folder with them when the last one is deleted', async () => {
+  it('leave no folder behind when the last one in it is deleted', async () => {
     await put('a/b/c')
     await put('a/d')
     await remove('a/b/c')
@@ -125,7 +125,7 @@ describe('a key that is both a file and a folder', () => {
     }
   })
 
-  it('is not an object if it is a folder', async () => {
+  it('is not found as an object while it is a folder', async () => {
     await put('a/b')
     await expect(head('a')).rejects.toMatchObject({ name: 'NotFound' })
     await remove('a')
@@ -180,7 +180,7 @@ describe('a bucket that keeps no bytes', () => {
     bucket = await openLocalBucket({ keepBytes: false })
   })
 
-  it('still knows sizes and types, and verifies checksums', async () => {
+  it('still reports sizes and types, and verifies checksums', async () => {
     await put('a', { Body: Buffer.alloc(3 * 2 ** 20, 1), ContentType: 'image/png' })
     expect(await head('a')).toMatchObject({ ContentLength: 3 * 2 ** 20, ContentType: 'image/png' })
     await expect(put('b', { ChecksumCRC32: 'AAAAAA==' })).rejects.toMatchObject({ name: 'BadDigest' })

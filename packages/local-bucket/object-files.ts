@@ -11,7 +11,7 @@ import type { StagedFile, Staging } from './staging.ts'
 
 export type NewObject = Omit<ObjectMetadata, 'size' | 'mtimeNs' | 'lastModifiedMs'>
 
-/** An object that is open for reading: the bytes match the metadata, whatever happens to the key. */
+/** An object that is open for reading: its bytes match its metadata, even if the key is overwritten. */
 export interface OpenObject {
   metadata: ObjectMetadata
   file: FileHandle
@@ -51,7 +51,7 @@ export class ObjectFiles {
     }
   }
 
-  /** The caller closes the file. */
+  /** The caller must close the file. */
   async open(key: string): Promise<OpenObject | undefined> {
     for (let attempt = 1; ; attempt++) {
       const path = this.#path(key)
@@ -132,7 +132,7 @@ export class ObjectFiles {
     }
   }
 
-  /** The record for this file. Undefined if the key has been given to another file in the meantime. */
+  /** The record for this file. Undefined if another file has the key by now. */
   async #describe(key: string, file: FileHandle): Promise<ObjectMetadata | undefined> {
     const identity = await identify(file)
     if (!identity) return undefined
@@ -154,7 +154,7 @@ export class ObjectFiles {
   }
 }
 
-/** Undefined if there is no file there; a folder does not count. */
+/** Undefined if there is no file, or only a folder. */
 async function openFile(path: string): Promise<FileHandle | undefined> {
   if (!(await identify(path))) return undefined
   return open(path, 'r').catch(absent)
@@ -173,8 +173,8 @@ function sameFile(a: FileIdentity | undefined, b: FileIdentity): boolean {
 }
 
 /**
- * A file without a record: either the same content with another time, such as after copying everything, or a new
- * object.
+ * Creates the record for a file without one: either the file is a new object, or it has the same content with another
+ * time, such as after the folder was copied.
  */
 async function adopt(
   key: string,

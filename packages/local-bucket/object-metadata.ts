@@ -7,13 +7,13 @@ import type { Staging } from './staging.ts'
 export interface ObjectMetadata {
   key: string
   size: number
-  /** The modification time of the file with the bytes: together with the size, it ties this record to that file. */
+  /** The modification time of the file with the bytes. Together with the size, it identifies that file. */
   mtimeNs: string
   lastModifiedMs: number
   etag: string
   /** For the entire object. */
   crc32: number
-  /** As reported: of the entire object, or of the parts' checksums. */
+  /** As reported to clients: the checksum of the entire object, or of its parts' checksums. */
   checksum: { value: string; type: ChecksumType }
   /** Content-Type and related headers, `x-amz-meta-`, storage class: stored and returned unchanged. */
   headers: Record<string, string>
@@ -24,8 +24,8 @@ export type FileIdentity = Pick<ObjectMetadata, 'size' | 'mtimeNs'>
 
 /**
  * One bucket's records. An object and its record cannot change in one step, so a new record is first stored next to
- * the old one (`next`), then the object gets its name, then the record gets its own (`makeCurrent`). After a crash in
- * between, the record that describes the existing file is valid.
+ * the old one (`next`), then the object gets its name, and then the record gets its own (`makeCurrent`). After a crash
+ * in between, the record that describes the existing file is valid.
  */
 export class MetadataFiles {
   readonly #directory: string
@@ -62,7 +62,7 @@ export class MetadataFiles {
     await this.dropNext(key)
   }
 
-  /** By digest: a record never collides with a folder of its own name, and a key of any length fits. */
+  /** Records are named by a digest, so that keys may have any length, and none collides with a folder's name. */
   #path(key: string, suffix: string): string {
     return join(this.#directory, createHash('sha256').update(key).digest('hex') + suffix)
   }
@@ -73,7 +73,7 @@ function unreadable(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) throw error
 }
 
-/** Undefined if there is no such file. Any other error is thrown: it does not mean that nothing is there. */
+/** Undefined if there is no such file. Any other error is thrown, because the file may exist. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T

@@ -58,7 +58,7 @@ export type Operation = (typeof ROUTES)[number]['operation'] | 'UploadPartCopy'
 export interface S3Request {
   operation: Operation
   method: string
-  /** As it is in the request line: what the client signed. */
+  /** Exactly as in the request line, because the client signed it in that form. */
   path: string
   query: URLSearchParams
   headers: Record<string, string>
@@ -118,7 +118,7 @@ function decodePath(path: string): string {
   }
 }
 
-/** A presigned URL has its `x-amz-` headers in its query, and S3 accepts them as such. */
+/** A presigned URL has its `x-amz-` headers in its query, where S3 accepts them as well. */
 function hoistedHeaders(query: URLSearchParams): Record<string, string> {
   if (!query.has('X-Amz-Signature')) return {}
   const named = [...query].map(([name, value]) => [name.toLowerCase(), value] as const)
@@ -137,7 +137,7 @@ function splitOnce(text: string, separator: string): [string, string] {
 /** `x-amz-copy-source`: an object's bucket and key, encoded. */
 export function readCopySource(header: string): { bucket: string; key: string } {
   const [path, version] = header.split('?')
-  if (version !== undefined) throw new S3Error('NotImplemented', 'This bucket keeps no versions.')
+  if (version !== undefined) throw new S3Error('NotImplemented', 'This bucket does not support versioning.')
   const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decode(path!)) ?? []
   if (!bucket || !key)
     throw new S3Error('InvalidArgument', 'Copy Source must mention the source bucket and key')
@@ -158,7 +158,7 @@ export function requiresAbsence(headers: Record<string, string>): boolean {
     throw new S3Error('NotImplemented', 'If-Match on a write is not implemented.')
   const condition = headers['if-none-match']
   if (condition !== undefined && condition !== '*') {
-    throw new S3Error('NotImplemented', 'If-None-Match on a write takes * only.')
+    throw new S3Error('NotImplemented', 'If-None-Match on a write must be *.')
   }
   return condition === '*'
 }

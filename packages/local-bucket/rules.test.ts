@@ -66,7 +66,7 @@ const complete = async (UploadId: string, more: object = {}) => {
   const named = { Bucket: BUCKET, Key, UploadId, MultipartUpload, ...more }
   return s3().send(new CompleteMultipartUploadCommand(named))
 }
-/** An object whose only part has the number 2. */
+/** Completes an upload whose only part has the number 2. */
 const completeSecond = async (UploadId: string) => {
   const { ETag } = await part(UploadId, { PartNumber: 2, ChecksumCRC32: CRC })
   const MultipartUpload = { Parts: [{ PartNumber: 2, ETag, ChecksumCRC32: CRC }] }
@@ -74,7 +74,7 @@ const completeSecond = async (UploadId: string) => {
 }
 const WHOLE = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' }
 
-/** What each rule refuses; without the rule, the same request succeeds. */
+/** The error code for a request that breaks each rule, and the request, which succeeds without the rule. */
 const BROKEN: Partial<Record<RuleName, [code: string, () => Promise<unknown>]>> = {
   'no-overwrite': [
     'AccessDenied',
@@ -177,7 +177,7 @@ describe('a provider rule', () => {
     await put()
   })
 
-  it('against gaps in part numbers applies to every bucket if parts have checksums', async () => {
+  it('that forbids gaps in part numbers applies to every bucket if parts have checksums', async () => {
     await completeSecond(await create())
     for (const ChecksumType of ['FULL_OBJECT', 'COMPOSITE'])
       await expect(completeSecond(await create({ ...WHOLE, ChecksumType }))).rejects.toMatchObject({
@@ -185,7 +185,7 @@ describe('a provider rule', () => {
       })
   })
 
-  it('may change only the response: the operation is still performed', async () => {
+  it('may change only the response to an operation that is still performed', async () => {
     bucket.rules.add('complete-without-result')
     await expect(complete(await create())).rejects.toThrow(/no root element/)
     bucket.rules.clear()
@@ -198,13 +198,13 @@ describe('a provider rule', () => {
     await disposeLocalBucket(strict)
   })
 
-  it('has a case here', () => {
+  it('is covered by a case in this file', () => {
     const others = ['no-unsigned-payload', 'html-answers', 'complete-without-result']
     expect(Object.keys(RULES).filter((name) => !(name in BROKEN))).toEqual(others)
   })
 })
 
-it('is documented, with its source', () => {
+it('documents every provider rule', () => {
   const explained = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8')
   expect(Object.keys(RULES).filter((name) => !explained.includes(`\`${name}\``))).toEqual([])
 })

@@ -7,13 +7,13 @@ import { S3Error } from './s3-error.ts'
 import type { Upload } from './upload-files.ts'
 
 /**
- * What a provider refuses although S3 in general accepts it. A bucket follows the enabled rules, so a test can
- * simulate any provider's bucket. `docs/providers.md` lists each source.
+ * A difference between a provider and S3 in general, such as a request that it refuses. A bucket follows the enabled
+ * rules, so a test can simulate any provider's bucket. `docs/providers.md` lists the source of each rule.
  */
 export type Rule = {
   /** Refuses an authenticated and authorized request before its body is read. */
   admit?(call: Call): void | Promise<void>
-  /** Headers that this provider does not know and ignores. */
+  /** Unknown headers, which this provider ignores. */
   ignores?: readonly string[]
   /** Refuses the parts named by Complete. */
   assemble?(parts: readonly NamedPart[], upload: Upload): void
@@ -21,7 +21,7 @@ export type Rule = {
   rephrase?(error: S3Error, request: S3Request): S3Error
   /** Responds instead of the bucket, which does nothing. */
   instead?(): Answer
-  /** What the client gets instead of the response. */
+  /** Replaces the response. */
   answer?(answer: Answer, request: S3Request): Answer
 }
 
@@ -113,7 +113,10 @@ export const RULES = {
         )
     },
   },
-  /** moto: under a code that S3 does not have. It knows no x-amz-checksum- headers, only the one that the SDKs send beside them. */
+  /**
+   * moto: refuses with a code that S3 does not have. It does not know the x-amz-checksum- headers, only the header that
+   * the SDKs send along with them.
+   */
   'md5-or-sdk-header-required': {
     admit({ request }) {
       const { headers } = request
@@ -134,7 +137,7 @@ export const RULES = {
     async admit(call) {
       if (!makesObject(call)) return
       if (!call.request.headers['if-none-match']) throw new S3Error('AccessDenied')
-      // A repeated Complete returns its own object.
+      // A repeated Complete also fails, because it finds the object that it has created.
       if (await call.storage.objects.find(call.request.key)) throw new S3Error('PreconditionFailed')
     },
   },
@@ -154,7 +157,7 @@ export const RULES = {
       if (request.headers['x-amz-content-sha256'] === 'UNSIGNED-PAYLOAD') throw new S3Error('AccessDenied')
     },
   },
-  /** All with https: their certificate covers one label before their host, and a host has no capitals. */
+  /** All providers with https: a certificate covers one label before the host, and host names have no capitals. */
   'virtual-hosts-are-dns-labels': {
     admit({ request }) {
       const [, bucket] = /^(.+)\.localhost(?::\d+)?$/.exec(request.headers.host ?? '') ?? []
@@ -170,7 +173,7 @@ export const RULES = {
       if (!hostsOfAws(region).test(host)) throw new S3Error('PermanentRedirect')
     },
   },
-  /** All: a Content-Type is a header, and must follow its grammar. */
+  /** All providers: a Content-Type must follow the grammar of that header. */
   'well-formed-media-types': {
     admit({ request }) {
       const type = request.headers['content-type']
@@ -198,7 +201,7 @@ export const RULES = {
       body: '<!doctype html><title>Sign in</title>',
     }),
   },
-  /** A 200 on Complete that ended before its result. */
+  /** A response to Complete with status 200 that ends before its result. */
   'complete-without-result': {
     answer: (answer, { operation }) =>
       operation === 'CompleteMultipartUpload' && answer.status === 200

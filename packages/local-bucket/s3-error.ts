@@ -37,7 +37,7 @@ const CODES = {
     404,
     'The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
   ],
-  NotImplemented: [501, 'This bucket does not implement what you asked for.'],
+  NotImplemented: [501, 'This bucket does not implement the requested operation.'],
   PermanentRedirect: [
     301,
     'The bucket you are attempting to access must be addressed using the specified endpoint. Please send all future requests to this endpoint.',

@@ -26,7 +26,7 @@ export interface ServedBuckets {
   rules: ReadonlySet<RuleName>
 }
 
-/** Answers one request. Errors are responses, or the end of the connection; nothing is thrown. */
+/** Serves one request. Errors become responses or close the connection; nothing is thrown. */
 export async function serve(served: ServedBuckets, exchange: Exchange): Promise<void> {
   const id = randomUUID()
   let seen: SeenRequest | undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const BATCH_BYTES = 2 ** 20
 
-/** A complete file that nobody sees yet. Its bytes are on the disk; a rename publishes it. */
+/** A complete file that is not visible yet. Its bytes are on the disk; a rename publishes it. */
 export interface StagedFile {
   path: string
   size: number
@@ -13,7 +13,7 @@ export interface StagedFile {
 
 export type StagingOptions = { keepBytes: boolean; durable: boolean }
 
-/** Where files are written before they have their name. Leftovers from a crash are removed at the next start. */
+/** Writes files before they get their names. Leftovers from a crash are removed at the next start. */
 export class Staging {
   /** Whether writes wait for the disk. */
   readonly durable: boolean
@@ -41,7 +41,7 @@ export class Staging {
     return this.#whole((file) => (this.#keepBytes ? writeBatches(file, bytes) : countBytes(bytes)))
   }
 
-  /** Concatenates several files into one, through a single buffer however large they are. */
+  /** Concatenates several files into one, using a single buffer regardless of their size. */
   async concatenate(sources: { path: string; size: number }[]): Promise<StagedFile> {
     const buffer = Buffer.allocUnsafe(4 * BATCH_BYTES)
     return this.#whole(async (file) => {

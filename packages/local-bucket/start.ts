@@ -25,9 +25,9 @@ export interface LocalBucketOptions {
   /** 0, the default, lets the system choose. */
   port?: number
   clock?: Clock
-  /** False verifies every byte and stores none: objects have their size and zeros. For benchmarks. */
+  /** If false, bytes are verified but not stored: objects have their size, and contain zeros. For benchmarks. */
   keepBytes?: boolean
-  /** False does not wait for the disk, so that a machine crash may lose acknowledged objects. For tests. */
+  /** If false, writes do not wait for the disk, so a machine crash may lose acknowledged objects. For tests. */
   durable?: boolean
   /** Providers' rules, in addition to those of S3. */
   rules?: readonly RuleName[]
@@ -41,7 +41,7 @@ export interface LocalBucket {
   traffic: Traffic
   /** Takes effect with the next request. */
   rules: Set<RuleName>
-  /** Closes every connection, and returns when nothing more is written. */
+  /** Closes every connection, and returns once all writes have ended. */
   close(): Promise<void>
 }
 

@@ -12,7 +12,7 @@ export interface BucketStorage {
   uploads: UploadFiles
 }
 
-/** Hidden, next to the buckets and so on their file system; a bucket's folder contains only its objects. */
+/** A hidden folder next to the buckets, on the same file system; a bucket's folder contains only its objects. */
 const HIDDEN = '.sluice'
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 

@@ -23,7 +23,7 @@ const STORAGE_CLASSES = new Set([
 const MAX_METADATA_BYTES = 2048
 const MAX_TAGS = 10
 
-/** The headers stored with an object. Encryption is only recorded, not done: people can open the files. */
+/** The headers stored with an object. Encryption is recorded but not applied, so that people can open the files. */
 export function headersToKeep(headers: Record<string, string>): Record<string, string> {
   requireValid(headers)
   const kept = Object.entries(headers).filter(([name]) => KEPT.has(name) || name.startsWith('x-amz-meta-'))
@@ -53,7 +53,7 @@ export function tagsOf(headers: Record<string, string>): [name: string, value: s
   return [...new URLSearchParams(headers['x-amz-tagging'] ?? '')]
 }
 
-/** Those that are repeated in responses to a write. */
+/** The stored headers that a response to a write repeats. */
 export function encryptionHeaders(kept: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(kept).filter(([name]) => name.startsWith('x-amz-server-side-encryption')),

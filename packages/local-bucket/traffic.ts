@@ -1,6 +1,6 @@
 import type { Operation } from './request.ts'
 
-/** One request, from its arrival on. */
+/** A request that has arrived, and its outcome once it has ended. */
 export interface SeenRequest {
   id: string
   operation: Operation
@@ -9,7 +9,7 @@ export interface SeenRequest {
   partNumber: number | undefined
   uploadId: string | undefined
   state: 'arrived' | 'answered' | 'cut'
-  /** Set once it is answered. */
+  /** Set once the response is known. */
   status: number | undefined
   /** From the S3 error, if that was the response. */
   code: string | undefined
@@ -39,7 +39,7 @@ export class Traffic {
     return [...this.#seen.values()].filter((request) => fits(request, filter))
   }
 
-  /** Called on every arrival and every end. */
+  /** Calls the listener whenever a request arrives or ends. */
   listen(listener: (request: SeenRequest) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

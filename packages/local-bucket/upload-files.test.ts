@@ -51,7 +51,7 @@ async function partUnderWay(PartNumber: number): Promise<{ sending: Promise<unkn
 }
 
 describe('a part that arrives too late', () => {
-  it('finds no upload after it was aborted, and leaves nothing', async () => {
+  it('is refused after its upload was aborted, and leaves nothing behind', async () => {
     const { sending, arrive } = await partUnderWay(1)
     await bucket.s3.send(new AbortMultipartUploadCommand(upload))
     arrive()
@@ -60,7 +60,7 @@ describe('a part that arrives too late', () => {
     expect(await hidden(`uploads/${BUCKET}/open`)).toEqual([])
   })
 
-  it('finds no upload after it was completed, and changes nothing', async () => {
+  it('is refused after its upload was completed, and changes nothing', async () => {
     const part = await sendPart(1, Buffer.from('whole'))
     const { sending, arrive } = await partUnderWay(2)
     await complete([part])
@@ -71,14 +71,14 @@ describe('a part that arrives too late', () => {
   })
 })
 
-describe('at the same time', () => {
-  it('several Complete requests get the same response', async () => {
+describe('simultaneous requests', () => {
+  it('for Complete get the same response', async () => {
     const parts = [await sendPart(1, Buffer.alloc(PART_BYTES)), await sendPart(2, Buffer.from('end'))]
     const answers = await Promise.all([complete(parts), complete(parts), complete(parts)])
     expect(new Set(answers.map(({ ETag }) => ETag)).size).toBe(1)
   })
 
-  it('the same part sent several times is stored once, completely', async () => {
+  it('with the same part store it once, completely', async () => {
     const bodies = Array.from({ length: 6 }, (_, n) => Buffer.from(`sending ${n}`))
     const sent = await Promise.all(bodies.map((body) => sendPart(1, body)))
     const kept = (await hidden(`uploads/${BUCKET}/open/${upload.UploadId}`)).filter((name) =>

@@ -18,7 +18,7 @@ export interface Upload {
   checksumType: ChecksumType | undefined
 }
 
-/** The response to Complete, kept for a while, since a client that lost the response asks again. */
+/** The response to Complete, kept for a while, because a client that lost the response repeats the request. */
 export interface Completion {
   key: string
   etag: string
@@ -87,7 +87,7 @@ export class UploadFiles {
     })
   }
 
-  /** In number order. */
+  /** Sorted by part number. */
   async parts(id: string): Promise<StoredPart[]> {
     const byNumber = new Map<number, StoredPart>()
     for (const name of await readdir(this.#folder(id))) {
@@ -101,7 +101,7 @@ export class UploadFiles {
     return [...byNumber.values()].sort((a, b) => a.number - b.number)
   }
 
-  /** Nothing else is done to this upload in the meantime. */
+  /** Runs `work` while nothing else changes this upload. */
   async exclusively<T>(id: string, work: () => Promise<T>): Promise<T> {
     return this.#locks.run(id, work)
   }
@@ -149,7 +149,7 @@ export class UploadFiles {
     }
   }
 
-  /** At startup: remembered completions, and parts left next to them by a crash. */
+  /** At startup, reads the remembered completions, and removes parts that a crash left next to them. */
   async #recall(): Promise<void> {
     for (const id of await readdir(this.#completed)) {
       const folder = join(this.#completed, id)
@@ -174,7 +174,7 @@ export class UploadFiles {
   }
 }
 
-/** The only ids this bucket generates; anything else could be a path. */
+/** The format of the ids that this bucket generates; anything else could be a path. */
 const isUploadId = (id: string): boolean => /^[\w-]{43}$/.test(id)
 
 function goneMeanwhile(error: unknown): never {

@@ -46,7 +46,7 @@ async function contentAt(path: string): Promise<string> {
 }
 
 describe('the signature', () => {
-  it('covers method, path, query and headers: a change in one is refused', async () => {
+  it('covers method, path, query and headers, so that a change to any of them is refused', async () => {
     const path = freshPath()
     const answer = await put({ path, headers: { 'content-type': 'text/plain' } })
     expect(answer).toMatchObject({ status: 200, headers: { 'x-amz-request-id': expect.any(String) } })
@@ -80,12 +80,12 @@ describe('the signature', () => {
       `AWS4-HMAC-SHA256 Credential=x/20261121/eu/s3/aws4_request, SignedHeaders=host, Signature=${'0'.repeat(64)}`,
       'AccessDenied',
     ],
-  ])('cannot be %j', async (authorization, code) => {
+  ])('is refused in the malformed header %j', async (authorization, code) => {
     const answer = await exchange(wire, { method: 'GET', path: '/demo/a' }, { host: 'x', authorization })
     expect(answer.code).toBe(code)
   })
 
-  it('requires a declaration of how the body is sent', async () => {
+  it('requires a known declaration of how the body is sent', async () => {
     expect(await put({ payload: 'SOMEHOW' })).toMatchObject({ status: 400, code: 'InvalidArgument' })
   })
 })
@@ -129,7 +129,7 @@ describe('presigned URLs', () => {
     }
   })
 
-  it('last at most a week', async () => {
+  it('are valid for at most a week', async () => {
     const answer = await sendPresigned(wire, { method: 'GET', path: freshPath(), expiresIn: 60 }, (query) => {
       query['X-Amz-Expires'] = '604801'
     })
@@ -168,7 +168,7 @@ describe('a body', () => {
     agent.destroy()
   })
 
-  it('with a checksum that is not verified here is refused', async () => {
+  it('with a checksum that the bucket does not verify is refused', async () => {
     const answer = await put({
       headers: { 'x-amz-checksum-sha256': 'LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=' },
     })
@@ -255,7 +255,7 @@ describe('a body in unsigned chunks with a trailer', () => {
 })
 
 describe('addresses', () => {
-  it('can contain the bucket in the host', async () => {
+  it('can name the bucket in the host', async () => {
     const headers = { host: `${BUCKET}.localhost:${bucket.port}` }
     expect(await put({ path: '/by-host', headers })).toMatchObject({ status: 200 })
     expect(await contentAt(`${BUCKET}/by-host`)).toBe('hello')
@@ -266,13 +266,13 @@ describe('addresses', () => {
     ['/demo/%2E%2E%2Foutside', 'demo/%2E%2E/outside'],
     ['/demo//outside', 'demo/%/outside'],
     ['/demo/nul%00byte', 'demo/nul%00byte'],
-  ])('%s stays in its bucket', async (path, file) => {
+  ])('with the path %s stay in their bucket', async (path, file) => {
     expect(await put({ path })).toMatchObject({ status: 200 })
     expect(await contentAt(file)).toBe('hello')
     expect((await readdir(bucket.directory)).sort()).toEqual(['.sluice', BUCKET])
   })
 
-  it('cannot be a bucket named by dots', async () => {
+  it('cannot name a bucket that starts with a dot', async () => {
     for (const path of ['/../a', '/.sluice/a', '/./a']) {
       expect(await put({ path })).toMatchObject({ status: 404, code: 'NoSuchBucket' })
     }
@@ -286,12 +286,12 @@ describe('addresses', () => {
     ['PUT', { acl: '' }],
     ['GET', { versionId: '1' }],
     ['PATCH', {}],
-  ])('of missing resources are refused as such: %s %j', async (method, query) => {
+  ])('of operations that do not exist are refused as not implemented: %s %j', async (method, query) => {
     const answer = await sendRaw(wire, { method, path: '/demo/a', query })
     expect(answer).toMatchObject({ status: 501, code: 'NotImplemented' })
   })
 
-  it('cannot have a condition that would be ignored', async () => {
+  it('are refused with a condition that would be ignored', async () => {
     expect(await put({ headers: { 'if-match': '"abc"' } })).toMatchObject({ code: 'NotImplemented' })
   })
 })

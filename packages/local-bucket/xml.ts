@@ -24,7 +24,7 @@ function escapeText(text: string): string {
 
 /**
  * Parses the simple XML that clients send: elements and text. Attributes are skipped; comments, CDATA, document types
- * and unknown entities are refused, so nothing here can expand or fetch.
+ * and unknown entities are refused, so that no document can expand or fetch anything.
  */
 export interface XmlNode {
   name: string

@@ -15,11 +15,11 @@ describe('the S3 server at S3_TEST_ENDPOINT', () => {
     S3_TEST_CANNOT: 'returns ranges; deletes, and deletes again',
   }
 
-  it('is not tested if it is not set', () => {
+  it('is not tested if the variable is not set', () => {
     expect(s3OfEnvironment({})).toBeUndefined()
   })
 
-  it('is used as configured, and its keys count as put-only if no others are set', () => {
+  it('is used as configured, with its keys as the put-only keys if no others are set', () => {
     expect(s3OfEnvironment(environment)).toEqual({
       endpoint: 'https://s3.example.com',
       region: 'eu-west-1',

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { bucketContract } from '../../../e2e/bucket-contract/bucket-contract.ts'
 
-/** The only pair it knows. */
+/** The only key pair that s3rver accepts. */
 const keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 const PROCESS = new URL('../../../test/support/s3rver.ts', import.meta.url)
 

@@ -97,7 +97,7 @@ function readToken(token: string): string {
 export const listMultipartUploads: Perform = async ({ request, storage }) => {
   const { query, bucket } = request
   if (query.get('delimiter'))
-    throw new S3Error('NotImplemented', 'ListMultipartUploads takes no delimiter here.')
+    throw new S3Error('NotImplemented', 'This bucket does not support a delimiter for ListMultipartUploads.')
   const prefix = query.get('prefix') ?? ''
   const limit = readLimit(query, 'max-uploads')
   const encode = listingEncoder(query)
@@ -122,7 +122,7 @@ export const listMultipartUploads: Perform = async ({ request, storage }) => {
   ])
 }
 
-/** By key; those with the same key by age. */
+/** By key, and then by age. */
 function compareUploads(a: Upload, b: Upload): number {
   return compareKeys(a.key, b.key) || a.initiatedMs - b.initiatedMs || compareKeys(a.id, b.id)
 }
@@ -189,7 +189,7 @@ export function readLimit(query: URLSearchParams, name: string): number {
   return Math.min(Number(text), MAX_ENTRIES)
 }
 
-/** With `encoding-type=url`, keys are encoded, since XML cannot represent every character in a key. */
+/** With `encoding-type=url`, keys are encoded, because XML cannot represent every character in a key. */
 export function listingEncoder(query: URLSearchParams): (text: string) => string {
   if (!query.has('encoding-type')) return (text) => text
   return (text) => encodeURIComponent(text).replaceAll('%2F', '/')

@@ -38,7 +38,7 @@ export const createMultipartUpload: Perform = async ({ request, storage }) => {
   )
 }
 
-/** With CRC32 and no type, S3 uses the checksum of the checksums. */
+/** With CRC32 and no type, S3 uses the checksum of the parts' checksums. */
 function readChecksumType(headers: Record<string, string>): ChecksumType | undefined {
   const algorithm = headers['x-amz-checksum-algorithm']
   const type = headers['x-amz-checksum-type']
@@ -99,7 +99,7 @@ export const uploadPartCopy: Perform = async (call) => {
   }
 }
 
-/** The source needs a separate permission: permission to put does not include reading. */
+/** Reading the source needs a separate permission, which the permission to put does not include. */
 async function openSource(call: Call): Promise<OpenObject> {
   if (!call.permits('s3:GetObject')) throw new S3Error('AccessDenied')
   const { bucket, key } = readCopySource(call.request.headers['x-amz-copy-source']!)
@@ -171,7 +171,7 @@ async function complete(
   return assembled
 }
 
-/** The client's statements about the entire object must be true. */
+/** Everything that the client declares about the entire object must be true. */
 function requireDeclared(headers: Record<string, string>, { size, crc32, checksum }: Assembled): void {
   const type = headers['x-amz-checksum-type']
   if (type !== undefined && type !== checksum.type) {
@@ -182,10 +182,7 @@ function requireDeclared(headers: Record<string, string>, { size, crc32, checksu
   }
   const bytes = headers['x-amz-mp-object-size']
   if (bytes !== undefined && bytes !== String(size)) {
-    throw new S3Error(
-      'InvalidRequest',
-      `The parts have ${size} bytes, not the ${bytes} of x-amz-mp-object-size.`,
-    )
+    throw new S3Error('InvalidRequest', `The parts have ${size} bytes, but x-amz-mp-object-size is ${bytes}.`)
   }
   const isSame =
     checksum.type === 'COMPOSITE'

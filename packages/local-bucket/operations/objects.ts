@@ -57,7 +57,7 @@ function overrides(query: URLSearchParams): Record<string, string> {
 
 export interface ByteRange {
   first: number
-  /** Included. */
+  /** Inclusive. */
   last: number
 }
 
@@ -109,7 +109,8 @@ function readKeys(body: string): { keys: string[]; quiet: boolean } {
   if (root.name !== 'Delete' || objects.length === 0 || objects.length > MAX_KEYS)
     throw new S3Error('MalformedXML')
   const keys = objects.map((object) => {
-    if (childText(object, 'VersionId')) throw new S3Error('NotImplemented', 'This bucket keeps no versions.')
+    if (childText(object, 'VersionId'))
+      throw new S3Error('NotImplemented', 'This bucket does not support versioning.')
     return childText(object, 'Key') || malformed()
   })
   return { keys, quiet: childText(root, 'Quiet') === 'true' }
