@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ALL_RIGHTS, assertMay, lesserRole, may, ROLES } from './rights.ts'
 
-it("knows each role's rights", () => {
+it('gives each role its rights', () => {
   const table = Object.fromEntries(
     ROLES.map((role) => [role, ALL_RIGHTS.filter((right) => may({ role }, right))]),
   )
@@ -13,16 +13,16 @@ it("knows each role's rights", () => {
   })
 })
 
-it('names the required role to people and to keys', () => {
+it('names the required role in errors for people and for keys', () => {
   expect(() => assertMay({ role: 'developer' }, 'administer')).toThrow(
-    'Your role is developer; this requires admin.',
+    'Your role is developer; this requires the role admin.',
   )
   expect(() => assertMay({ role: 'viewer', kind: 'account_key' }, 'build')).toThrow(
     'This account key has the rights of a viewer; this requires those of a developer.',
   )
 })
 
-it('knows which has fewer rights', () => {
+it('picks the role with fewer rights', () => {
   expect(lesserRole('admin', 'viewer')).toBe('viewer')
   expect(lesserRole('developer', 'owner')).toBe('developer')
 })

@@ -2,8 +2,8 @@ import { MEMBER_ROLES } from '#drizzle/schema/index.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 
 /**
- * Who may do what in a workspace: one table, and one function that reads it. Every API operation, server action,
- * page, stream and export names the right it needs where it is declared, and checks it before doing anything else.
+ * Who may do what in a workspace, defined in one table that only `may` reads. Every API operation, server action, page,
+ * stream and export declares the right it requires, and checks it before doing anything else.
  */
 export const ROLES = MEMBER_ROLES
 export type Role = (typeof ROLES)[number]
@@ -36,7 +36,7 @@ export function assertMay(actor: { role: Role; kind?: string }, right: Right): v
   const message =
     actor.kind === 'account_key'
       ? `This account key has the rights of ${withArticle(actor.role)}; this requires those of ${withArticle(least!)}.`
-      : `Your role is ${actor.role}; this requires ${least}.`
+      : `Your role is ${actor.role}; this requires the role ${least}.`
   throw new SluiceError('forbidden', message)
 }
 
@@ -45,7 +45,7 @@ export function lesserRole(one: Role, other: Role): Role {
   return ROLES[Math.min(ROLES.indexOf(one), ROLES.indexOf(other))]!
 }
 
-/** `an admin` */
+/** Such as `an admin`. */
 export function withArticle(role: Role): string {
   return `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`
 }

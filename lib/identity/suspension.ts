@@ -3,8 +3,8 @@ import { type Db, rows } from '../platform/db/database.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 
 /**
- * A workspace that its operator suspended, or that its owner deleted and may still restore: it issues no tokens and
- * accepts no bytes, and everything in it stays and can be read.
+ * Whether the operator has suspended the workspace, or an owner has deleted it and may still restore it. Such a
+ * workspace issues no tokens and accepts no bytes, but its data is kept and can be read.
  */
 export function isSuspended(workspaceId: SQL): SQL {
   return sql`exists (select from workspaces w where w.id = ${workspaceId}
@@ -14,7 +14,7 @@ export function isSuspended(workspaceId: SQL): SQL {
 export function workspaceSuspended(headers: Record<string, string> = {}): SluiceError {
   return new SluiceError(
     'workspace_suspended',
-    'This workspace is suspended or scheduled for deletion. Its uploads keep their offsets, and continue if it is restored.',
+    'This workspace is suspended or scheduled for deletion. Its uploads keep their offsets and can continue if it is restored.',
     { headers },
   )
 }
@@ -27,7 +27,7 @@ export async function assertNotSuspended(db: Db, workspaceId: string): Promise<v
   if (found!.suspended) throw workspaceSuspended()
 }
 
-/** With DEMO off, nobody can enter a demo workspace created by an earlier start, in any way. */
+/** With DEMO off, there is no way into a demo workspace that an earlier start created. */
 export function notOfDemo({ demo }: { demo: boolean }, workspaceId: SQL): SQL {
   if (demo) return sql`true`
   return sql`not exists (select from workspaces demo where demo.id = ${workspaceId} and demo.demo)`

@@ -12,7 +12,7 @@ import { createSender } from '../workspace/senders/create-sender.ts'
 import { createAccountKey } from './accounts/account-keys.ts'
 
 describeWithDatabase('creation in a workspace', (database) => {
-  it('is limited over time, separately for each workspace', async () => {
+  it('is rate-limited separately for each workspace', async () => {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
     const store = { name: 'S', provider: 'gcs', bucket: 'media', accessKeyId: 'K', secretAccessKey: 'secret' }

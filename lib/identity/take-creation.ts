@@ -1,7 +1,7 @@
 import { takeFromLimit } from '../platform/rate-limits.ts'
 import type { CoreRuntime } from '../platform/runtime.ts'
 
-/** A workspace may have any number of them, but not create unlimited numbers at once. */
+/** A workspace may have any number of these, but it cannot create an unlimited number at once. */
 const PER_WORKSPACE = { burst: 1000, refillMs: 10_000 }
 
 export async function takeCreation(

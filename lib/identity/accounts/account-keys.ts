@@ -13,8 +13,8 @@ import { lesserRole, type Role, withArticle } from '../rights.ts'
 import { takeCreation } from '../take-creation.ts'
 
 /**
- * The management API's keys: created, listed and revoked. A key may do what its scope allows and its creator
- * may do now: when members lose a right, or leave, their keys lose it too.
+ * The management API's keys: created, listed and revoked. A key may do what both its scope and its creator's current
+ * role allow: when members lose a right or leave, so do their keys.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
@@ -23,7 +23,7 @@ export const ROLE_OF_SCOPE: Record<KeyScope, Role> = { read: 'viewer', write: 'd
 
 export const accountKeyInput = z.strictObject({
   name: nameField,
-  /** Without it: all of its creator's rights. */
+  /** If omitted, the key has all of its creator's rights. */
   scope: z.enum(KEY_SCOPES).optional(),
   expiresAt: timeField.nullable().optional(),
 })
@@ -103,7 +103,7 @@ type Wanted = { scope: KeyScope; expiresAt: Date | null | undefined }
 
 function assertKeyAllowed(actor: Actor, { scope, expiresAt }: Wanted, nowMs: number): void {
   if (!scopesFor(actor).includes(scope)) {
-    const message = `exceeds your rights: you have the rights of ${withArticle(actor.role)}`
+    const message = `exceeds your rights, which are those of ${withArticle(actor.role)}`
     throw invalidRequest([{ field: 'scope', message }])
   }
   if (expiresAt && expiresAt.getTime() <= nowMs)
@@ -112,7 +112,7 @@ function assertKeyAllowed(actor: Actor, { scope, expiresAt }: Wanted, nowMs: num
 
 type Maker = { userId: string | null; email: string | null; expiresAt: Date | null }
 
-/** A key creates further keys on behalf of its own creator, and they expire no later than itself. */
+/** A key creates other keys on behalf of its own creator, and they expire no later than it does. */
 async function findMaker(tx: Db, actor: Actor): Promise<Maker> {
   if (actor.kind === 'user') return { userId: actor.id, email: actor.label, expiresAt: null }
   if (actor.kind !== 'account_key') return { userId: actor.id, email: null, expiresAt: null }
@@ -147,7 +147,7 @@ export async function listAccountKeys(
   return toPage(found, limit, toAccountKey, (row) => row.id)
 }
 
-/** Immediate and permanent. Revoking again changes nothing. */
+/** Revokes a key immediately and permanently. Revoking it again changes nothing. */
 export async function revokeAccountKey(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
@@ -166,7 +166,7 @@ export async function revokeAccountKey(
       : []
     if (!before) throw new SluiceError('not_found', 'There is no such account key.')
     if (!scopesFor(actor).includes(before.scope))
-      throw new SluiceError('forbidden', 'This key has more rights than you. An admin can revoke it.')
+      throw new SluiceError('forbidden', 'This key has more rights than you do. An admin can revoke it.')
     if (before.revokedAt) return toAccountKey(before)
     await tx.update(accountKeys).set({ revokedAt }).where(mine)
     const entry = { action: 'account_key.revoked', subjectId: id, subjectLabel: before.name }
@@ -177,7 +177,7 @@ export async function revokeAccountKey(
   return revoked
 }
 
-/** All of a workspace's keys, or those created by one user; each has its own audit log entry. */
+/** Revokes all of a workspace's keys, or those created by one user. Each gets its own audit log entry. */
 export async function revokeKeys(
   { db, clock }: { db: Db; clock: Runtime['clock'] },
   actor: Actor,

@@ -35,7 +35,7 @@ let addresses = 0
 const newAddress = () => `198.51.100.${++addresses}`
 
 describeWithDatabase('the audit log', (database) => {
-  it('says where a change was requested, but not if Sluice made it by itself', async () => {
+  it("records the client's address for requested changes, but none for changes made by Sluice itself", async () => {
     const runtime = testRuntime(database())
     const { actor } = await createTestWorkspace(runtime)
     const record = (action: string) => recordAudit(runtime, actor, { action })
@@ -64,7 +64,7 @@ describeWithDatabase('accounts', (database) => {
     return { email, userId: outcome.userId }
   }
 
-  /** The email that someone would have received. */
+  /** The emails that a recipient would have received. */
   const keptFor = (email: string) =>
     listKeptMails(open, { email, workspace: { id: 'demo', demo: true }, actor: { role: 'owner' } })
 
@@ -121,7 +121,7 @@ describeWithDatabase('accounts', (database) => {
       ])
     })
 
-    it('admits nobody before the address is verified, if email is delivered', async () => {
+    it('lets nobody sign in before the address is verified, if email is delivered', async () => {
       const given = { email: newEmail(), password: PASSWORD }
       await signUp(mailing, given, newAddress())
       await expect(signIn(mailing, given, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
@@ -133,7 +133,7 @@ describeWithDatabase('accounts', (database) => {
       await signIn(mailing, given, newAddress())
     })
 
-    it('never opens an account that a stranger created with my address, whatever I do with the email', async () => {
+    it("does not let a stranger into an account created with someone's address, whatever the owner does with the email", async () => {
       const stranger = { email: newEmail(), password: 'the password of a stranger' }
       await signUp(mailing, stranger, newAddress())
       const [job] = mails(mailing)
@@ -151,7 +151,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(later).rejects.toMatchObject({ code: 'link_invalid' })
     })
 
-    it('limits guesses at the password behind a link', async () => {
+    it('limits password guesses on a verification link', async () => {
       await signUp(mailing, { email: newEmail(), password: PASSWORD }, newAddress())
       const [job] = mails(mailing)
       const token = linkOf(job!.kind === 'mail' ? job!.mail.text : '')
@@ -160,7 +160,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(guess()).rejects.toMatchObject({ code: 'rate_limited' })
     })
 
-    it('without a password, can only be verified by its creator', async () => {
+    it('lets only the creator verify an account without a password', async () => {
       const email = newEmail()
       const profile = { provider: 'github', providerAccountId: email, email, emailVerified: false } as const
       const { userId } = await signInWithProvider(mailing, profile)
@@ -172,13 +172,13 @@ describeWithDatabase('accounts', (database) => {
       expect(await open(userId)).toEqual({ email })
     })
 
-    it('is closed if SIGN_UP says so', async () => {
+    it('rejects sign-ups if SIGN_UP is closed', async () => {
       const closed = testRuntime(database(), { SIGN_UP: 'closed' })
       const asked = signUp(closed, { email: newEmail(), password: PASSWORD }, newAddress())
       await expect(asked).rejects.toMatchObject({ code: 'forbidden' })
     })
 
-    it('is limited for each account from one address, whether it exists or not, but not from elsewhere', async () => {
+    it('limits attempts per account and address, whether the account exists or not', async () => {
       const [nobody, address] = [{ email: newEmail(), password: 'x' }, newAddress()]
       for (let n = 0; n < 10; n++) {
         await expect(signIn(open, nobody, address)).rejects.toMatchObject({ code: 'sign_in_failed' })
@@ -189,7 +189,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(signIn(open, nobody, address)).rejects.toMatchObject({ code: 'sign_in_failed' })
     })
 
-    it('is limited for each account across all addresses; its owner can still get in with a reset', async () => {
+    it('limits attempts per account across all addresses, but still lets the owner in with a password reset', async () => {
       const { email, userId } = await signUpOpen()
       for (let n = 0; n < 100; n++) {
         const guess = signIn(open, { email, password: 'x' }, newAddress())
@@ -201,7 +201,7 @@ describeWithDatabase('accounts', (database) => {
       expect(await resetPassword(open, reset)).toEqual({ userId })
     })
 
-    it('sends few emails to one mailbox, wherever the requests come from', async () => {
+    it('limits emails to one mailbox, wherever the requests come from', async () => {
       const given = { email: newEmail(), password: PASSWORD }
       for (let n = 0; n < 3; n++) await signUp(mailing, given, newAddress())
       await expect(signUp(mailing, given, newAddress())).rejects.toMatchObject({ code: 'rate_limited' })
@@ -221,7 +221,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(ask(41)).rejects.toMatchObject({ code: 'rate_limited' })
     })
 
-    it('is limited for each address, over all accounts', async () => {
+    it('limits attempts per address across all accounts', async () => {
       const address = newAddress()
       const tries = Array.from({ length: 21 }, () =>
         signIn(open, { email: newEmail(), password: 'x' }, address),
@@ -233,7 +233,7 @@ describeWithDatabase('accounts', (database) => {
     })
   })
 
-  describe('by a provider', () => {
+  describe('sign-in with a provider', () => {
     const google = (email: string, emailVerified: boolean) => ({
       provider: 'google' as const,
       providerAccountId: email,
@@ -241,7 +241,7 @@ describeWithDatabase('accounts', (database) => {
       emailVerified,
     })
 
-    it('creates an account, and finds it again', async () => {
+    it('creates an account, and finds it at the next sign-in', async () => {
       const profile = google(newEmail(), true)
       const first = await signInWithProvider(open, profile)
       expect(await signInWithProvider(open, { ...profile, email: newEmail() })).toEqual(first)
@@ -250,20 +250,23 @@ describeWithDatabase('accounts', (database) => {
     it.each([
       ['the provider', false, true],
       ['the account', true, false],
-    ])('does not join an account whose address is unverified to %s', async (_, theirs, ours) => {
-      const { email, userId } = await signUpOpen()
-      const job = mails(open)[0]!
-      const token = linkOf(job.kind === 'mail' ? job.mail.text : '')
-      if (ours) await verifyEmail(open, { token, password: PASSWORD, userId })
-      await createSession(open, userId, VISITOR)
-      await expect(signInWithProvider(open, google(email, theirs))).rejects.toMatchObject({
-        code: 'forbidden',
-      })
-    })
+    ])(
+      'does not sign in to an account whose address has not been verified by %s',
+      async (_, theirs, ours) => {
+        const { email, userId } = await signUpOpen()
+        const job = mails(open)[0]!
+        const token = linkOf(job.kind === 'mail' ? job.mail.text : '')
+        if (ours) await verifyEmail(open, { token, password: PASSWORD, userId })
+        await createSession(open, userId, VISITOR)
+        await expect(signInWithProvider(open, google(email, theirs))).rejects.toMatchObject({
+          code: 'forbidden',
+        })
+      },
+    )
   })
 
   describe('sessions and passwords', () => {
-    it('end immediately when revoked, and automatically after 30 days', async () => {
+    it('sessions end immediately when revoked, and automatically after 30 days', async () => {
       const { userId } = await signUpOpen()
       const [a, b] = [await createSession(open, userId, VISITOR), await createSession(open, userId, VISITOR)]
       const session = (await readSession(open, a.id))!
@@ -303,7 +306,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(authenticateAccountKey(open, key)).rejects.toMatchObject({ code: 'account_key_invalid' })
     })
 
-    it('without a password, one can only be set after a recent sign-in with the provider', async () => {
+    it('password change: users without a password can set one only after a recent sign-in with their provider', async () => {
       const email = newEmail()
       const profile = { provider: 'google', providerAccountId: email, email, emailVerified: true } as const
       const { userId } = await signInWithProvider(open, profile)

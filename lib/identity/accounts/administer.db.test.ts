@@ -37,7 +37,7 @@ describeWithDatabase('an operator', (database) => {
     return { runtime, email, actor, enter, ...account }
   }
 
-  it('locks a user out of every way to sign in, and readmits them', async () => {
+  it('can lock a user out of every way to sign in, and let them in again', async () => {
     const { runtime, email, actor, enter, userId } = await made('out@example.com')
     const profile = { provider: 'github', providerAccountId: '7', email, emailVerified: true } as const
     await signInWithProvider(runtime, profile)
@@ -61,7 +61,7 @@ describeWithDatabase('an operator', (database) => {
     )
   })
 
-  it("sets a user's new password, which ends their sessions", async () => {
+  it("can set a user's new password, which ends their sessions", async () => {
     const { runtime, email, enter, userId } = await made('reset@example.com')
     const { id: session } = await createSession(runtime, userId, { userAgent: null, address: '192.0.2.1' })
     const { password } = await resetUser(runtime, email)
@@ -70,7 +70,7 @@ describeWithDatabase('an operator', (database) => {
     expect(await enter(password)).toMatchObject({ userId })
   })
 
-  it('removes a lost second factor, and ends the sessions', async () => {
+  it('can remove a lost second factor, which ends the sessions', async () => {
     const { runtime, email, userId } = await made('lost@example.com')
     const { id: session } = await createSession(runtime, userId, { userAgent: null, address: '192.0.2.1' })
     const person = (await readSession(runtime, session))!
@@ -86,7 +86,7 @@ describeWithDatabase('an operator', (database) => {
     expect(await readSession(runtime, next)).toMatchObject({ hasSecondFactor: false })
   })
 
-  it('finds and disables a user without a workspace', async () => {
+  it('can find and disable a user without a workspace', async () => {
     const { runtime } = await made('with@example.com')
     const account = { email: 'without@example.com', passwordHash: null, emailVerified: true }
     await insertUser(runtime, account)
@@ -97,7 +97,7 @@ describeWithDatabase('an operator', (database) => {
     await expect(limitWorkspace(runtime, account.email, 1)).rejects.toThrow('does not belong to a workspace')
   })
 
-  it("sets a workspace's own limit, which applies to reservations and usage", async () => {
+  it("can set a workspace's own limit, which applies to reservations and usage", async () => {
     const { runtime, email, actor, workspaceId } = await made('more@example.com')
     const reserves = async (bytes: number) => {
       const quota = { limitBytes: runtime.config.freeTierBytes }
@@ -115,7 +115,7 @@ describeWithDatabase('an operator', (database) => {
     expect(await runtime.db.select().from(usageMonths)).toHaveLength(1)
   })
 
-  it('reports that nobody has that address', async () => {
+  it('gets an error for an address that nobody has', async () => {
     const runtime = testRuntime(database())
     await expect(disableUser(runtime, 'nobody@example.com')).rejects.toThrow(
       /no account for nobody@example.com/,

@@ -11,7 +11,7 @@ import { dropResetLinks } from './email-link.ts'
 import { hashPassword } from './password.ts'
 import { findUserByEmail, type UserRow } from './users.ts'
 
-/** What an operator does to accounts with `npm run account`, by email address. */
+/** What an operator can do with accounts, identified by email address, using `npm run account`. */
 
 export type ListedUser = {
   email: string
@@ -22,7 +22,7 @@ export type ListedUser = {
   lastSeenAt: string | null
   disabledAt: string | null
   usedBytes: number
-  /** Null: the value of FREE_TIER_BYTES. */
+  /** Null for the value of FREE_TIER_BYTES. */
   limitBytes: number | null
 }
 
@@ -39,7 +39,7 @@ export async function listUsers({ db, clock }: CoreRuntime): Promise<ListedUser[
   )
 }
 
-/** Their sessions and account keys end. Uploads continue: their backends' users are not affected. */
+/** Ends the user's sessions and account keys. Uploads continue, so the users of their backends are not affected. */
 export function disableUser(runtime: CoreRuntime, email: string): Promise<void> {
   return change(runtime, email, 'user.disabled', async (inTx, user, places) => {
     await inTx.db
@@ -81,7 +81,7 @@ export function dropSecondFactor(runtime: CoreRuntime, email: string): Promise<v
   })
 }
 
-/** Null: the value of FREE_TIER_BYTES; 0: unlimited. */
+/** A limit of null means the value of FREE_TIER_BYTES; 0 means unlimited. */
 export function limitWorkspace(
   runtime: CoreRuntime,
   email: string,
@@ -95,7 +95,7 @@ export function limitWorkspace(
   })
 }
 
-/** Whose audit logs record it. */
+/** Returns the actors in whose audit logs the change is recorded. */
 type Work = (inTx: CoreRuntime, user: UserRow, places: Actor[]) => Promise<Actor[]>
 
 async function change({ db, clock }: CoreRuntime, email: string, action: string, work: Work): Promise<void> {

@@ -10,9 +10,9 @@ const PER_USER = { burst: 10, refillMs: 60_000 }
 const FRESH_MS = minutes(10)
 
 /**
- * Asks signed-in users to prove again who they are: with their password or, if they have none, by having just signed
- * in with their provider, so that a stolen session is not enough. All callers share one limit. Returns the hash of
- * the password that was proven.
+ * Requires signed-in users to prove their identity again, so that a stolen session is not enough: with their password
+ * or, if they have none, by having just signed in with their provider. All callers share one limit. Returns the hash of
+ * the password that was given.
  */
 export async function assertOwner(
   runtime: CoreRuntime,
@@ -29,6 +29,6 @@ export async function assertOwner(
   if (user && runtime.clock.now() - signedInAt.getTime() < FRESH_MS) return null
   throw new SluiceError(
     'forbidden',
-    'Sign out, sign in again with your provider, and do this within 10 minutes, to confirm your identity.',
+    'To confirm your identity, sign out, sign in again with your provider, and do this within 10 minutes.',
   )
 }

@@ -19,7 +19,8 @@ type Known = {
 }
 
 /**
- * Authenticates a management API caller. The key's last use is stored to the minute, to save a write on each request.
+ * Authenticates a management API caller. The key's last use is only updated once a minute, to avoid a write on each
+ * request.
  */
 export async function authenticateAccountKey(
   { db, clock, config }: ConfiguredRuntime,
@@ -64,7 +65,7 @@ function faultOf(found: Known | undefined): string | undefined {
 }
 
 /**
- * What the creator of key `k` may do now; null for a user who left or was disabled. A key without a known creator was
+ * The current role of the creator of key `k`; null if they left or were disabled. A key without a known creator was
  * created by an earlier version, in which everyone was an owner.
  */
 const ROLE_OF_CREATOR = sql`(
@@ -72,7 +73,7 @@ const ROLE_OF_CREATOR = sql`(
     where m.workspace_id = k.workspace_id and u.disabled_at is null
       and case when k.created_by is null then m.role = 'owner' else m.user_id = k.created_by end limit 1)`
 
-/** What a key may do at this moment, for a transaction that holds a lock on the relevant rows. */
+/** A key's current role, for a transaction that has locked the relevant rows. */
 export async function roleOfKey(tx: Db, keyId: string): Promise<Role> {
   const [found] = await rows<{ scope: KeyScope; role: Role | null }>(
     tx,
@@ -82,7 +83,7 @@ export async function roleOfKey(tx: Db, keyId: string): Promise<Role> {
   return lesserRole(ROLE_OF_SCOPE[found.scope], found.role)
 }
 
-/** For operations that continue long after the key was presented. */
+/** Whether a key is still valid, for operations that continue long after it was presented. */
 export async function isKeyGood({ db, clock }: CoreRuntime, keyId: string): Promise<boolean> {
   const found = await rows(
     db,

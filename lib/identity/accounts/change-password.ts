@@ -21,13 +21,13 @@ import { emailField, findUser, newPasswordField } from './users.ts'
 export const passwordChange = z.strictObject({
   current: z.string().max(1000),
   password: newPasswordField,
-  /** Anyone who knew the password may have created keys. */
+  /** Anyone who knew the old password may have created keys. */
   revokeKeys: z.boolean().optional(),
 })
 
 /**
- * Every other session ends. A user who only signed in with a provider gives no current password: they must have just
- * signed in.
+ * Ends every other session. Users who only sign in with a provider have no current password: they must have signed in
+ * recently instead.
  */
 export async function changePassword(
   runtime: MailingRuntime,
@@ -45,7 +45,7 @@ export async function changePassword(
       .set({ passwordHash })
       .where(and(eq(users.id, session.userId), present))
       .returning({ id: users.id })
-    // Someone else has reset it since: that password stays.
+    // The password has been changed or reset since, so that one stays.
     if (changed.length === 0) throw invalidRequest([fault])
     await dropResetLinks(tx, session.userId)
     await signOutEverywhere({ db: tx, clock }, session.userId, { except: session.id })
@@ -61,7 +61,7 @@ export const passwordResetRequest = z.strictObject({ email: emailField })
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
 const PER_ACCOUNT = { burst: 3, refillMs: 600_000 }
 
-/** Does and returns the same whether the account exists or not. */
+/** Behaves the same whether the account exists or not. */
 export async function requestPasswordReset(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'vault'>,
   { email }: z.output<typeof passwordResetRequest>,
@@ -75,8 +75,8 @@ export async function requestPasswordReset(
 export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
 
 /**
- * Anyone who opened the link has access to the mailbox, so the address counts as verified and they get a session
- * immediately, even if others have used up the sign-in limit. All existing sessions end.
+ * Whoever has the link has access to the mailbox, so the address counts as verified and they get a session immediately,
+ * even if others have used up the sign-in limit. All existing sessions end.
  */
 export async function resetPassword(
   { db, clock, config, queue, vault }: MailingRuntime,

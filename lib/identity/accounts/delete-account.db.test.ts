@@ -17,7 +17,7 @@ import { deleteAccount } from './delete-account.ts'
 import { hashPassword } from './password.ts'
 
 describeWithDatabase('deleting an account', (database) => {
-  it('asks for its email and password, ends all access immediately, and finally leaves no row', async () => {
+  it('requires its email and password, ends all access immediately, and finally leaves no rows', async () => {
     const runtime = testRuntime(database())
     const cancelUploads = cancelUploadsOfPipe(runtime)
     const { db } = runtime

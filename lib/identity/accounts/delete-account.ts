@@ -16,15 +16,15 @@ export const accountDeletion = z.strictObject({
 })
 
 /**
- * The user is removed immediately, with every session and key. Workspaces without other members end with them, and a
- * sweep deletes those once their buckets are cleared of unfinished parts; objects stay. Other workspaces continue,
- * and must have another owner.
+ * Removes the user immediately, with every session and key. Workspaces without other members are closed, and a sweep
+ * deletes them once their buckets are cleared of unfinished parts; objects stay. Other workspaces continue, and must
+ * have another owner.
  */
 export async function deleteAccount(
   runtime: MailingRuntime,
   session: Session,
   { email, password }: z.output<typeof accountDeletion>,
-  /** Passed in, since uploads are in a layer above accounts. */
+  /** Passed in because uploads are in a layer above accounts. */
   cancelUploads: (pipeId: string) => Promise<number>,
 ): Promise<void> {
   if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
@@ -52,7 +52,7 @@ async function placesOf(tx: Db, userId: string): Promise<Place[]> {
   )
 }
 
-/** The closed Pipes. */
+/** Returns the Pipes that were closed. */
 async function leave(inTx: MailingRuntime & { db: Db }, session: Session, place: Place): Promise<string[]> {
   const { workspaceId, demo, alone, role } = place
   if (demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')

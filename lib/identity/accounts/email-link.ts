@@ -12,7 +12,7 @@ type Purpose = 'verify' | 'reset'
 const GOOD_FOR_MS: Record<Purpose, number> = { verify: hours(48), reset: hours(1) }
 const PAGE: Record<Purpose, string> = { verify: 'verify-email', reset: 'reset-password' }
 
-/** Links in emails: valid once and for a limited time. The token follows the #, so no server logs it. */
+/** Links in emails can be used once and for a limited time. The token follows the #, so no server logs it. */
 export async function createEmailLink(
   { db, clock, config }: ConfiguredRuntime,
   purpose: Purpose,
@@ -30,7 +30,7 @@ export async function createEmailLink(
   return `${config.baseUrl}/${PAGE[purpose]}#${token}`
 }
 
-/** For work that nobody should be able to request without a link. */
+/** Checks a link without using it, before work that nobody should be able to trigger without one. */
 export async function findEmailLink(
   { db, clock }: CoreRuntime,
   purpose: Purpose,
@@ -60,7 +60,7 @@ export async function useEmailLink(
   throw invalid()
 }
 
-/** A new password invalidates every link to set another. */
+/** Setting a password invalidates all links for setting one. */
 export async function dropResetLinks(db: Db, userId: string): Promise<void> {
   await db.delete(emailLinks).where(and(eq(emailLinks.userId, userId), eq(emailLinks.purpose, 'reset')))
 }

@@ -4,10 +4,10 @@ import { type Role, withArticle } from '../rights.ts'
 import type { TurnedOffThing } from './turned-off.ts'
 
 export const SIGNATURE = '\n\n--\nSluice\n'
-const NOT_YOU = 'If this was not you, ignore this email: nothing will happen.'
+const NOT_YOU = 'If this was not you, ignore this email and nothing will happen.'
 
 export function verifyMail(to: string, link: string): Mail {
-  const text = `Open this link to verify your email address. It is valid for two days and asks for the password you signed up with.\n\n${link}\n\nIf you did not sign up, ignore this email, or set your own password: the account will then be yours alone.`
+  const text = `Open this link to verify your email address. It is valid for two days, and you will need the password you signed up with.\n\n${link}\n\nIf you did not sign up, ignore this email. You can also set your own password, which makes the account yours alone.`
   return { to, subject: 'Verify your email address', text: text + SIGNATURE }
 }
 
@@ -26,7 +26,7 @@ export function passwordChangedMail(to: string, baseUrl: string): Mail {
   return { to, subject: 'Your password was changed', text: text + SIGNATURE }
 }
 
-/** What an email or a page calls each kind of turned-off item. */
+/** The names of the kinds of turned-off items in emails and on pages. */
 export const TURNED_OFF_NAMES: Record<TurnedOffKind, string> = {
   account_key: 'Account key',
   sender: 'Sender',
@@ -40,7 +40,7 @@ const MOST_LISTED = 50
 export function turnedOffMail(to: string, things: TurnedOffThing[], baseUrl: string): Mail {
   const listed = things.slice(0, MOST_LISTED).map(({ kind, name }) => `- ${TURNED_OFF_NAMES[kind]} “${name}”`)
   const more = things.length > MOST_LISTED ? [`- and ${things.length - MOST_LISTED} more`] : []
-  const text = `Someone used your account before you verified that this address is yours. It may have been you. In case it was not, everything that could act or listen there was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads in progress were canceled. Switch on again what you recognize:\n\n${baseUrl}/dashboard/settings/turned-off`
+  const text = `Someone used your account before you verified that this address is yours. It may have been you. In case it was not, everything that could access or receive your data was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads in progress were canceled. You can switch on again whatever you recognize:\n\n${baseUrl}/dashboard/settings/turned-off`
   return { to, subject: 'Parts of your account were turned off', text: text + SIGNATURE }
 }
 
@@ -51,21 +51,21 @@ export function providerMail(to: string, { name, connected }: Connection, baseUr
   const what = connected
     ? `${name} can now be used to sign in to your account.`
     : `${name} can no longer be used to sign in to your account.`
-  const text = `${what}\n\nIf this was not you, set a new password immediately, then check Settings, Security:\n\n${baseUrl}/forgot-password`
+  const text = `${what}\n\nIf this was not you, set a new password immediately:\n\n${baseUrl}/forgot-password\n\nThen check your providers under Settings, Security.`
   return { to, subject, text: text + SIGNATURE }
 }
 
 const FACTOR = {
   on: {
     subject: 'A second factor was added to your account',
-    text: 'Every sign-in to your account now needs a code from your authenticator or one of your recovery codes.',
+    text: 'Every sign-in to your account now requires a code from your authenticator or one of your recovery codes.',
   },
   off: {
     subject: 'The second factor was removed from your account',
-    text: "Your account's second factor was turned off with one of its codes.",
+    text: "Your account's second factor was removed by someone who entered one of its codes.",
   },
   locked: {
-    subject: 'Someone tried many wrong codes',
+    subject: 'Someone entered many wrong codes',
     text: 'Someone who can already sign in to your account entered a hundred wrong second-factor codes. Authenticator codes are refused until you sign in with one of your recovery codes.',
   },
 }
@@ -79,7 +79,7 @@ export function secondFactorMail(to: string, what: keyof typeof FACTOR, baseUrl:
 type Invited = { workspace: string; role: Role; by: string; link: string }
 
 export function invitationMail(to: string, { workspace, role, by, link }: Invited): Mail {
-  const text = `${by} invites you to the workspace "${workspace}" on Sluice, as ${withArticle(role)}. The link is valid for seven days, once, and only for this address:\n\n${link}\n\nIf you do not know them, ignore this email: nothing will happen.`
+  const text = `${by} invites you to the workspace "${workspace}" on Sluice as ${withArticle(role)}. The link can be used once, within seven days, and only with this address:\n\n${link}\n\nIf you do not know them, ignore this email and nothing will happen.`
   return { to, subject: `Join ${workspace} on Sluice`, text: text + SIGNATURE }
 }
 
@@ -89,7 +89,7 @@ export function roleChangedMail(to: string, { workspace, role, by }: Omit<Invite
 }
 
 export function removedMail(to: string, { workspace, by }: Pick<Invited, 'workspace' | 'by'>): Mail {
-  const text = `${by} removed you from the workspace "${workspace}". You can no longer see it, and the account keys you created there were revoked. Your account and your other workspaces stay.`
+  const text = `${by} removed you from the workspace "${workspace}". You can no longer see it, and the account keys you created there were revoked. Your account and your other workspaces are not affected.`
   return { to, subject: `You are no longer a member of ${workspace}`, text: text + SIGNATURE }
 }
 
@@ -97,11 +97,11 @@ type Deletion = { workspace: string; by: string; deleteAfter: Date | null; baseU
 
 export function deletionMail(to: string, { workspace, by, deleteAfter, baseUrl }: Deletion): Mail {
   if (!deleteAfter) {
-    const text = `${by} restored the workspace "${workspace}". It accepts uploads again, and nothing was lost.`
+    const text = `${by} restored the workspace "${workspace}". It accepts uploads again, and no data was lost.`
     return { to, subject: `${workspace} was restored`, text: text + SIGNATURE }
   }
   const on = `${deleteAfter.toISOString().slice(0, 16).replace('T', ' at ')} UTC`
-  const text = `${by} deleted the workspace "${workspace}". It no longer accepts uploads. Until ${on}, an owner can restore it with everything in it:\n\n${baseUrl}/dashboard/settings/workspace\n\nAfter that, its Pipes, Senders, keys and records are erased. The objects in your buckets stay.`
+  const text = `${by} deleted the workspace "${workspace}". It no longer accepts uploads. Until ${on}, an owner can restore it with everything in it:\n\n${baseUrl}/dashboard/settings/workspace\n\nAfter that, its Pipes, Senders, keys and records are erased. The objects in your buckets are not deleted.`
   return { to, subject: `${workspace} will be deleted in seven days`, text: text + SIGNATURE }
 }
 
@@ -110,9 +110,9 @@ export function suspensionMail(
   { workspace, reason }: { workspace: string; reason: string | null },
 ): Mail {
   if (reason === null) {
-    const text = `The workspace "${workspace}" is no longer suspended. Uploads continue from where they stopped.`
+    const text = `The workspace "${workspace}" is no longer suspended. Uploads can continue where they stopped.`
     return { to, subject: `${workspace} accepts uploads again`, text: text + SIGNATURE }
   }
-  const text = `The administrator of this Sluice suspended the workspace "${workspace}":\n\n${reason}\n\nIt issues no tokens and accepts no bytes for now. Everything in it is kept and stays readable, and uploads keep their offsets.`
+  const text = `Your administrator suspended the workspace "${workspace}":\n\n${reason}\n\nFor now, it issues no tokens and accepts no bytes. Its data is kept and can still be read, and uploads keep their offsets.`
   return { to, subject: `${workspace} is suspended`, text: text + SIGNATURE }
 }

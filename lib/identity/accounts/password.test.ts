@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { hashPassword, verifyPassword } from './password.ts'
 
-it('recognizes a password, and no other', async () => {
+it('accepts the right password and no other', async () => {
   const stored = await hashPassword('correct horse')
   expect(stored).toMatch(/^scrypt\$15\$8\$3\$/)
   expect(stored).not.toContain('horse')
@@ -9,7 +9,7 @@ it('recognizes a password, and no other', async () => {
   expect(await verifyPassword('correct horsf', stored)).toBe(false)
 })
 
-it('accepts the same characters in another Unicode form', async () => {
+it('accepts the same characters in another Unicode normalization form', async () => {
   expect(await verifyPassword('cafe\u0301-cafe', await hashPassword('caf\u00e9-cafe'))).toBe(true)
 })
 

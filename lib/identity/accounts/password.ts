@@ -3,11 +3,11 @@ import { deriveKey } from './scrypt-pool.ts'
 
 const COST = { logN: 15, r: 8, p: 3 }
 const HASH_BYTES = 32
-/** Has the cost of any stored hash, but matches no password. */
+/** Costs as much to verify as any stored hash, but matches no password. */
 const NOBODY = `scrypt$${COST.logN}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 /**
- * Passwords hashed with scrypt. The stored format includes the cost, so that it can be raised for new passwords:
+ * Passwords are hashed with scrypt. The stored format includes the cost, so that it can be raised for new passwords:
  * `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`.
  */
 export async function hashPassword(password: string): Promise<string> {

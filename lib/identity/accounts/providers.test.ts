@@ -15,7 +15,7 @@ it.each([
   ['oidc', {}, false],
   ['github', { email_verified: true }, false],
   ['github', { email: 'a@example.com' }, false],
-] as const)('counts an address from %s with %j as verified: %s', (provider, profile, proven) => {
+] as const)('for an address from %s with %j, sets emailVerified to %s', (provider, profile, proven) => {
   const { emailVerified } = toProviderProfile({ ...given, provider }, profile)
   expect(emailVerified).toBe(proven)
 })

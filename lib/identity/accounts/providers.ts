@@ -12,7 +12,7 @@ import { providerMail } from './mails.ts'
 import { turnOutStrangers } from './turned-off.ts'
 import { createAccount, findUser, findUserByEmail, insertUser } from './users.ts'
 
-/** The external identity providers: GitHub, Google, and the OpenID Connect provider of OIDC_ISSUER. */
+/** The external identity providers: GitHub, Google, and the OpenID Connect provider at OIDC_ISSUER. */
 export type ProviderId = 'github' | 'google' | 'oidc'
 
 /** What a provider says about a user. */
@@ -20,7 +20,7 @@ export type ProviderProfile = {
   provider: ProviderId
   providerAccountId: string
   email: string
-  /** The provider has verified the address. */
+  /** Whether the provider has verified the address. */
   emailVerified: boolean
   name?: string | undefined
 }
@@ -45,7 +45,7 @@ type Given = {
   name: string | null | undefined
 }
 
-/** What a provider's response proves. Only GitHub returns addresses without saying whether they are verified. */
+/** What a provider's response proves. Of the three, only GitHub does not say whether an address is verified. */
 export function toProviderProfile({ email, name, ...given }: Given, profile: unknown): ProviderProfile {
   const claimed = (profile as { email_verified?: unknown } | undefined)?.email_verified === true
   return {
@@ -56,7 +56,7 @@ export function toProviderProfile({ email, name, ...given }: Given, profile: unk
   }
 }
 
-/** Why a provider's response does not sign a user in: the message on the page they return to. */
+/** Why a provider's response does not sign a user in. These messages are shown on the page that the user returns to. */
 export const PROVIDER_REFUSALS = {
   no_email: 'That account does not share an email address with Sluice.',
   not_verified: 'Your provider has not verified your email address. Verify it there, then try again.',
@@ -65,10 +65,10 @@ export const PROVIDER_REFUSALS = {
   not_proven:
     'There is an account with this email address, but you have not verified the address. Sign in with its password, or set a new password, which also verifies it.',
   sign_up_closed: 'Sign-up is disabled on this server. Ask your administrator for an account.',
-  disabled: 'This account is disabled. Ask your administrator.',
+  disabled: 'This account is disabled. Contact your administrator.',
   other_address:
-    'That account has a different email address than yours here. Only the same address can be connected.',
-  connected_elsewhere: 'That account is connected to another account here.',
+    'That account has a different email address than your account here. The addresses must be the same.',
+  connected_elsewhere: 'That account is already connected to another account here.',
 } as const
 export type ProviderRefusal = keyof typeof PROVIDER_REFUSALS
 
@@ -84,8 +84,8 @@ export class ProviderRefused extends SluiceError {
 /**
  * Signs in a user identified by a provider. GitHub and Google are connected to an existing account with the same
  * address if both sides have verified it. An OpenID Connect provider is never connected automatically, since its
- * operator decides which addresses it verifies: users connect it themselves, while signed in. Either takes over an
- * account that was never used.
+ * operator decides which addresses it verifies: users connect it themselves while signed in. Any of them can take over
+ * an account that was never used.
  */
 export async function signInWithProvider(
   runtime: ConfiguredRuntime,
@@ -140,10 +140,10 @@ async function joinOrCreate(
 }
 
 /**
- * Gives an account to the user who verified its address in another way, and drops earlier settings: an unverified
- * user's password and links. False if the account was ever used, since its contents may be theirs. Sessions reveal
- * users signed in by a node of an older version; they are not sufficient on their own, since they are deleted after
- * they end.
+ * Gives an account to the user who verified its address in another way, and drops an unverified user's password and
+ * links. Returns false if the account was ever used, since its contents may belong to that user. Sessions reveal users
+ * whom a node running an older version signed in, but they are not sufficient on their own, since they are deleted
+ * after they end.
  */
 async function takeOverUnproven(tx: Db, userId: string, at: Date): Promise<boolean> {
   const entered = tx.select().from(sessions).where(eq(sessions.userId, users.id))
@@ -168,7 +168,7 @@ async function takeOverUnproven(tx: Db, userId: string, at: Date): Promise<boole
 
 type Owner = Pick<Person, 'id' | 'userId' | 'email'>
 
-/** The provider accounts a user signs in with, connected and disconnected while signed in. */
+/** A provider account that a user can sign in with. Users connect and disconnect them while signed in. */
 export type ConnectedProvider = {
   id: ProviderId
   name: string
@@ -194,7 +194,7 @@ export async function listProviders(
   }))
 }
 
-/** The provider has verified the address of this account, so it also counts as verified here. */
+/** The provider must have verified the account's address, which then also counts as verified here. */
 export async function connectProvider(
   runtime: MailingRuntime,
   person: Owner,
@@ -228,7 +228,7 @@ async function verify(tx: Db, userId: string, emailVerifiedAt: Date): Promise<vo
   if (!user?.at) await tx.update(users).set({ emailVerifiedAt }).where(eq(users.id, userId))
 }
 
-/** There must be another way to sign in: a password, or another provider. */
+/** The user must have another way to sign in: a password or another provider. */
 export async function disconnectProvider(
   runtime: MailingRuntime,
   person: Owner,
@@ -247,7 +247,7 @@ export async function disconnectProvider(
     if (!user?.passwordHash && all.every((one) => one.provider === provider))
       throw new SluiceError(
         'conflict',
-        'You would no longer be able to sign in. Set a password first, under Profile.',
+        'You would no longer be able to sign in. Set a password under Settings, Profile first.',
       )
     await tx.delete(identities).where(and(eq(identities.userId, userId), eq(identities.provider, provider)))
     await note({ ...runtime, db: tx }, person, { action: 'sign_in.disconnected', provider })

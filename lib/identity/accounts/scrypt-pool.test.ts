@@ -13,7 +13,7 @@ it('derives the same keys as scrypt, one job at a time in each thread', async ()
   await pool.close()
 })
 
-it('refuses jobs when its queue is full, with the time to retry', async () => {
+it('rejects jobs with a Retry-After header when its queue is full', async () => {
   const pool = createScryptPool({ threads: 1, queued: 2 })
   const asked = await Promise.allSettled(Array.from({ length: 5 }, () => pool.derive(work)))
   expect(asked.map(({ status }) => status)).toEqual([
@@ -28,7 +28,7 @@ it('refuses jobs when its queue is full, with the time to retry', async () => {
   await pool.close()
 })
 
-it('fails a job that scrypt refuses, and continues with the next', async () => {
+it('fails a job that scrypt rejects, and continues with the next one', async () => {
   const pool = createScryptPool({ threads: 1, queued: 2 })
   const wrong = pool.derive({ ...work, cost: { N: 3 } })
   const right = pool.derive(work)
@@ -37,7 +37,7 @@ it('fails a job that scrypt refuses, and continues with the next', async () => {
   await pool.close()
 })
 
-it('many simultaneous sign-ins do not block the thread pool', async () => {
+it('does not block the libuv thread pool during many simultaneous sign-ins', async () => {
   const pool = createScryptPool({ threads: 2, queued: 60 })
   const slow = { ...work, cost: { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 } }
   let ended = 0

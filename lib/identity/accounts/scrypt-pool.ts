@@ -3,15 +3,15 @@ import { Worker } from 'node:worker_threads'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
 /**
- * Runs scrypt in its own few threads: in libuv's, which files, DNS and zlib share, a rush of sign-ins would block
- * everything else. If the queue is full, users are asked to try again.
+ * Runs scrypt in a few threads of its own. In libuv's thread pool, which files, DNS and zlib share, a rush of sign-ins
+ * would block everything else. If the queue is full, users are told to try again.
  */
 export type Stretch = { password: string; salt: Uint8Array; bytes: number; cost: object }
 export type ScryptPool = { derive(work: Stretch): Promise<Buffer>; close(): Promise<void> }
 
 type Job = { work: Stretch; resolve(hash: Buffer): void; reject(error: Error): void }
 
-/** As text, since Next bundles this module and would not find a file. */
+/** Inlined as text, since Next.js bundles this module and would not find a separate file. */
 const WORKER = `
   const { parentPort } = require('node:worker_threads')
   const { scryptSync } = require('node:crypto')
@@ -72,7 +72,7 @@ function tooMany(): SluiceError {
 }
 
 /**
- * At most half of the cores, so that bytes still move; and no more in the queue than can be processed in a few
+ * Uses at most half of the cores, so that uploads still progress, and queues no more than can be processed in a few
  * seconds.
  */
 const LIMITS = { threads: Math.max(1, Math.floor(availableParallelism() / 2)), queued: 20 }
@@ -80,7 +80,7 @@ const LIMITS = { threads: Math.max(1, Math.floor(availableParallelism() / 2)), q
 const KEY = Symbol.for('sluice.scrypt-pool')
 const global = globalThis as { [KEY]?: ScryptPool }
 
-/** One per process; Next loads its own copy of every module. */
+/** One pool per process, although Next.js loads its own copy of every module. */
 export function deriveKey(work: Stretch): Promise<Buffer> {
   global[KEY] ??= createScryptPool(LIMITS)
   return global[KEY].derive(work)

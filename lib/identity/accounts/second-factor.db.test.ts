@@ -49,7 +49,7 @@ describeWithDatabase('the second factor', (database) => {
     return { id, person, secret, svg, codes }
   }
 
-  it('shows recovery codes once if two requests switch it on at the same moment', async () => {
+  it('shows recovery codes only once if two requests switch it on at the same time', async () => {
     const person = await personOf(await signIn())
     const { secret } = await beginSecondFactor(runtime, person)
     const enable = () => enableSecondFactor(runtime, person, codeOf(secret))
@@ -60,7 +60,7 @@ describeWithDatabase('the second factor', (database) => {
     await giveSecondFactor(runtime, again, shown[0]![0]!)
   })
 
-  it('is on after the first correct code, and from then on every other session needs one', async () => {
+  it('is on after the first correct code; from then on, every other session requires a code', async () => {
     const before = await signIn()
     const id = await signIn()
     const person = await personOf(id)
@@ -79,7 +79,7 @@ describeWithDatabase('the second factor', (database) => {
     expect(subjects()).toContain('A second factor was added to your account')
   })
 
-  it('accepts a code once, across sessions and simultaneous requests', async () => {
+  it('accepts each code only once across sessions and simultaneous requests', async () => {
     const { secret } = await enabled()
     runtime.clock.advance(seconds(30))
     const [one, other] = [await signIn(), await signIn()]
@@ -91,7 +91,7 @@ describeWithDatabase('the second factor', (database) => {
     await expect(give(one)).rejects.toMatchObject({ fields: [{ field: 'code' }] })
   })
 
-  it('accepts each recovery code once, however it is typed', async () => {
+  it('accepts each recovery code only once, whatever its spacing and letter case', async () => {
     const { codes } = await enabled()
     const id = await signIn()
     const typed = `${codes[0]!.slice(0, 5)}-${codes[0]!.slice(5)} `.toUpperCase()
@@ -102,7 +102,7 @@ describeWithDatabase('the second factor', (database) => {
     await expect(again).rejects.toMatchObject({ fields: [{ field: 'code' }] })
   })
 
-  it('limits attempts, locks after a hundred, notifies its owner, and is unlocked by a recovery code', async () => {
+  it('limits attempts; after a hundred, locks and notifies its owner; a recovery code unlocks it', async () => {
     const { secret, codes } = await enabled()
     const id = await signIn()
     const person = await personOf(id)
@@ -137,7 +137,7 @@ describeWithDatabase('the second factor', (database) => {
     expect(subjects()).toContain('The second factor was removed from your account')
   })
 
-  it('can be required by a workspace: then no session without one gets in, not even an earlier one', async () => {
+  it('can be required by a workspace, which then rejects all sessions without one, even existing ones', async () => {
     const before = await signIn()
     const session = (await readSession(runtime, before))!
     await expect(requireSecondFactor(runtime, session, true)).rejects.toMatchObject({ code: 'conflict' })

@@ -16,27 +16,27 @@ import { tellStreams } from '../sessions/sessions.ts'
 import { secondFactorMail } from './mails.ts'
 
 /**
- * The second factor: time-based codes (TOTP, RFC 6238), and ten recovery codes. It belongs to the user and is
- * entered once in each session, however that started: until then, the session cannot open a workspace. Each
- * code is accepted once, since the statement that accepts it records its time step. After a hundred wrong
- * codes, only a recovery code works.
+ * The second factor: time-based codes (TOTP, RFC 6238), and ten recovery codes. It belongs to the user and is entered
+ * once in each session, no matter how they signed in; until then, the session cannot open a workspace. Each code is
+ * accepted only once, because the statement that accepts it records its time step. After a hundred wrong codes, only a
+ * recovery code works.
  */
 const STEP_MS = seconds(30)
-/** The previous and next codes are also accepted, for clocks that are off. */
+/** The previous and next codes are also accepted, to tolerate clock differences. */
 const WINDOW = 1
 const RECOVERY_CODES = 10
 const RECOVERY_LENGTH = 10
-/** Without letters that look alike. */
+/** Excludes characters that look alike. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 const MOST_WRONG = 100
 const PER_USER = { burst: 5, refillMs: 30_000 }
 
 export const secondFactorContext = (userId: string) => `second-factor:${userId}`
 
-/** The secret for an authenticator, as a QR code and as text for those that cannot scan it. */
+/** The secret for an authenticator, as a QR code, and as text for authenticators that cannot scan. */
 export type FactorSetup = { svg: string; secret: string }
 
-/** Nothing is required yet: the first code must show that the authenticator has the secret. */
+/** Starts the setup. No codes are required until the first one shows that the authenticator has the secret. */
 export async function beginSecondFactor(
   { db, clock, vault }: Pick<MailingRuntime, 'db' | 'clock' | 'vault'>,
   { userId, email }: Pick<Person, 'userId' | 'email'>,
@@ -57,7 +57,7 @@ export async function beginSecondFactor(
   return { svg: renderSVG(totp(base32, email).toString(), { border: 2 }), secret: base32 }
 }
 
-/** From now on, every other session also needs a code. Only this response contains the recovery codes. */
+/** From then on, every other session also requires a code. Only this response contains the recovery codes. */
 export async function enableSecondFactor(
   runtime: MailingRuntime,
   person: Person,
@@ -68,7 +68,7 @@ export async function enableSecondFactor(
   const row = await find(db, person.userId)
   if (!row || row.enabledAt) throw new SluiceError('conflict', 'Start the setup again.')
   const step = stepOf(runtime, person, row.secret, code)
-  if (step === undefined) throw wrong('is not the code your authenticator shows now')
+  if (step === undefined) throw wrong('is not the code that your authenticator shows now')
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
   await db.transaction(async (tx) => {
     const now = new Date(clock.now())
@@ -78,7 +78,7 @@ export async function enableSecondFactor(
       .set({ enabledAt: now, lastStep: step, recoveryHashes, wrongCodes: 0, lockedAt: null })
       .where(and(eq(secondFactors.userId, person.userId), isNull(secondFactors.enabledAt)))
       .returning({ userId: secondFactors.userId })
-    // If two requests finish at the same moment, only one is shown recovery codes: the valid ones.
+    // If two requests finish at the same time, only one of them returns recovery codes, which are the valid ones.
     if (enabled.length === 0) throw new SluiceError('conflict', 'You already have a second factor.')
     await tx.update(sessions).set({ secondFactorAt: now }).where(eq(sessions.id, person.id))
     await tell({ ...runtime, db: tx }, person, 'on')
@@ -88,7 +88,7 @@ export async function enableSecondFactor(
   return codes
 }
 
-/** A code from the authenticator, or one of the recovery codes, which is then used up. */
+/** Accepts a code from the authenticator or a recovery code, which is then used up. */
 export async function giveSecondFactor(runtime: MailingRuntime, person: Person, code: string): Promise<void> {
   await assertCode(runtime, person, code)
   const secondFactorAt = new Date(runtime.clock.now())
@@ -127,7 +127,7 @@ async function assertCode(runtime: MailingRuntime, person: Person, given: string
   throw await noteWrong(runtime, person)
 }
 
-/** False if this code, or a later one, was accepted before. */
+/** Returns false if this code, or a later one, was accepted before. */
 async function takeStep(db: Db, userId: string, step: number): Promise<boolean> {
   const taken = await rows(
     db,

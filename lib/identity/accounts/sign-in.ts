@@ -17,20 +17,20 @@ export const signInInput = z.strictObject({
 const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
 const PER_ADDRESS_AND_ACCOUNT = { burst: 10, refillMs: 60_000 }
 /**
- * Across all addresses. Someone who uses it up locks the owner out only until they reset the password, which signs
- * them in.
+ * Applies across all addresses. Someone who uses it up locks the owner out only until the owner resets the password,
+ * which signs them in.
  */
 const PER_ACCOUNT = { burst: 100, refillMs: 60_000 }
 
 /**
- * Limited for each address, for each account from each address, and for each account, whether it exists or not. Every
- * refusal is the same and takes the same time, so that nobody learns which accounts exist.
+ * Attempts are limited per address, per account and address, and per account, whether the account exists or not. All
+ * failures look the same and take the same time, so that nobody learns which accounts exist.
  */
 export async function signIn(
   runtime: ConfiguredRuntime,
   { email, password }: z.output<typeof signInInput>,
   address: string,
-  /** A link sent to its mailbox was opened. */
+  /** Whether a link sent to the account's mailbox was opened. */
   { proven: byLink = false } = {},
 ): Promise<{ userId: string; passwordHash: string }> {
   const [network, account] = [networkOf(address), hashSecret(email.toLowerCase())]
@@ -53,7 +53,7 @@ export function mustVerify({ smtpUrl }: { smtpUrl: string | undefined }): boolea
   return smtpUrl !== undefined
 }
 
-/** All accounts except the demo workspace's, if the demo is off. */
+/** Every user may sign in, except the demo workspace's user while the demo is off. */
 async function mayEnter({ db, config }: Pick<Runtime, 'db' | 'config'>, userId: string): Promise<boolean> {
   const open = notOfDemo(config, sql`m.workspace_id`)
   const [found] = await rows<{ all: number; open: number }>(

@@ -18,10 +18,10 @@ export const signUpInput = z.strictObject({
 })
 
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
-/** Each one is an email to someone who may not have asked for it. */
+/** Each sign-up sends an email to someone who may not have requested it. */
 const PER_MAILBOX = { burst: 3, refillMs: 600_000 }
 
-/** `check-mail` does not reveal whether the account existed: the email tells the address's owner. */
+/** `check-mail` does not reveal whether the account existed: only the email to the address's owner does. */
 export type SignedUp =
   | { outcome: 'signed-up'; userId: string; passwordHash: string }
   | { outcome: 'check-mail' }
@@ -35,7 +35,7 @@ export async function signUp(
   if (config.signUp === 'closed') {
     throw new SluiceError(
       'forbidden',
-      'Sign-up is disabled on this server. Ask the operator to create an account.',
+      'Sign-up is disabled on this server. Ask your administrator to create an account.',
     )
   }
   await takeForAddress(runtime, 'sign-up', address, PER_ADDRESS)
@@ -58,7 +58,7 @@ function unlessTaken(error: unknown): undefined {
   throw error
 }
 
-/** Without email, this is the only place to report it. */
+/** If no email is delivered, the response is the only place to report it. */
 async function refuse(runtime: MailingRuntime, email: string): Promise<SignedUp> {
   if (!mustVerify(runtime.config)) {
     throw new SluiceError('conflict', 'Sign-up failed. If you have an account, sign in instead.')

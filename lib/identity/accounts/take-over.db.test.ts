@@ -89,14 +89,14 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     return (await runtime.db.select().from(table).where(eq(column, stranger.workspaceId)))[0]
   }
 
-  it('is not given away after the stranger’s sessions are pruned', async () => {
+  it('is not handed over if the stranger used it, even after their sessions are pruned', async () => {
     await createSession(runtime, stranger.userId, VISITOR)
     runtime.clock.advance(days(38))
     await pruneExpired(runtime.db, runtime.clock.now())
     await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  it('is not given away if a node of the previous version let the stranger in', async () => {
+  it('is not handed over if a node running the previous version signed the stranger in', async () => {
     await createSession(runtime, stranger.userId, VISITOR)
     await runtime.db.update(users).set({ enteredAt: null }).where(eq(users.id, stranger.userId))
     await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
@@ -113,7 +113,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     await expect(late).rejects.toMatchObject({ code: 'sign_in_failed' })
   })
 
-  it('keeps the owner’s password if a stranger changes it at the same moment', async () => {
+  it('keeps the owner’s password if the stranger changes it at the same time', async () => {
     const { userId } = await knowsAPassword()
     const session = (await readSession(runtime, (await createSession(runtime, userId, VISITOR)).id))!
     const passwordHash = await hashPassword('a password of the owner')
@@ -130,7 +130,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     expect(kept!.passwordHash).toBe(passwordHash)
   })
 
-  it('from an older database counts as used if anything there shows it', async () => {
+  it('counts as used if an older database shows any use', async () => {
     const untouched = await signedUpOnly()
     await runtime.db.update(users).set({ enteredAt: null })
     for (const statement of backfill()) await runtime.db.execute(sql.raw(statement))
@@ -140,7 +140,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     expect(await entered(untouched)).toBe(false)
   })
 
-  it('no longer does anything for the stranger, and lists each item for the owner', async () => {
+  it('gives the stranger no access any longer, and lists each turned-off item for the owner', async () => {
     await addWebhook()
     await addHook()
     await runtime.db.update(workspaces).set({ mutedAlerts: ['mail:output_off'] })
@@ -190,7 +190,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
       return (await readSession(runtime, id))!
     }
 
-    it('accepts nothing that its session or key writes afterwards', async () => {
+    it("rejects later writes from the stranger's session or key", async () => {
       const session = await letIn()
       const key = await authenticateAccountKey(runtime, stranger.accountKey.key)
       await takeBack()
@@ -208,7 +208,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
       await createSender(runtime, (await letIn()).actor, { name: 'Of the owner' })
     })
 
-    it('accepts nothing written by someone whom the stranger admitted', async () => {
+    it('rejects writes from a member whom the stranger added', async () => {
       const guest = await createTestWorkspace(runtime)
       await runtime.db
         .insert(members)
@@ -224,7 +224,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
       })
     })
 
-    it('waits for its writes, and turns those off as well', async () => {
+    it('waits for writes in progress, and turns off what they created', async () => {
       const { actor } = await letIn()
       let taking: Promise<unknown> | undefined
       await runtime.db.transaction(async (tx) => {
@@ -240,7 +240,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     })
   })
 
-  it('leaves previously revoked items alone, and lets the owner switch on the rest one by one', async () => {
+  it('leaves previously revoked items alone, and lets the owner switch on the other items one by one', async () => {
     const old = await createAccountKey(runtime, stranger.actor, { name: 'Revoked long ago' })
     const revokedAt = new Date(runtime.clock.now() - days(9))
     await runtime.db.execute(

@@ -26,11 +26,11 @@ import { signOutEverywhere, tellStreams } from '../sessions/sessions.ts'
 export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
 
 /**
- * Someone who used an account before its address was verified may not be its owner, and may have prepared it for
- * them. From now on, nothing they left there acts or listens: provider accounts and sessions grant nothing, keys and
- * Senders (with every token they issued) are revoked, webhooks and decision hooks are off, Data Stores accept no
- * uploads, and members they added are removed. The owner sees the list and may switch each item on again. Call it in
- * the transaction in which the owner verifies the address.
+ * Turns off everything in an account that was used before its address was verified: that user may not be the owner, and
+ * may have set a trap for them. Provider accounts and sessions no longer grant access, keys and Senders (with every
+ * token they issued) are revoked, webhooks and decision hooks are off, Data Stores accept no uploads, and members who
+ * were added are removed. The owner sees the list and may switch each item on again. Call it in the transaction in
+ * which the owner verifies the address.
  */
 export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Promise<TurnedOffThing[]> {
   const { db } = runtime
@@ -47,7 +47,7 @@ export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Pr
   return things
 }
 
-/** Workspaces created with the account; one that they were invited to belongs to someone else. */
+/** The workspaces that the user created. Those that they were invited to belong to others. */
 async function ownWorkspaces(db: Db, userId: string): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
@@ -79,7 +79,7 @@ const REASON = 'The account changed hands.'
 async function turnOffWorkspace(runtime: CoreRuntime, workspaceId: string): Promise<TurnedOffThing[]> {
   const { db, clock } = runtime
   const now = new Date(clock.now())
-  // They may have muted revealing alerts, and the owner has no second factor yet.
+  // The stranger may have muted alerts that would reveal them, and the owner has no second factor yet.
   const free = { mutedAlerts: [], requireSecondFactor: false }
   await db.update(workspaces).set(free).where(eq(workspaces.id, workspaceId))
   const things = await turnOffAll(db, workspaceId, now)
@@ -162,9 +162,7 @@ async function namesOfPipes(db: Db, ids: string[]): Promise<Map<string, string>>
   return new Map(found.map(({ id, name }) => [id, name]))
 }
 
-/**
- * What was turned off when an account changed hands, as long as it is off: its owner may switch each item on again.
- */
+/** An item that was turned off when an account changed hands and is still off. The owner may switch it on again. */
 export const turnedOffAnswer = z.strictObject({
   kind: z.enum(TURNED_OFF_KINDS),
   id: z.uuid(),
@@ -175,10 +173,10 @@ export type TurnedOff = z.output<typeof turnedOffAnswer>
 
 export const turnedOffList = z.strictObject({ data: z.array(turnedOffAnswer) })
 
-/** A workspace may have more; items that are switched on make room for the next. */
+/** A workspace may have more; they are listed once others have been switched on. */
 const MOST = 500
 
-/** Items switched on elsewhere, or deleted, are not in the list. */
+/** Items that were switched on elsewhere or deleted are not listed. */
 export async function listTurnedOff({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<TurnedOff[]> {
   const found = await rows<Omit<TurnedOff, 'turnedOffAt'> & { at: Date }>(
     db,
@@ -209,13 +207,16 @@ const SWITCHED_ON: Record<TurnedOffKind, string> = {
   data_store: 'data_store.switched_on',
 }
 
-/** With everything it grants: anyone who knows a key, or one of a Sender's tokens, may use it again. */
+/**
+ * Switches an item on, with all the access it grants: anyone who knows a key, or one of a Sender's tokens, can use it
+ * again.
+ */
 export async function switchOn({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<TurnedOff> {
   return db.transaction(async (tx) => {
     const mine = and(eq(turnedOff.workspaceId, actor.workspaceId), eq(turnedOff.subjectId, id))
     const [row] = isUuid(id) ? await tx.select().from(turnedOff).where(mine).for('update') : []
     const thing = row && (await listTurnedOff({ db: tx }, actor)).find((listed) => listed.id === id)
-    if (!thing) throw new SluiceError('not_found', 'It was not turned off, or is on again.')
+    if (!thing) throw new SluiceError('not_found', 'This item was not turned off, or it is already on again.')
     await turnOn(tx, thing, new Date(clock.now()))
     await tx.delete(turnedOff).where(mine)
     const entry = { action: SWITCHED_ON[thing.kind], subjectId: id, subjectLabel: thing.name }

@@ -33,7 +33,7 @@ export async function findUser(db: Db, id: string): Promise<UserRow | undefined>
   return user
 }
 
-/** A workspace's members with a verified address: Sluice may email them unasked. */
+/** The verified addresses of a workspace's members, to which Sluice may send emails that they did not request. */
 export async function memberAddresses(db: Db, workspaceId: string): Promise<string[]> {
   const found = await db
     .select({ email: users.email })
@@ -52,7 +52,7 @@ export type NewAccount = {
   demo?: boolean
 }
 
-/** A user with their own workspace. */
+/** Creates a user with their own workspace. */
 export async function createAccount(
   { db, clock }: CoreRuntime,
   account: NewAccount,

@@ -12,7 +12,7 @@ import { findUser } from './users.ts'
 
 const PER_USER = { burst: 3, refillMs: 600_000 }
 
-/** Sends the verification again, to a signed-in user. */
+/** Sends the verification email to a signed-in user again. */
 export async function requestVerification(runtime: MailingRuntime, userId: string): Promise<void> {
   await takeFromLimit(runtime, `verify:${userId}`, PER_USER)
   await runtime.db.transaction(async (tx) => {
@@ -28,14 +28,14 @@ const PER_LINK = { burst: 10, refillMs: 60_000 }
 type Given = {
   token: string
   password: string
-  /** The user who was signed in where the link was opened. */
+  /** The user signed in to the browser in which the link was opened. */
   userId: string | undefined
 }
 
 /**
- * The link proves access to the mailbox; the password proves that the same person created the account. Otherwise a
- * stranger could sign up with someone's address, wait for them to open the link, and share their account. Without a
- * password, the session proves it.
+ * The link proves access to the mailbox; the password proves that the same person created the account. Otherwise, a
+ * stranger could sign up with someone's address, wait for them to open the link, and share their account. For an
+ * account without a password, the session proves it.
  */
 export async function verifyEmail(
   runtime: CoreRuntime,

@@ -30,7 +30,7 @@ describeWithDatabase('the audit log', (database) => {
     return data.map(({ action }) => action)
   }
 
-  it('can be filtered by action, or by all actions of a kind', async () => {
+  it('can be filtered by action or by kind of action', async () => {
     expect(await found({ action: 'member' })).toEqual(['member.removed', 'member.invited'])
     expect(await found({ action: 'member.invited' })).toEqual(['member.invited'])
     expect(await found({ action: 'mem' })).toEqual([])
@@ -43,12 +43,12 @@ describeWithDatabase('the audit log', (database) => {
     expect(await found({ search: 'guest@example' })).toEqual(['member.invited'])
     expect(await found({ search: mine.accountKey.id, action: 'member' })).toEqual(['member.removed'])
     expect(await found({ search: mine.userId, action: 'member.removed' })).toEqual(['member.removed'])
-    // None of its characters is a wildcard.
+    // Characters in the search text do not act as wildcards.
     expect(await found({ search: '100%' })).toEqual(['member.removed'])
     expect(await found({ search: '_PS@' })).toEqual([])
   })
 
-  it('can be filtered by time, including the start but not the end', async () => {
+  it('can be filtered by a time range that includes its start but not its end', async () => {
     expect(await found({ createdAfter: at(0), createdBefore: at(hours(1)) })).toEqual(['member.invited'])
     expect(await found({ createdAfter: at(hours(1)) })).toEqual(['member.removed', 'workspace.suspended'])
   })

@@ -10,7 +10,7 @@ import type { Actor } from './record-audit.ts'
 const ACTOR_KINDS = ['user', 'account_key', 'operator', 'system'] as const
 
 export const auditQuery = pageQuery.extend({
-  /** Such as `member.removed`, or all of one kind, such as `member`. */
+  /** An action such as `member.removed`, or a kind such as `member`. */
   action: z
     .string()
     .regex(
@@ -19,7 +19,7 @@ export const auditQuery = pageQuery.extend({
     )
     .optional(),
   actorKind: z.enum(ACTOR_KINDS, `must be one of ${ACTOR_KINDS.join(', ')}`).optional(),
-  /** Part of the actor or the target, case-insensitive, or the id of either. */
+  /** Part of the actor's or the target's label, case-insensitive, or the id of either. */
   search: z.string().min(1).max(255).refine(isPlainText, 'must not contain control characters').optional(),
   createdAfter: timeField.optional(),
   createdBefore: timeField.optional(),
@@ -91,7 +91,7 @@ function mentions(text: string): SQL | undefined {
 
 const AT_ONCE = 100
 
-/** For an export. */
+/** All matching lines, for an export. */
 export const eachAuditLine = (runtime: Pick<Runtime, 'db'>, actor: Actor, query: AuditQuery) =>
   eachPage((cursor) => listAudit(runtime, actor, { ...query, cursor, limit: AT_ONCE }))
 

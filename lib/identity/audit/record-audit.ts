@@ -7,20 +7,23 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Role } from '../rights.ts'
 
-/** Who asks a verb to do something, and the workspace it is limited to. */
+/** Who requests an operation, and the workspace that it is limited to. */
 export type Actor = {
   workspaceId: string
   kind: 'user' | 'account_key' | 'operator' | 'system'
   id: string | null
-  /** What a user was authenticated by. */
+  /** The session that authenticated a user. */
   sessionId?: string
   /** Their name in the audit log: an email address, or the name of an account key. */
   label: string
-  /** What it may do: see `may`. For an account key: the lower of its scope and its creator's role. */
+  /**
+   * Determines what the actor may do; see `may`. For an account key, it is the lower of its scope and its creator's
+   * role.
+   */
   role: Role
 }
 
-/** The kinds of items that change: every action's name starts with one of these. */
+/** The kinds of audited items. Every action's name starts with one of these. */
 export const AUDIT_KINDS = {
   account: 'Accounts',
   account_key: 'Account keys',
@@ -40,13 +43,13 @@ export const AUDIT_KINDS = {
   sign_in: 'Sign-in providers',
   token: 'Upload tokens',
   upload_link: 'Upload links',
-  user: 'Access, by npm run account',
+  user: 'Access changes with npm run account',
   webhook: 'Webhooks',
   workspace: 'Workspace',
 }
 
 export type AuditEntry = {
-  /** `pipe.created` */
+  /** Such as `pipe.created`. */
   action: string
   subjectId?: string
   subjectLabel?: string
@@ -54,9 +57,7 @@ export type AuditEntry = {
   detail?: Record<string, unknown>
 }
 
-/**
- * Call it in the transaction of the change itself, which it refuses if the account has changed hands in the meantime.
- */
+/** Call it in the transaction of the change itself. It throws if the account has changed hands in the meantime. */
 export async function recordAudit(
   { db, clock }: { db: Db; clock: Clock },
   actor: Actor,
@@ -75,7 +76,7 @@ export async function recordAudit(
   })
 }
 
-/** A change to how a user signs in concerns every workspace they belong to. */
+/** Records a change to how a user signs in, in every workspace that they belong to. */
 export async function recordForPerson(
   { db, clock }: { db: Db; clock: Clock },
   { id: sessionId, userId, email }: { id: string; userId: string; email: string },
@@ -93,24 +94,21 @@ export async function recordForPerson(
 }
 
 /**
- * Keeps a request that was admitted before its account changed hands from writing anything afterwards. Such a request
- * never waits for the lock, so it cannot deadlock with the transfer, which waits until those that hold it have
- * committed.
+ * The lock that prevents a request admitted before its account changed hands from writing anything afterwards. Such a
+ * request never waits for the lock, so it cannot deadlock with the transfer, which waits until all requests that hold
+ * the lock have committed.
  */
 const lockOf = (workspaceId: string) => sql`hashtextextended(${`change-of-hands:${workspaceId}`}, 0)`
 
 /**
- * Held until the transaction ends. Take it before any row: everything written by others is then committed and
- * can be read.
+ * Holds the lock until the transaction ends. Acquire it before locking any row: all writes by others are then committed
+ * and visible.
  */
 export async function lockChangeOfHands(tx: Db, workspaceId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${lockOf(workspaceId)})`)
 }
 
-/**
- * Refuses a session or key that has lost its account in the meantime. An actor with neither cannot have lost
- * one.
- */
+/** Throws if the session or key has lost its account in the meantime. Actors with neither cannot have lost one. */
 export async function assertSameHands(tx: Db, actor: Actor): Promise<void> {
   const lost = lostSince(actor)
   if (!lost) return
@@ -119,7 +117,7 @@ export async function assertSameHands(tx: Db, actor: Actor): Promise<void> {
     tx,
     sql`select pg_try_advisory_xact_lock_shared(${lockOf(workspaceId)}) as taken`,
   )
-  // A separate statement: it has to see what was committed before the lock was taken.
+  // This is a separate statement, since it has to see everything committed before the lock was acquired.
   if (lock!.taken && (await rows(tx, lost)).length === 0) return
   throw actor.kind === 'account_key'
     ? new SluiceError('account_key_invalid', 'This account key was revoked.')

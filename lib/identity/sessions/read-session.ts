@@ -28,20 +28,20 @@ export type Session = Person & {
     inboxKey: string
     requiresSecondFactor: boolean
     suspended: boolean
-    /** Its owner deleted it, and it can be restored until then. */
+    /** Set if an owner has deleted the workspace, which can be restored until this time. */
     deleteAfter: Date | null
   }
   actor: Actor
 }
 
-/** How far a user's sign-in has progressed: only the first state has an open workspace. */
+/** How far a user's sign-in has progressed. Only in the first state is a workspace open. */
 export type Standing =
   | { state: 'in'; session: Session }
-  /** They belong to no workspace. */
+  /** The user belongs to no workspace. */
   | { state: 'no_workspace'; person: Person }
-  /** They have a second factor, and have not entered its code in this session. */
+  /** The user has a second factor, but has not entered its code in this session. */
   | { state: 'code_due'; person: Person }
-  /** The workspace requires a second factor, and they have none. */
+  /** The workspace requires a second factor, but the user has none. */
   | { state: 'factor_due'; person: Person; workspace: Session['workspace'] }
 
 const SEEN_EVERY_MS = minutes(5)
@@ -53,8 +53,8 @@ export async function readSession(runtime: ConfiguredRuntime, id: string): Promi
 }
 
 /**
- * Read on each request: a revoked session, an ended membership or a changed role applies from the next request, on
- * every node.
+ * Read on each request, so that revoking a session, ending a membership or changing a role takes effect with the next
+ * request on every node.
  */
 export async function readStanding(runtime: ConfiguredRuntime, id: string): Promise<Standing | undefined> {
   const row = isUuid(id) ? await findSession(runtime, id) : undefined
@@ -95,7 +95,7 @@ type Found = Omit<Person, 'id' | 'signedInAt'> & {
   workspace: (Omit<Session['workspace'], 'deleteAfter'> & { role: Role; deleteAfter: string | null }) | null
 }
 
-/** With the chosen workspace, otherwise the first one they joined. */
+/** Finds the session with its chosen workspace, or the first one that the user joined. */
 async function findSession({ db, clock, config }: ConfiguredRuntime, id: string): Promise<Found | undefined> {
   const [found] = await rows<Found>(
     db,

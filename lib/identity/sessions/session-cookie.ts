@@ -6,18 +6,18 @@ export const SESSION_COOKIES = [HOST_NAME, OLDER_NAME, NAME]
 
 export type SessionCookie = {
   name: string
-  /** Read if the other is missing, and never written. */
+  /** Read if the cookie with the new name is missing, and never written. */
   olderName: string | undefined
   options: { httpOnly: true; sameSite: 'lax'; path: '/'; secure: boolean }
 }
 
 /**
- * The session cookie. Over HTTPS, its name starts with `__Host-`, which a browser only accepts from this host
- * itself: neither a neighbor on the same domain nor anyone in between over plain HTTP can replace it with
+ * The session cookie. Over HTTPS, its name starts with `__Host-`, which a browser only accepts from this host itself:
+ * neither another host on the same domain nor an attacker in the middle of a plain HTTP connection can replace it with
  * their own session.
  *
- * Sessions opened with `__Secure-` continue until they end. The token in a cookie names its cookie, so a
- * newer one cannot be put under the older name, which does not have that protection.
+ * Sessions opened with `__Secure-` continue until they end. The token in a cookie contains the name of that cookie, so
+ * a newer token cannot be set under the older name, which does not have that protection.
  */
 export function sessionCookie(baseUrl: string): SessionCookie {
   const { name, options } = ownCookie(NAME, baseUrl)
@@ -32,7 +32,7 @@ export function ownCookie(name: string, baseUrl: string): Pick<SessionCookie, 'n
 }
 
 export type SessionClaims = {
-  /** The id of a row in `sessions`. */
+  /** The id of the row in `sessions`. */
   sid: string
   /** The cookie's name. Older tokens have none. */
   cookie?: string

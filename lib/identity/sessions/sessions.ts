@@ -8,16 +8,16 @@ import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import type { Session } from './read-session.ts'
 
-/** The rows behind the cookies: created at sign-in, listed for their owner, and ended from anywhere. */
+/** The rows behind the session cookies: created at sign-in, listed for their user, and revoked from any session. */
 export const SESSION_MS = days(30)
 const MAX_USER_AGENT = 300
 
 export type Visitor = { userAgent: string | null; address: string | null }
 
 export type SessionOpening = {
-  /** Its open workspace, if that is not the user's first one. */
+  /** The session's open workspace, if it is not the user's first one. */
   workspaceId?: string | null
-  /** The hash of the password that was just proven: the session is refused if it has changed since. */
+  /** The hash of the password that was just verified. The session is refused if it has changed since. */
   passwordHash?: string
 }
 
@@ -50,8 +50,8 @@ export async function createSession(
 }
 
 /**
- * Changing a password, taking over an account or disabling it writes the user first and then ends its sessions. The
- * lock makes this session come either before that, and be ended, or after, and be refused.
+ * Changing a password and taking over or disabling an account update the user's row first and then end the sessions.
+ * The row lock orders this session either before the update, so that it is ended, or after it, so that it is refused.
  */
 async function assertUnchanged(tx: Db, userId: string, passwordHash: string): Promise<void> {
   const [user] = await tx
@@ -63,8 +63,8 @@ async function assertUnchanged(tx: Db, userId: string, passwordHash: string): Pr
 }
 
 /**
- * When a user was last here, as an expression over `u`: from their sessions, from pruned sessions, or at least when
- * they first signed in. Null if they never have.
+ * SQL for when the user `u` was last seen: in their sessions, in sessions since pruned, or at least at their first
+ * sign-in. Null if they have never signed in.
  */
 export const LAST_SEEN = sql`coalesce(greatest(u.last_seen_at,
   (select max(s.last_seen_at) from sessions s where s.user_id = u.id)), u.entered_at)`
@@ -75,7 +75,7 @@ export type ListedSession = {
   address: string | null
   createdAt: string
   lastSeenAt: string
-  /** The session making the request. */
+  /** Whether this is the session making the request. */
   current: boolean
 }
 
@@ -104,7 +104,7 @@ export async function listSessions({ db, clock }: CoreRuntime, session: Session)
   }))
 }
 
-/** One of the user's own sessions, including the current one. */
+/** Revokes one of the user's own sessions, which may be the current one. */
 export async function revokeSession(
   { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   { userId }: Pick<Session, 'userId'>,
@@ -141,7 +141,7 @@ export async function signOutEverywhere(
   await tellStreams(db, userId)
 }
 
-/** The user's open streams immediately check whether their session still exists. */
+/** Makes the user's open streams check immediately whether their session still exists. */
 export async function tellStreams(db: Db, userId: string): Promise<void> {
   await db.execute(sql`
     select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from members where user_id = ${userId}::uuid`)

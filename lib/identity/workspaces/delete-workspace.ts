@@ -20,9 +20,9 @@ import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 
 /**
- * The end of a workspace. For seven days it is treated like a suspended one, which accepts no bytes and keeps
- * everything, and any owner can restore it. Then access ends, uploads in progress are canceled, and a sweep deletes
- * the rows once its buckets are cleared of unfinished parts. Objects stay: they belong to the customer.
+ * How a workspace is deleted. For seven days, it is treated like a suspended workspace, which accepts no bytes and
+ * keeps all its data, and any owner can restore it. After that, access ends, uploads in progress are canceled, and a
+ * sweep deletes the rows once its buckets are cleared of unfinished parts. Objects stay: they belong to the customer.
  */
 export const GRACE_MS = days(7)
 
@@ -51,7 +51,7 @@ export async function deleteWorkspace(
   })
 }
 
-/** Nothing was lost, so there is nothing to repair. */
+/** Nothing has been deleted yet, so clearing the date is enough. */
 export async function restoreWorkspace(runtime: MailingRuntime, session: Session): Promise<void> {
   const { clock } = runtime
   await runtime.db.transaction(async (tx) => {
@@ -84,7 +84,10 @@ async function tellMembers(
   }
 }
 
-/** Ends all its keys, Senders, Pipes and memberships. Returns the Pipes, whose uploads must be canceled. */
+/**
+ * Ends all of the workspace's keys, Senders, Pipes and memberships. Returns the Pipes, whose uploads the caller must
+ * cancel.
+ */
 export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Promise<string[]> {
   await tx.update(accountKeys).set({ revokedAt: at }).where(eq(accountKeys.workspaceId, workspaceId))
   await tx.update(senders).set({ revokedAt: at }).where(eq(senders.workspaceId, workspaceId))
@@ -114,7 +117,7 @@ export async function closeDeletedWorkspaces({ db, clock }: CoreRuntime): Promis
   })
 }
 
-/** Workspaces without members, once nothing is left to clear or to complete. */
+/** Deletes a workspace without members once no uploads are left to complete or clean up. */
 export async function removeLeftWorkspaces(db: Db): Promise<number> {
   const left = await rows<{ id: string }>(
     db,

@@ -18,13 +18,13 @@ import type { Role } from '../rights.ts'
 import { asOfNow, assertMayManage, lockWorkspace, roleField } from './members.ts'
 
 /**
- * How people become members: through a link sent to their address, which is valid once, for seven days, and only for
- * that address. Its token follows the #, and only its hash is stored.
+ * People become members through a link sent to their address. It can be used once, within seven days, and only with
+ * that address. Its token follows the #, and only the hash of the token is stored.
  */
 export const invitationInput = z.strictObject({ email: emailField, role: roleField })
 
 const GOOD_FOR_MS = days(7)
-/** Each one is an email to someone who may not have asked for it. */
+/** Each invitation sends an email to someone who may not have requested it. */
 const PER_WORKSPACE = { burst: 50, refillMs: 60_000 }
 const PER_MAILBOX = { burst: 5, refillMs: 600_000 }
 
@@ -32,7 +32,7 @@ export const invitationAnswer = z.strictObject({
   id: z.uuid(),
   email: z.string(),
   role: roleField,
-  /** The email address, or the account key name, that sent it. */
+  /** The email address of the user, or the name of the account key, that sent it. */
   invitedBy: z.string(),
   sentAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
@@ -73,7 +73,7 @@ export async function invite(
     const actorNow = await asOfNow(tx, actor)
     assertMayManage(actorNow, role)
     if (await isMember(tx, actor.workspaceId, email))
-      throw invalidRequest([{ field: 'email', message: 'already belongs to a member' }])
+      throw invalidRequest([{ field: 'email', message: 'already belongs to a member of this workspace' }])
     const mine = eq(invitations.workspaceId, actor.workspaceId)
     const [before] = await tx
       .delete(invitations)
@@ -88,7 +88,7 @@ export async function invite(
   })
 }
 
-/** Sends a new link; the previous one is invalidated. */
+/** Sends a new link and invalidates the previous one. */
 export async function resendInvitation(
   runtime: MailingRuntime,
   actor: Actor,
@@ -112,7 +112,7 @@ export async function withdrawInvitation(runtime: MailingRuntime, actor: Actor, 
 
 type Withdrawn = { workspace: string; email: string; role: Role }
 
-/** The row is deleted; a caller that needs a new one writes it again. */
+/** Deletes the row. Callers that need a new one insert it again. */
 async function change<Result>(
   runtime: MailingRuntime,
   actor: Actor,
@@ -177,7 +177,7 @@ export type OpenInvitation = {
   invitedBy: string
 }
 
-/** What a link is for. Used, withdrawn, replaced or expired links are invalid. */
+/** The invitation that a link belongs to. Used, withdrawn, replaced or expired links are invalid. */
 export async function findInvitation({ db, clock }: CoreRuntime, token: string): Promise<OpenInvitation> {
   const [found] = await db
     .select({ invitation: invitations, workspace: workspaces.name })
@@ -189,7 +189,7 @@ export async function findInvitation({ db, clock }: CoreRuntime, token: string):
   return { workspaceId, workspace: found.workspace, email, role, invitedBy }
 }
 
-/** Whether a user may have an account while sign-up is closed. */
+/** Whether an address has been invited, and so may have an account while sign-up is closed. */
 export async function isInvited(
   { db, clock }: { db: Db; clock: Runtime['clock'] },
   email: string,

@@ -18,9 +18,9 @@ const newcomer = z.object({ password: newPasswordField, name: nameField.optional
 const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
 
 /**
- * Accepts an invitation: for a signed-in user, with the password of the address's account, or by creating that
- * account. The link proves access to the mailbox, so the address counts as verified. If sign-up is closed, the new
- * account has no workspace of its own.
+ * Accepts an invitation for a signed-in user, with the password of the address's account, or by creating that account.
+ * The link proves access to the mailbox, so the address counts as verified. If sign-up is closed, the new account has
+ * no workspace of its own.
  */
 export async function joinByInvitation(
   runtime: ConfiguredRuntime,

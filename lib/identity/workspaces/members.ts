@@ -14,8 +14,8 @@ import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { assertMay, may, ROLES, type Role } from '../rights.ts'
 
 /**
- * Who belongs to a workspace, and with which role. Every change locks the workspace's row, and checks again what the
- * caller may do now: if two owners demote each other at the same moment, the second is no longer an owner.
+ * Who belongs to a workspace, and with which role. Every change locks the workspace's row, then checks the caller's
+ * rights again: if two owners demote each other at the same time, the second one is no longer an owner.
  */
 export const roleField = z.enum(ROLES)
 
@@ -88,7 +88,7 @@ export async function changeRole(
   })
 }
 
-/** Removes another member, or oneself: leaving needs no right. */
+/** Removes another member or the actor themselves. Leaving requires no right. */
 export async function removeMember(runtime: MailingRuntime, actor: Actor, userId: string): Promise<void> {
   await changeMember(runtime, actor, userId, async (inTx, now, member) => {
     const leaves = actor.kind === 'user' && actor.id === userId
@@ -134,7 +134,7 @@ async function changeMember<Result>(
   })
 }
 
-/** Membership changes are serialized. Returns its name, for emails. */
+/** Locks the workspace, so that membership changes are serialized. Returns the workspace's name, for emails. */
 export async function lockWorkspace(tx: Db, workspaceId: string): Promise<string> {
   const [found] = await tx
     .select({ name: workspaces.name })
@@ -145,7 +145,7 @@ export async function lockWorkspace(tx: Db, workspaceId: string): Promise<string
   return found.name
 }
 
-/** With the caller's rights once the row is locked, which may be fewer than when they asked. */
+/** The actor with their rights after the row was locked, which may be fewer than when they sent the request. */
 export async function asOfNow(tx: Db, actor: Actor): Promise<Actor> {
   if (actor.kind === 'account_key') return { ...actor, role: await roleOfKey(tx, actor.id!) }
   if (actor.kind !== 'user') return actor
@@ -173,7 +173,7 @@ async function assertAnotherOwner(tx: Db, workspaceId: string, userId: string): 
 
 type Noted = { action: string; member: Row; detail?: Record<string, unknown> }
 
-/** Open pages and streams immediately check whether they may continue. */
+/** Also makes open pages and streams check immediately whether they may continue. */
 async function noteChange(
   inTx: MailingRuntime,
   actor: Actor,

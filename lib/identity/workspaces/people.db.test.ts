@@ -65,7 +65,7 @@ describeWithDatabase("a workspace's people", (database) => {
     )
 
   describe('invitations', () => {
-    it('make the invited address a member, once, creating the account if necessary', async () => {
+    it("make the address's owner a member, once, creating the account if necessary", async () => {
       const email = newEmail()
       await invite(runtime, mine.actor, { email, role: 'developer' })
       const [text] = mails().map(({ mail }) => mail.text)
@@ -119,7 +119,7 @@ describeWithDatabase("a workspace's people", (database) => {
       expect((await listWorkspaces(closed, userId)).map(({ id }) => id)).toEqual([mine.workspaceId])
     })
 
-    it('are accepted only once if two people try at the same moment', async () => {
+    it('are accepted only once if two people try at the same time', async () => {
       const guest = await member('viewer', await createTestWorkspace(runtime))
       await invite(runtime, mine.actor, { email: guest.label, role: 'admin' })
       const accept = () =>
@@ -131,7 +131,7 @@ describeWithDatabase("a workspace's people", (database) => {
       })
     })
 
-    it('are not valid for another address, after seven days, or once withdrawn or sent again', async () => {
+    it('are invalid for another address, after seven days, or once withdrawn or resent', async () => {
       const other = await member('viewer', await createTestWorkspace(runtime))
       const email = newEmail()
       await invite(runtime, mine.actor, { email, role: 'viewer' })
@@ -155,7 +155,7 @@ describeWithDatabase("a workspace's people", (database) => {
       expect(Object.keys(await roles())).toEqual([mine.userId])
     })
 
-    it("cannot be seen, sent or withdrawn from another workspace, nor exceed their sender's rights", async () => {
+    it("cannot be seen, resent or withdrawn from another workspace, and cannot exceed their sender's rights", async () => {
       const theirs = await createTestWorkspace(runtime)
       const admin = await member('admin')
       await invite(runtime, mine.actor, { email: newEmail(), role: 'owner' })
@@ -171,7 +171,7 @@ describeWithDatabase("a workspace's people", (database) => {
       await expect(again).rejects.toMatchObject({ fields: [{ field: 'email' }] })
     })
 
-    it('are limited per mailbox, wherever they come from', async () => {
+    it('are limited per mailbox across workspaces', async () => {
       const email = newEmail()
       for (let sent = 0; sent < 5; sent++) await invite(runtime, mine.actor, { email, role: 'viewer' })
       const theirs = await createTestWorkspace(runtime)
@@ -181,7 +181,7 @@ describeWithDatabase("a workspace's people", (database) => {
   })
 
   describe('roles', () => {
-    it('can be changed by admins up to admin, and by owners', async () => {
+    it('can be changed by owners, and up to admin by admins', async () => {
       const [admin, developer] = [await member('admin'), await member('developer')]
       await changeRole(runtime, admin, developer.id, 'admin')
       expect((await roles())[developer.id]).toBe('admin')
@@ -200,7 +200,7 @@ describeWithDatabase("a workspace's people", (database) => {
       })
     })
 
-    it("of another workspace's members cannot be changed, nor can those be removed", async () => {
+    it('cannot be changed in another workspace, whose members cannot be removed either', async () => {
       const theirs = await createTestWorkspace(runtime)
       for (const userId of [theirs.userId, 'nonsense']) {
         await expect(changeRole(runtime, mine.actor, userId, 'viewer')).rejects.toMatchObject({
@@ -210,7 +210,7 @@ describeWithDatabase("a workspace's people", (database) => {
       }
     })
 
-    it('keep a last owner, who cannot leave, be removed or be demoted', async () => {
+    it('leave a last owner, who cannot leave, be removed or be demoted', async () => {
       await member('admin')
       const { actor, userId } = mine
       await expect(removeMember(runtime, actor, userId)).rejects.toMatchObject({ code: 'conflict' })
@@ -222,7 +222,7 @@ describeWithDatabase("a workspace's people", (database) => {
       ).toHaveLength(1)
     })
 
-    it('keep an owner if two demote each other at the same moment', async () => {
+    it('leave an owner if two owners demote each other at the same time', async () => {
       const other = await member('owner')
       const gate = Promise.withResolvers<void>()
       const held = runtime.db.transaction(async (tx) => {
@@ -244,7 +244,7 @@ describeWithDatabase("a workspace's people", (database) => {
       expect(Object.values(await roles()).sort()).toEqual(['owner', 'viewer'])
     })
 
-    it('keep an owner if two leave at the same moment', async () => {
+    it('leave an owner if two owners leave at the same time', async () => {
       const other = await member('owner')
       const outcomes = await Promise.allSettled([
         removeMember(runtime, mine.actor, mine.userId),
@@ -254,7 +254,7 @@ describeWithDatabase("a workspace's people", (database) => {
     })
   })
 
-  it('lose sessions and keys with the membership, and keep their other workspaces', async () => {
+  it('lose access and account keys with their membership, but keep their other workspaces', async () => {
     const developer = await member('developer')
     const { key, id } = await createAccountKey(runtime, developer, { name: 'Theirs' })
     const session = await createSession(runtime, developer.id, VISITOR, {
@@ -273,7 +273,7 @@ describeWithDatabase("a workspace's people", (database) => {
     })
   })
 
-  it('can open only their own workspaces in a session', async () => {
+  it('can only open their own workspaces in a session', async () => {
     const theirs = await createTestWorkspace(runtime)
     const { id } = await createSession(runtime, mine.userId, VISITOR)
     const session = (await readSession(runtime, id))!
@@ -286,7 +286,7 @@ describeWithDatabase("a workspace's people", (database) => {
     expect((await readSession(runtime, id))?.workspace.id).toBe(mine.workspaceId)
   })
 
-  it('can delete a workspace, restore it for seven days, and then no longer', async () => {
+  it('can delete a workspace, and restore it for seven days', async () => {
     const viewer = await member('viewer')
     const { id } = await createSession(runtime, mine.userId, VISITOR)
     const read = async () => (await readSession(runtime, id))!

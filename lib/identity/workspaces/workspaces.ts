@@ -13,7 +13,7 @@ import { assertMay, type Role } from '../rights.ts'
 import type { Person, Session } from '../sessions/read-session.ts'
 import { notOfDemo } from '../suspension.ts'
 
-/** A user's workspaces: listed, opened, created and changed. */
+/** Lists, opens, creates and changes a user's workspaces. */
 export const workspaceInput = z.strictObject({ name: nameField })
 
 export const workspaceChanges = z.strictObject({
@@ -58,7 +58,7 @@ export async function listWorkspaces(
   return found.map((row) => ({ ...row, deleteAfter: row.deleteAfter?.toISOString() ?? null }))
 }
 
-/** Takes effect with the next request, in every tab of this session. */
+/** Takes effect with the next request in every tab of this session. */
 export async function openWorkspace(
   { db }: Pick<Runtime, 'db'>,
   { id, userId }: Pick<Person, 'id' | 'userId'>,
@@ -74,7 +74,7 @@ export async function openWorkspace(
   await db.update(sessions).set({ workspaceId }).where(eq(sessions.id, id))
 }
 
-/** Another workspace owned by the user; it is immediately opened in their session. */
+/** Creates another workspace owned by the user, and opens it in their session. */
 export async function createWorkspace(
   runtime: ConfiguredRuntime,
   person: Person,
@@ -84,7 +84,7 @@ export async function createWorkspace(
   if (config.signUp === 'closed')
     throw new SluiceError(
       'forbidden',
-      'Sign-up is disabled on this server. Ask the operator to create a workspace.',
+      'Sign-up is disabled on this server. Ask your administrator to create a workspace.',
     )
   await takeFromLimit(runtime, `workspaces:${person.userId}`, PER_USER)
   await runtime.db.transaction(async (tx) => {
@@ -143,13 +143,13 @@ export async function changeWorkspace(
   })
 }
 
-/** Anyone who requires it must have one, or would be the first to be locked out. */
+/** A user who requires a second factor must have one, or they would be the first to be locked out. */
 export async function requireSecondFactor(
   runtime: CoreRuntime,
   { actor, hasSecondFactor }: Pick<Session, 'actor' | 'hasSecondFactor'>,
   required: boolean,
 ): Promise<void> {
   if (required && !hasSecondFactor)
-    throw new SluiceError('conflict', 'Set up your own second factor first, under Security.')
+    throw new SluiceError('conflict', 'Set up your own second factor under Settings, Security first.')
   await changeWorkspace(runtime, actor, { requireSecondFactor: required })
 }

@@ -78,9 +78,9 @@ const LAPSE_AFTER_MS = hours(1)
 const BATCH = 500
 
 /**
- * Releases the quota reserved for uploads that have received no bytes for an hour, and counts their bytes instead.
- * It is reserved again when they resume. A writer that has let its lease expire loses it, because that writer still
- * relies on the reservation.
+ * Releases the quota reserved for uploads that have received no bytes for an hour, and counts their uncounted bytes. It
+ * is reserved again when they resume. A writer whose lease has expired loses the lease, since it still relies on the
+ * reservation.
  */
 export async function lapseReservations({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()
