@@ -30,7 +30,7 @@ describeWithDatabase('search', (database) => {
     expect(await find(mine.pipe.id)).toEqual(['pipe Photos'])
   })
 
-  it("finds a webhook by its event's id or its own", async () => {
+  it("finds a webhook by its event's id or by its own id", async () => {
     const { db } = database()
     const [eventId, id] = [uuidv7(), uuidv7()]
     const shared = { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }
@@ -52,7 +52,7 @@ describeWithDatabase('search', (database) => {
   it.each([
     ['an erased file', { erasedAt: new Date() }],
     ['a partial upload', { concat: 'partial' as const }],
-  ])('does not find %s, and the overview shows none of its failures', async (_, fields) => {
+  ])('does not find %s, whose failure the Overview does not show either', async (_, fields) => {
     const id = await add({ filename: 'forgotten.mov', status: 'failed', ...fields })
     expect(await find('forgotten')).toEqual([])
     expect(await find(id)).toEqual([])

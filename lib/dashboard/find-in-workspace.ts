@@ -15,10 +15,10 @@ export type SearchHit = {
 }
 
 const PER_KIND = 5
-/** A file is searched by id among all files, and by name among this many of the newest. */
+/** Files are searched by id among all files, and by name among this many of the newest. */
 const NEWEST_FILES = 2000
 
-/** Resolves the text in a search box. Without text: the newest items. */
+/** Finds items that match the text in the search box. Without text, returns the newest items. */
 export async function findInWorkspace(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
@@ -73,7 +73,7 @@ async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Searc
   return found.map(({ id, ...one }) => ({ ...one, kind: 'file', href: `/dashboard/files/${id}` }))
 }
 
-/** Finds deliveries by their event's id or their own. */
+/** Finds deliveries by their event's id or by their own id. */
 async function findDeliveries({ db, workspaceId, text }: Sought): Promise<SearchHit[]> {
   if (!isUuid(text)) return []
   const byId = or(eq(deliveries.id, text), eq(deliveries.eventId, text))

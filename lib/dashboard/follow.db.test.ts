@@ -12,7 +12,7 @@ describeWithDatabase('a live stream', (database) => {
     const { workspaceId, userId } = await createTestWorkspace(runtime)
     const { id: sessionId } = await createSession(runtime, userId, { userAgent: null, address: null })
     const left = new AbortController()
-    // Its own check of the session comes too late to end it.
+    // With an hour between polls, the stream can only end because it is notified.
     const stream = follow(runtime, { workspaceId, sessionId }, 'files', left.signal, hours(1))
     expect((await stream.next()).done).toBe(false)
     const next = stream.next()

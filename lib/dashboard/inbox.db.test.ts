@@ -47,7 +47,7 @@ describeWithDatabase('the inbox', (database) => {
     expect((await showInbox(runtime, customer.actor)).url).toBe(`http://localhost:3000/api/inbox/${key}`)
   })
 
-  it('refuses everything else and keeps none of it', async () => {
+  it('rejects everything else and stores none of it', async () => {
     const other = await createTestWorkspace(runtime)
     expect(await send(bodyOf(1), { as: newWebhookSecret() })).toBe('403 forbidden')
     expect(await send(bodyOf(1), { atMs: runtime.clock.now() - 301_000 })).toBe('403 forbidden')
@@ -58,7 +58,7 @@ describeWithDatabase('the inbox', (database) => {
     expect(await kept()).toEqual([])
   })
 
-  it('accepts 256 KiB and not a byte more', async () => {
+  it('accepts at most 256 KiB', async () => {
     const filled = (size: number) => {
       const frame = JSON.stringify({ data: { pipe_id: customer.pipe.id }, pad: '' })
       return frame.replace('"pad":""', `"pad":"${'x'.repeat(size - frame.length)}"`)
@@ -67,7 +67,7 @@ describeWithDatabase('the inbox', (database) => {
     expect(await send(filled(262_145))).toBe('413 body_too_large')
   })
 
-  it('keeps the last 100 for each workspace', async () => {
+  it('keeps the last 100 webhooks of each workspace', async () => {
     const other = await createTestWorkspace(runtime)
     for (let n = 0; n < 103; n++) {
       await send(bodyOf(n))

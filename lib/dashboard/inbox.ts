@@ -12,7 +12,7 @@ import { openSecrets } from '../webhooks/outputs/signing-secrets.ts'
 import { verifyWebhook } from '../webhooks/signature/signature.ts'
 
 const KEPT = 100
-/** Other headers say nothing about the webhook and may contain additions from a proxy. */
+/** Other headers are irrelevant to the webhook, and a proxy may have added some. */
 const HEADERS = [
   'content-type',
   'user-agent',
@@ -60,7 +60,9 @@ async function receiveMessage(
   })
 }
 
-/** The body names its Pipe, if any; the signature shows whether that is true. */
+/**
+ * The outputs that may have sent this body, according to the Pipe that it names. The signature proves which one did.
+ */
 async function possibleSenders(db: Db, workspaceId: string, body: string) {
   const scopes = [pipeIdIn(body), workspaceId].filter((scope) => scope !== undefined)
   const outputs = await db
@@ -95,8 +97,8 @@ async function dropOldest(tx: Db, workspaceId: string): Promise<void> {
 const MAX_BODY_BYTES = 256 * 1024
 
 /**
- * The inbox is a webhook receiver inside Sluice, for people whose own receiver is not running yet, and for the demo.
- * It behaves like a good receiver: it only accepts webhooks signed by the workspace's own outputs.
+ * The inbox is a webhook receiver inside Sluice, for users whose own receiver is not running yet, and for the demo. It
+ * behaves as receivers should: it only accepts webhooks signed by the workspace's own outputs.
  */
 export async function handleInboxRequest(
   runtime: Runtime,
@@ -133,7 +135,7 @@ export async function showInbox(
   return { url: inboxUrl(config, workspace!.inboxKey), messages: kept.map(toInboxMessage) }
 }
 
-/** Anyone with the key can send; only webhooks signed by the workspace itself are kept. */
+/** Anyone with the key can send requests, but only webhooks signed by the workspace itself are stored. */
 export function inboxUrl({ baseUrl }: Pick<Config, 'baseUrl'>, inboxKey: string): string {
   return `${baseUrl}/api/inbox/${inboxKey}`
 }

@@ -15,7 +15,7 @@ const viewer = (email: string, demo: boolean, role = 'owner') => ({
   actor: { role },
 })
 
-it("shows the demo workspace its own emails, newest first, and nobody another workspace's", async () => {
+it("shows the demo workspace its own emails, newest first, and shows nobody another workspace's emails", async () => {
   const [demo, other] = ['demo@sluice.local', 'other@example.com']
   for (const [to, subject] of [
     [demo, 'First'],
@@ -31,7 +31,7 @@ it("shows the demo workspace its own emails, newest first, and nobody another wo
   expect(await listKeptMails(runtime, viewer(demo, false))).toEqual([])
 })
 
-it('shows the demo workspace emails sent on its behalf, but no links into accounts of its other members', async () => {
+it("shows the demo workspace emails sent on its behalf, but no links into other members' accounts", async () => {
   const mail = { to: 'guest@example.com', subject: 'Join Demo', text: 'A link', workspaceId: 'demo' }
   await deliverMail(runtime, mail)
   await deliverMail(runtime, { ...mail, subject: 'Join another', workspaceId: 'another' })

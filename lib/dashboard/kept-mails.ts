@@ -7,14 +7,14 @@ type KeptMail = { at: string; to: string; subject: string; text: string; workspa
 type Viewer = { email: string; workspace: { id: string; demo: boolean }; actor: { role: string } }
 
 const MOST = 50
-/** How many of the newest are searched. */
+/** How many of the newest emails are searched. */
 const LOOKED_AT = 500
 
 /**
- * Emails that the demo workspace's owner would have been sent with an SMTP_URL, and those sent on behalf of that
- * workspace, such as invitations; newest first. Other emails contain links into other people's accounts: those stay
- * in DATA_DIR, for the operator. Other accounts get nothing here, since a link to set a password must prove more than
- * a session does.
+ * Emails that Sluice would have sent to the demo workspace's owner with an SMTP_URL, and emails on behalf of that
+ * workspace, such as invitations; newest first. Other emails contain links into other people's accounts and stay in
+ * DATA_DIR for the operator. Other workspaces see no emails, since a session alone must not give access to a link that
+ * sets a password.
  */
 export async function listKeptMails(
   { config }: Pick<Runtime, 'config'>,

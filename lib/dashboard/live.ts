@@ -17,7 +17,9 @@ import { firstUuidAfter, isUuid } from '../platform/kernel/ids.ts'
 import { createBell } from '../platform/kernel/waits.ts'
 import type { Runtime } from '../platform/runtime.ts'
 
-/** Topics that a page can follow. Each is read through an index, so that a query costs the same at any size. */
+/**
+ * Topics that a page can follow. Each is read through an index, so that a query costs the same for any number of rows.
+ */
 const TOPICS = ['uploads', 'files', 'deliveries', 'inbox'] as const
 export type Topic = (typeof TOPICS)[number] | `file:${string}` | `delivery:${string}`
 
@@ -27,17 +29,17 @@ export type LiveUpload = {
   offsetBytes: number
   lengthBytes: number | null
   status: string
-  /** No bytes arrived for five minutes. */
+  /** Whether no bytes have arrived for five minutes. */
   waiting: boolean
 }
 
-/** Two snapshots are equal exactly when the page need not change. */
+/** If two snapshots have the same mark, the page does not need to change. */
 type Snapshot = { uploads?: LiveUpload[]; mark: string }
 
 const LOOKED_AT = 50
 const isWaiting = sql<boolean>`${files.status} = 'uploading'
   and coalesce(${files.lastByteAt}, ${files.createdAt}) < now() - interval '5 minutes'`
-/** Marks are included in pages. */
+/** Kept short, since marks are included in pages. */
 const MARK_LENGTH = 16
 
 export function isTopic(text: string): text is Topic {
@@ -107,7 +109,8 @@ async function newestDeliveries(db: Db, where: ReturnType<typeof and>): Promise<
       state: deliveries.state,
       attemptCount: deliveries.attemptCount,
       nextAttemptAt: deliveries.nextAttemptAt,
-      // A resent delivery can look as before. The full name is required, or it would be the attempt's id.
+      // Included because a resent delivery can otherwise look unchanged. The column needs its full name, or it would be
+      // the attempt's id.
       lastAttempt: sql<string | null>`(select a.id from ${attempts} a where a.delivery_id = "deliveries"."id"
         order by a.id desc limit 1)`,
     })
@@ -150,7 +153,7 @@ async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Sna
   return { mark: JSON.stringify([file, last, sent.mark, repairs]) }
 }
 
-/** The progress of copies to destinations that are missing the object. */
+/** The progress of repairs of destinations that are missing the object. */
 function repairsOf(db: Db, fileId: string) {
   return db
     .select({
@@ -167,14 +170,14 @@ function repairsOf(db: Db, fileId: string) {
 
 /** How often a stream polls. A NOTIFY makes it query immediately. */
 const POLL_MS = seconds(1)
-/** A stream ends after a while and the browser opens the next one, so that none outlives its session for long. */
+/** Streams end after this time, and the browser opens a new one, so that none outlives its session for long. */
 const LIFE_MS = minutes(5)
 
 type LiveRuntime = Pick<Runtime, 'db' | 'database' | 'clock' | 'config'>
 
 /**
- * A topic's snapshots, each only when it differs from the previous one. It ends with the session that opened it, and
- * with its membership.
+ * Yields a topic's snapshot whenever it differs from the previous one. Ends when the session or the user's membership
+ * ends.
  */
 export async function* follow(
   { db, database, clock, config }: LiveRuntime,

@@ -11,7 +11,7 @@ import { resendDelivery } from '../webhooks/log/resend.ts'
 import { isTopic, readSnapshot, type Topic } from './live.ts'
 
 describeWithDatabase("a page's live topics", (database) => {
-  it('distinguishes a resent delivery from one that was not resent, although both look alike', async () => {
+  it('change when a delivery is resent, although it looks the same before and after', async () => {
     const runtime = testRuntime(database())
     const receiver = await startReceiver()
     const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
@@ -36,7 +36,7 @@ describeWithDatabase("a page's live topics", (database) => {
     await receiver.stop()
   })
 
-  it('returns nothing for missing items', async () => {
+  it('are the same for all missing items', async () => {
     const runtime = testRuntime(database())
     const { workspaceId } = await createTestWorkspace(runtime)
     const look = (topic: Topic) => readSnapshot(runtime.db, workspaceId, topic)
@@ -44,7 +44,7 @@ describeWithDatabase("a page's live topics", (database) => {
   })
 })
 
-it('knows its topics', () => {
+it('recognizes valid topics', () => {
   expect(['files', `file:${uuidv7()}`, `delivery:${uuidv7()}`].every(isTopic)).toBe(true)
   expect(['', 'file:', 'file:1', 'pipe', `pipe:${uuidv7()}`].some(isTopic)).toBe(false)
 })

@@ -36,7 +36,7 @@ describeWithDatabase('the demo workspace', (database) => {
   const runtime = (env = {}) => testRuntime(database(), { DATA_DIR: dataDir, ...env })
   const written = () => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 
-  it('is created once, however many processes start, with a demo.json that only its owner can read', async () => {
+  it('is created once, no matter how many processes start, with a demo.json that only its owner can read', async () => {
     const [document, ...others] = await Promise.all([1, 2, 3].map(() => ensureDemo(runtime(), { bucket })))
     expect(others).toEqual([document, document])
     expect(written()).toEqual(document)
@@ -53,7 +53,7 @@ describeWithDatabase('the demo workspace', (database) => {
     ])
   })
 
-  it('is kept across restarts, and follows port changes', async () => {
+  it('is kept across restarts, and picks up port changes', async () => {
     const before = written()
     const moved = { ...bucket, endpoint: 'http://127.0.0.1:4999' }
     rmSync(join(dataDir, 'demo.json'))
@@ -75,20 +75,20 @@ describeWithDatabase('the demo workspace', (database) => {
     expect(document.bucket).toMatchObject({ directory: bucket.directory, endpoint: 'http://127.0.0.1:4999' })
   })
 
-  it('follows a moved or copied DATA_DIR', async () => {
+  it('uses the new folder after DATA_DIR was moved or copied', async () => {
     const document = await ensureDemo(runtime(), { bucket: elsewhere })
     expect(document.bucket).toEqual(elsewhere)
     expect(written()).toEqual(document)
     expect(await database().db.select().from(dataStores)).toMatchObject([{ endpoint: elsewhere.endpoint }])
   })
 
-  it("uses its own DATA_DIR's bucket with the embedded database, even if its keys are new", async () => {
+  it('uses the bucket of its own DATA_DIR with the embedded database, even if the keys are new', async () => {
     const renewed = { ...bucket, accessKeyId: 'RENEWED', directory: '/third/bucket/demo' }
     const document = await ensureDemo(runtime({ DATABASE_URL: '' }), { bucket: renewed })
     expect(document.bucket).toEqual(renewed)
   })
 
-  it('limits its tokens per network, not per address', async () => {
+  it('limits tokens per network, not per address', async () => {
     const demo = runtime({ DEMO: '1' })
     await ensureDemo(demo, { bucket })
     for (let n = 1; n <= 10; n++) await issueDemoToken(demo, `2001:db8:7:1::${n}`)
@@ -96,7 +96,7 @@ describeWithDatabase('the demo workspace', (database) => {
     await issueDemoToken(demo, '2001:db8:7:2::1')
   })
 
-  it('cannot be opened while DEMO is off, and can be once it is on again', async () => {
+  it('cannot be opened while DEMO is off, but can be opened once it is on again', async () => {
     const [on, off] = [runtime({ DEMO: '1' }), runtime({ DEMO: '0' })]
     const { email, password, accountKey, senderToken, pipeId } = await ensureDemo(on, { bucket })
     const { userId } = await signIn(on, { email, password }, '203.0.113.1')

@@ -21,13 +21,13 @@ import { inboxUrl } from '../inbox.ts'
 
 type DemoRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 
-/** The lock's name: any fixed number. */
+/** The key of an advisory lock: an arbitrary constant. */
 const LOCK = 7_584_230_020
 
 /**
- * The demo workspace: created once, then kept. Its addresses and its bucket's folder are updated at each start, since
- * the local bucket's port may change and DATA_DIR may have moved. The contents of `demo.json` are also sealed in the
- * database, so that a second process, or one that lost the file, writes the same.
+ * Creates the demo workspace once, then keeps it. Its URLs and its bucket's folder are updated at each start, since the
+ * local bucket's port may change and DATA_DIR may have been moved. The contents of `demo.json` are also sealed in the
+ * database, so that a second process, or one that lost the file, writes the same contents.
  */
 export async function ensureDemo(
   runtime: DemoRuntime,
@@ -56,8 +56,8 @@ async function keepDemo(
   const { db, config, vault } = runtime
   const context = demoVaultContext(workspaceId)
   const before = JSON.parse(vault.open(sealed, context)) as DemoDocument
-  // On a shared PostgreSQL, another DATA_DIR's bucket stays the demo's, since both may be running. They are
-  // distinguished by their keys, not by their folders: a DATA_DIR may have been moved or copied since.
+  // On a shared PostgreSQL server, the demo keeps the bucket of another DATA_DIR, since both may be running. Buckets
+  // are distinguished by their keys instead of their folders, because a DATA_DIR may have been moved or copied since.
   const ours = !config.databaseUrl || before.bucket.accessKeyId === bucket.accessKeyId
   const document: DemoDocument = {
     ...before,
@@ -95,7 +95,7 @@ async function moveDataStore(
     .where(and(eq(dataStores.workspaceId, workspaceId), eq(dataStores.id, dataStoreId)))
 }
 
-/** Sluice owns this bucket, so nobody has to check it first. */
+/** Marks the Data Store as ready without a check, since Sluice itself runs this bucket. */
 async function makeReady(
   { db, clock }: DemoRuntime,
   dataStoreId: string,
@@ -112,7 +112,7 @@ async function makeReady(
     .where(ours)
 }
 
-/** Only outputs that still point at the inbox: the owner may have set another address. */
+/** Only moves outputs that still point to the inbox, since the owner may have changed the URL. */
 async function moveInbox({ db, config }: DemoRuntime, workspaceId: string, from: string): Promise<void> {
   const inbox = `${from}/api/inbox/`
   await db
@@ -134,7 +134,7 @@ async function writeDocument(dataDir: string, document: DemoDocument): Promise<v
 const EMAIL = 'demo@sluice.local'
 const SENDER = 'Demo backend'
 
-/** The workspace and everything in it, in the caller's transaction. */
+/** Creates the workspace and everything in it, in the caller's transaction. */
 async function makeDemo(runtime: DemoRuntime, bucket: DemoBucket): Promise<DemoDocument> {
   const password = randomBytes(15).toString('base64url')
   const { workspaceId, userId } = await createAccount(runtime, {
@@ -182,7 +182,7 @@ async function makeDemo(runtime: DemoRuntime, bucket: DemoBucket): Promise<DemoD
 
 type Output = { workspaceId: string; pipeId: string; secret: string }
 
-/** The demo Pipe's webhook goes to Sluice's own inbox. */
+/** Points the demo Pipe's webhook to Sluice's own inbox. */
 export async function pointWebhookAtInbox(
   { db, clock, config, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>,
   { workspaceId, pipeId, secret }: Output,

@@ -9,7 +9,7 @@ import { issueTrialToken, type TrialToken } from '../../workspace/tokens/issue-t
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
 const LIMITS = { maxBytes: 50_000_000, maxFiles: 3 }
 
-/** The demo Pipe that accepts uploads; undefined if there is no demo, or its owner closed it. */
+/** The demo Pipe that accepts uploads; undefined if there is no demo, or its owner has closed the Pipe. */
 export async function findDemoPipe({
   db,
   config,
@@ -25,7 +25,7 @@ export async function findDemoPipe({
   return found && { ...found, uploadUrl: uploadUrlOf(config, found.id) }
 }
 
-/** For a landing page visitor: a few small files to the demo Pipe. */
+/** Issues a token with which a landing page visitor can upload a few small files to the demo Pipe. */
 export async function issueDemoToken(runtime: ConfiguredRuntime, address: string): Promise<TrialToken> {
   await takeForAddress(runtime, 'demo', address, PER_ADDRESS)
   const pipe = await findDemoPipe(runtime)

@@ -19,8 +19,8 @@ const START_TRY_EVERY_MS = 100
 type Kept = Pick<DemoBucket, 'accessKeyId' | 'secretAccessKey' | 'reader'> & { port: number }
 
 /**
- * The demo workspace's bucket. One process at a time serves it; others on the same DATA_DIR use it, and one of them
- * takes over when that process ends. Its keys and its port are stored in `DATA_DIR/bucket.json`.
+ * The demo workspace's bucket. One process at a time serves it. Other processes on the same DATA_DIR use it, and one of
+ * them takes over when the serving process ends. Its keys and its port are stored in `DATA_DIR/bucket.json`.
  */
 export async function openDemoBucket(
   { dataDir }: Config,
@@ -48,7 +48,7 @@ export async function openDemoBucket(
 
 type Serving = { stop(): Promise<void> }
 
-/** Undefined while another process serves it. */
+/** Serves the bucket. Returns undefined while another process does. */
 async function serveBucket(dataDir: string): Promise<Serving | undefined> {
   const directory = join(dataDir, 'bucket')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -69,7 +69,7 @@ async function serveBucket(dataDir: string): Promise<Serving | undefined> {
   }
 }
 
-/** The previous port, so that the Data Store's address stays the same; another one if it is in use. */
+/** Reuses the previous port, so that the Data Store's endpoint stays the same, unless the port is in use. */
 async function startOnPort(directory: string, kept: Kept): Promise<LocalBucket> {
   const keys: BucketKey[] = [
     { ...pair(kept), actions: ['s3:PutObject', TAGGING] },
@@ -94,7 +94,7 @@ function newKeys(): Kept {
   return { port: 0, ...key('PUT'), reader: key('READ') }
 }
 
-/** The process that serves it may still be starting. */
+/** Waits for the file, since the process that serves the bucket may still be starting. */
 async function keptByAnother(dataDir: string): Promise<Kept> {
   for (let tries = 0; tries < START_TRIES; tries++) {
     const kept = readKept(dataDir)
@@ -102,7 +102,7 @@ async function keptByAnother(dataDir: string): Promise<Kept> {
     await pause(START_TRY_EVERY_MS)
   }
   throw new StartError(
-    `Another process uses the demo bucket in ${dataDir} but does not say where it is. Stop that process.`,
+    `Another process has locked the demo bucket in ${dataDir}, but has not written its port. Stop that process.`,
   )
 }
 

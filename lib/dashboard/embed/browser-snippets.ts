@@ -2,11 +2,12 @@ import { currentUppy } from './kit.ts'
 import type { EmbedTarget } from './snippets.ts'
 
 /**
- * The uploader for a page. Each gets its token from the page's own backend and renews it before it expires and after
- * a 401. It waits out temporary failures for as long as the upload lives, and continues after a reload. This is the
- * text of lib/client for people to copy: one test suite covers both, and the browser tests run these exact texts.
+ * Uploader snippets for customers to copy into their pages. Each one gets its token from the page's own backend, and
+ * renews it before it expires and after a 401. It waits out temporary failures for as long as the upload exists, and
+ * continues after a reload. The code does the same as packages/react: one test suite covers both, and the browser tests
+ * run these exact snippets.
  */
-/** Types are enclosed in « and » for the TypeScript version; the others omit them. */
+/** Types are enclosed in « and »: the TypeScript version keeps them, the others omit them. */
 const written = (text: string) => ({
   plain: text.replaceAll(/«[^»]*»/g, ''),
   typed: text.replaceAll(/[«»]/g, ''),
@@ -25,7 +26,7 @@ async function uploadToken()«: Promise<string>» {
 }
 
 // By default, tus-js-client counts every failure and gives up after a few, and it starts over if it cannot get the
-// offset. So temporary failures are waited out here: a network, a server or a backend that is down.
+// offset. This code waits out temporary failures instead, when the network, the server or your backend is down.
 function keepGoing(tell«: (reason: string) => void») {
   let lost = false
   return {
@@ -53,7 +54,7 @@ function keepGoing(tell«: (reason: string) => void») {
         current = undefined // It expired or was revoked in the meantime.
         return attempt < 4
       }
-      if (attempt > 0) tell(status ? \`The server answered: \${status}\` : 'Waiting for the network')
+      if (attempt > 0) tell(status ? \`The server responded: \${status}\` : 'Waiting for the network')
       return passes({ status })
     },
   }
@@ -61,11 +62,11 @@ function keepGoing(tell«: (reason: string) => void») {
 
 const failure = (text«: string», status«: number») => Object.assign(new Error(\`\${text}: \${status}\`), { status })
 
-// No status means no response. A file that has changed since it was picked cannot be sent.
+// No status means that there was no response. A file that has changed since it was selected cannot be sent.
 const passes = ({ name, status }«: { name?: string; status?: number | undefined }») =>
   name !== 'NotReadableError' && (!status || status >= 500 || [408, 409, 423, 425, 429].includes(status))
 
-// Until the browser reports that the network is back, which it does not always notice.
+// Waits until the browser reports that the network is back, but not forever: browsers do not always notice.
 const online = (atMost«: number») =>
   new Promise«<void>»((resolve) => {
     setTimeout(resolve, atMost)
@@ -87,7 +88,7 @@ async function persist«<Answer>»(
       if (!signal.aborted) tell(error.status ? error.message : 'Waiting for the network')
     }
     if (!signal.aborted) await online(delay)
-    if (signal.aborted) return new Promise(() => {}) // Paused: a new request is made when it continues.
+    if (signal.aborted) return new Promise(() => {}) // Paused: continuing sends a new request.
   }
 }
 
@@ -99,8 +100,8 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
     current = undefined
     return askOffset(url, data, true)
   }
-  // 404 and 410: the upload is gone, so starting over is right.
-  if (!response.ok && ![404, 410].includes(response.status)) throw failure('The server answered', response.status)
+  // With 404 or 410, the upload no longer exists, so it starts over.
+  if (!response.ok && ![404, 410].includes(response.status)) throw failure('The server responded', response.status)
   return {
     getStatus: () => response.status,
     getHeader: (name«: string») => response.headers.get(name) ?? undefined,
@@ -110,11 +111,11 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
 }`)
 
 /**
- * Uppy would keep files of up to 10 MiB, and have the user pick larger ones again after a reload. Its types lack
- * these options.
+ * By default, Uppy only stores files of up to 10 MiB, and users have to select larger ones again after a reload. Its
+ * types do not include these options.
  */
 const retriever =
-  written(`// Files of up to 1 GiB survive a reload. A larger one has to be picked again, and resumes where it stopped.
+  written(`// Files of up to 1 GiB survive a reload. Larger files have to be selected again, and resume where they stopped.
 const remembered«: object» = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }`)
 
 const tusOptions = (uploadUrl: string) => `{
@@ -125,8 +126,8 @@ const tusOptions = (uploadUrl: string) => `{
 }`
 
 /**
- * An entire page, with Uppy from its prebuilt bundle. An import cannot specify a hash; the script before it is the
- * same module, so the browser fetches it once and verifies it there.
+ * A complete page that uses Uppy's prebuilt bundle. An import cannot specify a hash, so a script tag before it loads
+ * the same module: the browser fetches it only once, and verifies its hash there.
  */
 export function plainUppySnippet({ baseUrl, uploadUrl }: EmbedTarget): string {
   const style = currentUppy(baseUrl, 'uppy.min.css')
@@ -151,7 +152,7 @@ uppy.use(Tus, ${tusOptions(uploadUrl)})
 `
 }
 
-/** Imported by the snippets below. */
+/** Installs the packages that the snippets below import. */
 export const REACT_INSTALL =
   'npm install @uppy/core @uppy/dashboard @uppy/golden-retriever @uppy/react @uppy/tus'
 export const TUS_JS_INSTALL = 'npm install tus-js-client'
@@ -179,7 +180,7 @@ const tusOptions = (uppy: Uppy) => (${tusOptions(uploadUrl)})
 export function Uploader() {
   const [uppy] = useState(() => {
     const uppy = new Uppy({ id: 'sluice' })
-    // A server that renders this page cannot store files.
+    // Files can only be stored in a browser, not while a server renders this page.
     if (typeof window !== 'undefined') uppy.use(GoldenRetriever, remembered)
     return uppy.use(Tus, tusOptions(uppy))
   })
@@ -214,7 +215,7 @@ export async function upload(file, onProgress, onWaiting = () => {}) {
 `
 }
 
-/** Only the core, for short examples; `keepGoing` is on the Embed page. */
+/** Only the essential part, for short examples. The Embed page has `keepGoing`. */
 export function shortUppySnippet({ uploadUrl }: EmbedTarget): string {
   return `const uppy = new Uppy()
   .use(Dashboard, { inline: true, target: '#uploader' })

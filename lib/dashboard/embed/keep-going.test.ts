@@ -5,7 +5,7 @@ import { keepGoing } from '#packages/react/src/keep-going.ts'
 import { askBackend, createTokens } from '#packages/react/src/tokens.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from './browser-snippets.ts'
 
-/** One suite for the package and for each text given to customers. */
+/** Both the package and each snippet for customers have these functions, and run the same tests. */
 type Kept = Pick<ReturnType<typeof keepGoing>, 'onBeforeRequest' | 'onShouldRetry' | 'retryDelays'>
 
 const TARGET = {
@@ -16,7 +16,9 @@ const TARGET = {
 const UPLOAD = `${TARGET.uploadUrl}1`
 const HOUR_MS = 3_600_000
 
-/** The reports, and the network's responses: a status, or none. */
+/**
+ * The reported reasons, then the status codes that the backend and the server respond with: undefined for no response.
+ */
 let told: string[]
 let backend: number | undefined
 let server: number | undefined
@@ -32,7 +34,7 @@ const ours = (): Kept =>
     fetch: fetchNow,
   })
 
-/** The text between the imports and its use. */
+/** The `keepGoing` in a snippet, which is between the imports and its use. */
 function handedOut(snippet: string): () => Kept {
   const from = snippet.indexOf('// Your backend returns')
   const to = ['// Files of up to', 'export async function upload'].map((mark) => snippet.indexOf(mark))
@@ -100,7 +102,7 @@ describe.each([
   ['the React snippet', handedOut(reactUppySnippet(TARGET))],
   ['the tus-js-client snippet', handedOut(tusJsSnippet(TARGET))],
 ])('%s', (_, create) => {
-  /** Starts it like tus-js-client, and reports the outcome. */
+  /** Sends a request as tus-js-client does, and records the outcome. */
   function begin(kept: Kept, method: string, picked: { data: unknown } = file) {
     const request = requestOf(method)
     const state: { status?: number; offset?: string | undefined; error?: Error; ready?: true } = {}
@@ -133,7 +135,7 @@ describe.each([
     expect(request.headers.get('Authorization')).toBe('Bearer tmp_1')
   })
 
-  it('retries after 1, 2, 4, 8, 16 and then every 30 seconds if the browser does not know', async () => {
+  it('retries after 1, 2, 4, 8 and 16 seconds, then every 30 seconds, if the browser does not notice', async () => {
     backend = undefined
     begin(create(), 'POST')
     await vi.advanceTimersByTimeAsync(91_000)
@@ -141,7 +143,7 @@ describe.each([
     expect(at).toEqual([0, 1, 3, 7, 15, 31, 61, 91])
   })
 
-  it('waits for a backend that issues no token for a minute, and says so', async () => {
+  it('waits for a backend that issues no tokens for a minute, and reports why', async () => {
     backend = 500
     const { state } = begin(create(), 'PATCH')
     await vi.advanceTimersByTimeAsync(60_000)
@@ -152,7 +154,7 @@ describe.each([
     expect(state).toEqual({ ready: true })
   })
 
-  it.each([401, 403])('fails when the backend responds with %i, and does not retry', async (status) => {
+  it.each([401, 403])('fails without retrying if the backend responds with %i', async (status) => {
     backend = status
     const kept = create()
     const { state } = begin(kept, 'PATCH')
@@ -162,7 +164,7 @@ describe.each([
   })
 
   it.each([undefined, 423, 429, 500, 502, 503, 504])(
-    'gets the offset after HEAD failed with %s for a minute',
+    'gets the offset after HEAD has failed with %s for a minute',
     async (status) => {
       server = status
       const { state } = begin(create(), 'HEAD')
@@ -182,7 +184,7 @@ describe.each([
     expect(state.status).toBe(status)
   })
 
-  it('retries once with a new token if one was revoked, and then fails without starting over', async () => {
+  it('retries once with a new token if the token was revoked, then fails without starting over', async () => {
     server = 401
     const kept = create()
     const { state } = begin(kept, 'HEAD')
@@ -203,7 +205,7 @@ describe.each([
     expect(request.headers.get('Authorization')).toBe('Bearer tmp_2')
   })
 
-  it.each(['HEAD', 'PATCH'])('sends no %s that was paused while it waited', async (method) => {
+  it.each(['HEAD', 'PATCH'])('does not send a %s that was paused while it waited', async (method) => {
     backend = undefined
     const { request, state } = begin(create(), method)
     await vi.advanceTimersByTimeAsync(10_000)
@@ -216,7 +218,7 @@ describe.each([
     expect(request.headers.size).toBe(0)
   })
 
-  it('fails if the file has changed since it was picked', async () => {
+  it('fails if the file has changed since it was selected', async () => {
     const changed = new Blob(['bytes'])
     const unreadable = new DOMException('The file could not be read.', 'NotReadableError')
     vi.spyOn(changed, 'slice').mockReturnValue(
@@ -235,7 +237,7 @@ describe.each([
     expect(retryDelays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(7 * 24 * HOUR_MS - HOUR_MS)
   })
 
-  it('retries after temporary errors, but not after a refusal', () => {
+  it('retries after temporary errors, but not if the upload is refused', () => {
     const kept = create()
     const passing = [409, 423, 429, 500, 502, 503, 504]
     for (const status of passing) expect(kept.onShouldRetry(answered(status), 100), String(status)).toBe(true)
@@ -248,7 +250,7 @@ describe.each([
     ])
   })
 
-  it('does not retry forever with refused tokens', () => {
+  it('does not retry forever if tokens are rejected', () => {
     const kept = create()
     expect(kept.onShouldRetry(answered(401), 0)).toBe(true)
     expect(kept.onShouldRetry(answered(401), 4)).toBe(false)

@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { toProblem } from '../../platform/http/problem.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
-/** A kit package, packed by the build. Its name contains part of its digest, so that its bytes never change. */
+/**
+ * A kit package, packed by the build. Its file name contains part of its digest, so the bytes at its URL never change.
+ */
 type KitFile = { name: string; version: string; file: string; integrity: string; bytes: number }
 
-/** Next bundles modules, so the path is relative to the working directory. */
+/** Relative to the working directory, since Next.js bundles modules. */
 const FOLDER = '.kit'
 
 export const kitPath = (file: string): string => join(process.cwd(), FOLDER, file)
 
-/** A process serves a single build for its lifetime. */
+/** Cached, since a process serves a single build for its lifetime. */
 let files: KitFile[] | undefined
 
 function kitFiles(): KitFile[] {
@@ -22,7 +24,7 @@ function kitFiles(): KitFile[] {
 
 const kitUrl = (baseUrl: string, { file }: KitFile): string => `${baseUrl}/kit/${file}`
 
-/** Installs these packages by URL, since we do not own the names on npm. */
+/** A command that installs these packages by URL, since their names on npm do not belong to this project. */
 export function installKit(baseUrl: string, ...names: string[]): string {
   const urls = names.map((name) => kitUrl(baseUrl, kitFiles().find((file) => file.name === name)!))
   return ['npm install', ...urls].join(' \\\n  ')
@@ -30,7 +32,7 @@ export function installKit(baseUrl: string, ...names: string[]): string {
 
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' }
 
-/** The available packages, each with the digest that npm writes into a lock file. */
+/** Lists the available packages, each with the digest that npm writes into lock files. */
 export function listKit(baseUrl: string): Response {
   const packages = kitFiles().map(({ file, ...rest }) => ({
     ...rest,
@@ -39,7 +41,7 @@ export function listKit(baseUrl: string): Response {
   return Response.json({ packages }, { headers: { ...ANY_ORIGIN, 'Cache-Control': 'no-cache' } })
 }
 
-/** Its address determines its bytes, so browsers can cache it forever. */
+/** The bytes at its URL never change, so browsers can cache it forever. */
 const forGood = (content: Buffer<ArrayBuffer>, type: string) =>
   new Response(content, {
     headers: { ...ANY_ORIGIN, 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': type },
@@ -58,8 +60,8 @@ export async function serveKit(baseUrl: string, file: string): Promise<Response>
 }
 
 /**
- * Uppy's prebuilt bundle, served from Sluice's own address. Existing pages refer to a version and its hashes, so a
- * published version is never removed: when the package is upgraded, the old one stays as an npm alias.
+ * Uppy's prebuilt bundle, served from Sluice's own address. Existing pages refer to a version and its hashes, so
+ * published versions are never removed: when the package is upgraded, the old version stays as an npm alias.
  */
 export type UppyFile = 'uppy.min.mjs' | 'uppy.min.css'
 type Bundle = { package: string; integrity: Record<UppyFile, string> }
@@ -91,7 +93,7 @@ const TYPES: Record<UppyFile, string> = {
 
 const contents = new Map<string, Promise<Buffer<ArrayBuffer>>>()
 
-/** Any page may load it. */
+/** Serves a file of the bundle to any page. */
 export async function serveUppy(baseUrl: string, version: string, file: string): Promise<Response> {
   if (!Object.hasOwn(UPPY_BUNDLES, version) || !isUppyFile(file)) {
     return notFound(baseUrl, 'There is no such Uppy file. The Embed tab of a Pipe has the current version.')
@@ -101,7 +103,7 @@ export async function serveUppy(baseUrl: string, version: string, file: string):
 
 const isUppyFile = (file: string): file is UppyFile => Object.hasOwn(TYPES, file)
 
-/** Read once. */
+/** Reads each file only once. */
 function read(version: string, file: UppyFile): Promise<Buffer<ArrayBuffer>> {
   const path = kitPath(`uppy/${version}/${file}`)
   const kept = contents.get(path)

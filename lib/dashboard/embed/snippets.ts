@@ -1,4 +1,4 @@
-/** What a snippet needs to know. It never contains a secret: those come from the reader's own environment. */
+/** The values that snippets contain. They never include a secret: secrets come from the reader's own environment. */
 export type EmbedTarget = {
   baseUrl: string
   /** The Pipe's TUS endpoint. */
@@ -16,7 +16,7 @@ export function curlTokenSnippet({ baseUrl, pipeId }: EmbedTarget): string {
 }
 
 export function nodeTokenSnippet({ baseUrl, pipeId }: EmbedTarget): string {
-  return `// POST /api/upload-token on your backend. Check who is asking before you answer.
+  return `// POST /api/upload-token on your backend. Check who is asking before you respond.
 export async function POST() {
   const response = await fetch('${baseUrl}/api/v1/tokens', {
     method: 'POST',
@@ -31,7 +31,7 @@ export async function POST() {
 `
 }
 
-/** Code for users of the kit. The browser tests run these exact texts. */
+/** Snippets for users of the kit. The browser tests run these exact snippets. */
 export function kitRouteSnippet({ baseUrl, pipeId }: EmbedTarget): string {
   return `// app/api/upload-token/route.ts, with SLUICE_SENDER_TOKEN in the environment
 import { createTokenHandler } from '@sluice/node'
@@ -39,7 +39,7 @@ import { createTokenHandler } from '@sluice/node'
 export const POST = createTokenHandler({
   baseUrl: '${baseUrl}',
   pipeId: '${pipeId}',
-  authorize: () => ({ subject: 'user-1' }), // who is signed in; null where uploading is not allowed
+  authorize: () => ({ subject: 'user-1' }), // the signed-in user; null if they may not upload
 })
 `
 }
@@ -70,7 +70,7 @@ export default function Page() {
 export const KIT_HTML_SNIPPET = `<label>Choose files <input type="file" multiple></label>
 <ul></ul>
 <script type="module">
-// Have your server serve node_modules/@sluice/react/dist as /sluice.
+// Your server must serve node_modules/@sluice/react/dist as /sluice.
 import { createUploads } from '/sluice/uploads.js'
 
 const uploads = createUploads()
@@ -91,7 +91,7 @@ document.querySelector('input').onchange = ({ target }) => {
 </script>
 `
 
-/** A file without TUS: from a terminal, an iPhone, or a page that only needs to send a file. */
+/** Uploads without TUS: from a terminal, an iPhone, or a page that only needs to send a file. */
 export function curlUploadSnippet({ baseUrl, uploadUrl, pipeId }: EmbedTarget): string {
   return `TOKEN=$(curl -s ${baseUrl}/api/v1/tokens \\
   -H "Authorization: Bearer $SLUICE_SENDER_TOKEN" \\
@@ -120,7 +120,7 @@ func upload(_ file: URL, token: String) async throws {
 }
 
 export function fetchUploadSnippet({ uploadUrl }: EmbedTarget): string {
-  return `// Your backend returns {token}. An interrupted upload has to be sent again: for large files, use Uppy or tus-js-client.
+  return `// Your backend returns {token}. An interrupted upload has to start over, so use Uppy or tus-js-client for large files.
 export async function upload(file) {
   const { token } = await (await fetch('/api/upload-token', { method: 'POST' })).json()
   const answer = await fetch('${uploadUrl}' + encodeURIComponent(file.name), {

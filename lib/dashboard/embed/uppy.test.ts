@@ -5,7 +5,7 @@ import { currentUppy, serveUppy, UPPY_BUNDLES, type UppyFile } from './kit.ts'
 
 const hash = (bytes: Uint8Array) => `sha384-${createHash('sha384').update(bytes).digest('base64')}`
 
-it('every published version is still served, with bytes that match its hashes', async () => {
+it('serves every published version with bytes that match its hashes', async () => {
   expect(Object.keys(UPPY_BUNDLES)).toEqual(expect.arrayContaining(['6.0.1']))
   for (const [version, bundle] of Object.entries(UPPY_BUNDLES)) {
     const installed = JSON.parse(readFileSync(`node_modules/${bundle.package}/package.json`, 'utf8'))
@@ -18,7 +18,7 @@ it('every published version is still served, with bytes that match its hashes', 
   }
 })
 
-it('new snippets name the newest of them', () => {
+it('uses the newest version in new snippets', () => {
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   for (const file of ['uppy.min.mjs', 'uppy.min.css'] satisfies UppyFile[])
     expect(currentUppy('https://sluice.test', file)).toEqual({
@@ -27,7 +27,7 @@ it('new snippets name the newest of them', () => {
     })
 })
 
-it('nothing else from the package or the disk can be requested', async () => {
+it('serves nothing else from the package or the disk', async () => {
   for (const [version, file] of [
     ['6.0.0', 'uppy.min.mjs'],
     ['6.0.1', 'README.md'],

@@ -15,10 +15,10 @@ import { findFile } from './show-file.ts'
 
 /** The number of files on a page. */
 const MOST = 100
-/** How long erased records can be restored; the sweep then removes them. */
+/** How long erased records can be restored before the sweep removes them. */
 export const UNDO_MS = minutes(1)
 
-/** Cancels uploads in progress, and leaves the others unchanged. Returns how many. */
+/** Cancels uploads in progress, and leaves other files unchanged. Returns the number of canceled uploads. */
 export async function cancelFiles(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
   actor: Actor,
@@ -36,7 +36,7 @@ export async function cancelFiles(
   return canceled
 }
 
-/** Hides the records of ended uploads for a minute, during which this can be undone. Returns which. */
+/** Erases the records of ended uploads, which can be undone for a minute. Returns the ids of the erased records. */
 export async function eraseFiles({ db, clock }: CoreRuntime, actor: Actor, ids: string[]): Promise<string[]> {
   return db.transaction(async (tx) => {
     const erased = await tx
@@ -58,7 +58,7 @@ export async function eraseFiles({ db, clock }: CoreRuntime, actor: Actor, ids: 
   })
 }
 
-/** Restores recently erased records. Returns how many still existed. */
+/** Restores recently erased records. Returns the number of restored records. */
 export async function restoreFiles({ db, clock }: CoreRuntime, actor: Actor, ids: string[]): Promise<number> {
   return db.transaction(async (tx) => {
     const restored = await tx
@@ -77,7 +77,7 @@ const known = (ids: string[]) => ids.filter(isUuid).slice(0, MOST)
 const mine = ({ workspaceId }: Actor, ids: string[]) =>
   and(eq(files.workspaceId, workspaceId), inArray(files.id, known(ids)))
 
-/** Cancels an upload in progress, as its client could. Refused once all its bytes have arrived. */
+/** Cancels an upload in progress, as its client could. Throws if all its bytes have already arrived. */
 export async function cancelFile(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
   actor: Actor,
@@ -94,7 +94,7 @@ export async function cancelFile(
   })
 }
 
-/** Erases Sluice's record and its webhooks; the object belongs to the customer and stays. */
+/** Erases Sluice's record of a file and its webhooks. The object belongs to the customer and stays. */
 export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const file = await findFile(tx, actor, id, 'update')
@@ -113,7 +113,7 @@ export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: st
   })
 }
 
-/** A webhook that is still pending keeps its event, which is pruned later. */
+/** Keeps events with a pending webhook, which are pruned later. */
 async function eraseEvents(tx: Db, id: string): Promise<void> {
   const pending = tx
     .select({ one: sql`1` })
@@ -122,7 +122,7 @@ async function eraseEvents(tx: Db, id: string): Promise<void> {
   await tx.delete(events).where(and(eq(events.fileId, id), notExists(pending)))
 }
 
-/** Parts copied by an unfinished repair are cleared. If the file is restored, the repair starts over. */
+/** Schedules the deletion of parts copied by an unfinished repair. If the file is restored, the repair starts over. */
 async function clearRepairs(tx: Db, id: string, nowMs: number): Promise<void> {
   await tx
     .update(fileDestinations)
@@ -136,7 +136,7 @@ async function clearRepairs(tx: Db, id: string, nowMs: number): Promise<void> {
     )
 }
 
-/** Its parts are still in the bucket, and the row is needed to find them. */
+/** Whether parts are still in the bucket: the row is then needed to find them. */
 async function awaitsClearing(tx: Db, id: string): Promise<boolean> {
   const pending = await tx
     .select({ fileId: fileDestinations.fileId })
@@ -146,8 +146,8 @@ async function awaitsClearing(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Decides on a file whose hook has deferred the decision or is still being asked: a scan may end before its receiver
- * has responded. The object of an allowed file is created within seconds.
+ * Decides on a file whose hook has deferred the decision or has not responded yet, since a scan may finish before the
+ * hook's response arrives. The object of an allowed file is created within seconds.
  */
 export async function decideOnFile(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,

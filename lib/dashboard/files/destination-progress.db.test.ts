@@ -31,7 +31,7 @@ describeWithDatabase('destinations of a file', (database) => {
       .set(fields)
       .where(and(eq(fileDestinations.fileId, fileId), eq(fileDestinations.dataStoreId, id)))
 
-  it('are as far as the parts that each destination has acknowledged', async () => {
+  it('have progressed as far as the parts that each of them has acknowledged', async () => {
     const { db, fileId, ids } = await addDestinations(3)
     await db.insert(fileParts).values(
       [
@@ -51,7 +51,7 @@ describeWithDatabase('destinations of a file', (database) => {
     expect(ids.map((id) => progress.get(id)!.sentBytes)).toEqual([16 * MiB, 8 * MiB, 0])
   })
 
-  it('of a file with one destination contain only that', async () => {
+  it('consist of a single entry for a file with one destination', async () => {
     const { db, fileId, ids } = await addDestinations(1)
     const part = { fileId, number: 1, offsetBytes: 0, sizeBytes: 5, etag: '"a"', crc32: 1 }
     await db.insert(fileParts).values(part)
@@ -59,7 +59,7 @@ describeWithDatabase('destinations of a file', (database) => {
     expect(progress.get(ids[0]!)).toMatchObject({ name: 'Store 1', sentBytes: 5, repairedBytes: null })
   })
 
-  it('are repaired from those that have the object and can be read', async () => {
+  it('are repaired from destinations that have the object and can be read', async () => {
     const { db, fileId, ids } = await addDestinations(4)
     const [, , third, fourth] = ids
     const now = new Date()

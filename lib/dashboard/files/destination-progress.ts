@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 
-/** A destination's progress, and what can be done if it has failed. */
+/** A destination's progress, and the options for repairing it if it has failed. */
 export type DestinationProgress = {
   destinationId: string
   /** The Data Store's name. */
   name: string
   /** Bytes in recorded parts. */
   sentBytes: number
-  /** For the copy that is being made, or was interrupted; null if none was started. */
+  /** The progress of a copy that is in progress or was interrupted; null if none was started. */
   repairedBytes: number | null
   /** When the next copy attempt is due. */
   repairAtMs: number | null

@@ -17,12 +17,12 @@ const wordField = z
 const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
 
 /**
- * Pipe, status and Sender use an index; other filters search a window of the remaining rows, so that a page costs the
- * same whatever the filter. A page may therefore contain fewer files than its limit and still have a next one.
+ * Pipe, status and Sender use an index. Other filters search a window of the remaining rows, so that a page costs the
+ * same with any filter. A page may therefore contain fewer files than its limit although there is a next page.
  */
 export const fileQuery = pageQuery.extend({
   status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),
-  /** In progress, but without bytes for five minutes. */
+  /** Whether the upload is in progress, but has received no bytes for five minutes. */
   waiting: z.stringbool('must be true or false').optional(),
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
@@ -43,19 +43,19 @@ export const fileQuery = pageQuery.extend({
   search: wordField,
   createdAfter: timeField.optional(),
   createdBefore: timeField.optional(),
-  /** `newest` by default. By size: the 10,000 newest that match the other filters. */
+  /** `newest` by default. Sorting by size only includes the 10,000 newest files that match the other filters. */
   order: z.enum(FILE_ORDERS, `must be one of ${FILE_ORDERS.join(', ')}`).optional(),
 })
 export type FileQuery = z.output<typeof fileQuery>
 
-/** How many of the newest are sorted by size, and counted. */
+/** How many of the newest files are sorted by size and included in totals. */
 export const MAX_COMPARED = 10_000
 
 /** The columns for `fits` and for sorting by size. */
 export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, protocol, coalesce(last_byte_at, created_at) as byte_at,
   coalesce(length_bytes, offset_bytes) as size`
 
-/** Uses one of the indexes: by Sender, otherwise by Pipe, each with its status if it includes that. */
+/** The filters that use an index: the one by Sender if given, otherwise the one by Pipe or status. */
 export function alongIndex(
   actor: Actor,
   query: FileQuery,
@@ -78,7 +78,7 @@ export function alongIndex(
   )
 }
 
-/** Filters without an index; undefined if everything matches. */
+/** The filters without an index; undefined if there are none. */
 export function fits(query: FileQuery): SQL | undefined {
   const { senderId, pipeId, protocol, filename, search, waiting, missingAt } = query
   const status = statusOf(query)
@@ -104,8 +104,8 @@ const statusOf = ({ status, missingAt }: FileQuery) =>
 
 const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** The same as `isWaiting` for a single file. */
+/** Must match `isWaiting`, which is for a single file. */
 const IS_WAITING = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
 
-/** The files that a customer sees. Partial uploads are not listed: the file they are joined into is. */
+/** The files that customers see. Partial uploads are not listed, only the file that they are concatenated into. */
 export const listed = and(isNull(files.erasedAt), sql`${files.concat} is distinct from 'partial'`)

@@ -9,10 +9,10 @@ const file = (fields: Partial<File>) =>
 
 it.each([
   ['a byte a minute ago', { lastByteAt: ago(minutes(1)) }, false],
-  ['no byte for six minutes', { lastByteAt: ago(minutes(6)) }, true],
-  ['no byte at all', {}, true],
-  ['no byte yet', { createdAt: ago(minutes(1)) }, false],
+  ['no bytes for six minutes', { lastByteAt: ago(minutes(6)) }, true],
+  ['no bytes for an hour', {}, true],
+  ['no bytes for a minute', { createdAt: ago(minutes(1)) }, false],
   ['an end', { status: 'expired', lastByteAt: ago(minutes(6)) }, false],
-] as const)('an upload with %s waits: %s', (_, fields, waits) => {
+] as const)('for an upload with %s, isWaiting returns %s', (_, fields, waits) => {
   expect(isWaiting(file(fields), now)).toBe(waits)
 })

@@ -24,23 +24,26 @@ const destinationAnswer = z.strictObject({
   key: z.string(),
   etag: z.string().nullable(),
   /**
-   * The settings of the object there: the file's, and those that the Data Store adds. Absent if there are
-   * none, or no object.
+   * The settings of the object at this destination: the file's own and those that the Data Store adds. Absent if there
+   * are none, or if there is no object.
    */
   object: fileObjectAnswer.optional(),
-  /** False: best effort. It neither delays nor fails an upload. */
+  /** False for a best-effort destination, which neither delays nor fails an upload. */
   required: z.boolean(),
-  /** Why it failed. `unknown`: the object may exist, but nobody can tell. */
+  /** Why it failed. `unknown` means that the object may or may not exist. */
   reason: z.enum(DESTINATION_REASONS).optional(),
-  /** The same as a description. */
+  /** A description of the reason. */
   reasonDetail: z.string().optional(),
-  /** For a destination without the object: when the next copy attempt is due. Absent if there will be none. */
+  /** When the next attempt to copy the object to this destination is due. Absent if no attempt is planned. */
   repairAt: instant.optional(),
-  /** Set if the response to the upload was lost, and a later response showed that the object exists. */
+  /** Set if the bucket's response was lost, and a later response showed that the object exists. */
   certainty: z.literal('inferred').optional(),
 })
 
-/** From the `before_complete` hook. `due`: it is asked after the last byte; `asked`: there is no answer yet. */
+/**
+ * The decision of the `before_complete` hook. `due` means that Sluice asks it after the last byte, `asked` that it has
+ * not answered yet.
+ */
 const decisionAnswer = z.strictObject({
   state: z.enum(DECISION_STATES),
   /** Why it was rejected. */
@@ -49,7 +52,7 @@ const decisionAnswer = z.strictObject({
   result: z.unknown(),
   decidedBy: z.enum(DECIDED_BY).nullable(),
   decidedAt: instant.nullable(),
-  /** If nobody has decided by then, the file is rejected. */
+  /** The file is rejected if there is no decision by then. */
   deferredUntil: instant.nullable(),
 })
 
@@ -58,7 +61,7 @@ export const fileAnswer = z.strictObject({
   pipeId: z.string(),
   filename: z.string(),
   filetype: z.string().nullable(),
-  /** Null until the client has declared it. */
+  /** Null until the client has declared the size. */
   size: z.int().nullable(),
   /** The confirmed offset. */
   offset: z.int(),
@@ -66,15 +69,15 @@ export const fileAnswer = z.strictObject({
   failureReason: z.string().nullable(),
   /** Null for a file without a hook. */
   decision: decisionAnswer.nullable(),
-  /** The Sender's name at that time. */
+  /** The Sender's name when the file was created. */
   sender: z.string(),
   senderId: z.uuid().nullable(),
   subject: z.string().nullable(),
-  /** The protocol that created it; only that one can continue it. */
+  /** The protocol that the upload was created with. It can only be continued with the same protocol. */
   protocol: z.enum(FILE_PROTOCOLS),
-  /** For the entire object, once it is in the bucket. */
+  /** The checksum of the entire object, once it is in the bucket. */
   checksum: z.string().nullable(),
-  /** The checksum declared by the client. A file with a different one fails. */
+  /** The checksum declared by the client. The file fails if its actual checksum differs. */
   declaredChecksum: z.string().nullable(),
   metadata: pairs,
   uploadMetadata: pairs,
@@ -99,7 +102,7 @@ export type File = z.output<typeof fileAnswer>
 
 const timelineEntry = z.strictObject({
   at: instant,
-  /** `token_issued`, `created`, the upload's history, `webhook_attempt`. */
+  /** `token_issued`, `created`, an event in the upload's history, or `webhook_attempt`. */
   kind: z.string(),
   detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 })
@@ -126,7 +129,7 @@ type Destination = Pick<
 
 const WAITING_MS = minutes(5)
 
-/** An upload without bytes for five minutes does not count as live. */
+/** Whether an upload in progress has received no bytes for five minutes. */
 export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number): boolean {
   return status === 'uploading' && Date.parse(lastByteAt ?? createdAt) < nowMs - WAITING_MS
 }
@@ -139,7 +142,7 @@ export function toFile(
   decision: Decision | undefined,
   batchName: string | undefined,
 ): File {
-  // If an object was found in the bucket, not all its bytes were seen.
+  // The checksum is unknown if an object was only found in the bucket, since Sluice has not seen all its bytes.
   const hasObject = row.status === 'transferred' || row.status === 'partially_transferred'
   const known = hasObject && destinations.every(({ certainty }) => certainty !== 'found')
   return toAnswer(fileAnswer, {
@@ -177,7 +180,7 @@ function toDestination(
   { dataStoreId, status, bucket, key, etag, ...of }: Destination,
   ofFile: FileObject | null,
 ): File['destinations'][number] {
-  // After a restore, the settings that an object was created with are unknown.
+  // If an object was only found after a database restore, its settings are unknown.
   const isKnown = status === 'transferred' && of.certainty !== 'found'
   const object = isKnown && (ofFile || of.storage) ? { ...ofFile, ...of.storage } : undefined
   const reason = of.certainty === 'unknown' ? of.certainty : of.reason
@@ -196,7 +199,7 @@ function toDestination(
   }
 }
 
-/** Describes why a file failed. Most failure reasons already are descriptions. */
+/** Describes why a file failed. Most failure reasons are already descriptions. */
 export function explainFailure(reason: string): string {
   return CODES[reason] ?? reason
 }
@@ -206,7 +209,7 @@ const CODES: Record<string, string> = {
   source_changed: 'The file at its URL has changed since the import started. Import it again.',
   digest_mismatch: 'The bytes at its URL do not match the requested SHA-256.',
   checksum_mismatch:
-    'The bytes received do not match the checksum declared by the client: some changed in transit. No object was created.',
-  type_mismatch: 'Its content does not match its declared type. Nothing reached a bucket.',
-  rejected: 'Its decision hook rejected it, so there is no object.',
+    'The bytes received do not match the checksum declared by the client, so they were corrupted in transit. No object was created.',
+  type_mismatch: 'Its content does not match its declared type. No bytes were sent to a bucket.',
+  rejected: 'Its decision hook rejected it, so no object was created.',
 }

@@ -55,7 +55,7 @@ describeWithDatabase('files', (database) => {
     }
 
     it.each([1, 10, 25, 100])(
-      'lists newest first in pages of %i, each file once, without partial uploads',
+      'lists each file once, newest first, in pages of %i, without partial uploads',
       async (limit) => {
         expect(await pages({ limit })).toEqual(all)
       },
@@ -85,7 +85,7 @@ describeWithDatabase('files', (database) => {
     it.each([
       ['newest', (ids: string[]) => ids],
       ['oldest', (ids: string[]) => ids.toReversed()],
-    ])('sorts %s first, and pages back', async (order, inOrder) => {
+    ])('sorts %s first, and can page backward', async (order, inOrder) => {
       const whole = inOrder(all)
       expect(await pages({ order, limit: 10 })).toEqual(whole)
       const first = await list({ order, limit: 10 }, customer)
@@ -100,7 +100,7 @@ describeWithDatabase('files', (database) => {
       expect(on.data).toEqual(third.data)
     })
 
-    it('sorts by size, and pages back', async () => {
+    it('sorts by size, and can page backward', async () => {
       const sized = await createTestWorkspace(runtime)
       const made: [size: number, id: string][] = []
       for (const [n, lengthBytes] of [5, 1, 9, 9, 3, 7].entries()) {
@@ -130,14 +130,14 @@ describeWithDatabase('files', (database) => {
       expect(await ids(found)).toEqual([])
     })
 
-    it('has totals of all matching files', async () => {
+    it('has totals for all matching files', async () => {
       const failed = await countFiles(runtime, customer.actor, parseInput(fileQuery, { status: 'failed' }))
       expect(failed).toEqual({ files: 5, bytes: 55, ofNewest: null })
       const named = await countFiles(runtime, customer.actor, parseInput(fileQuery, { search: 'photo_1' }))
       expect(named).toEqual({ files: 11, bytes: 121, ofNewest: null })
     })
 
-    it('can be exported completely, in pages that are read on demand', async () => {
+    it('can be exported in full, in pages that are read on demand', async () => {
       const { db } = database()
       const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)
       await db.execute(sql`insert into files (id, workspace_id, pipe_id, sender_name, filename, expiry_seconds, expires_at)
@@ -178,7 +178,7 @@ describeWithDatabase('files', (database) => {
       [{ cursor: 'nonsense' }, 'cursor'],
       [{ status: 'lost' }, 'status'],
       [{ colour: 'red' }, 'colour'],
-    ])('refuses %j, by name', async (query, field) => {
+    ])('rejects %j, naming the field', async (query, field) => {
       await expect((async () => list(query))()).rejects.toMatchObject({ fields: [{ field }] })
     })
   })
@@ -201,7 +201,7 @@ describeWithDatabase('files', (database) => {
     })
   })
 
-  it('cancels an upload in progress once, with its event, but not one that is being completed', async () => {
+  it('cancels an upload in progress and writes one event, but rejects it once all bytes have arrived', async () => {
     const output = {
       enabled: true,
       url: 'http://127.0.0.1:1/hook',
@@ -219,7 +219,7 @@ describeWithDatabase('files', (database) => {
     await expect(cancelFile(runtime, mine.actor, done)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('erases a record, but not of an upload in progress', async () => {
+  it('erases a record unless its upload is in progress', async () => {
     const underWay = await add({ status: 'uploading' })
     await expect(eraseFile(runtime, mine.actor, underWay)).rejects.toMatchObject({ code: 'conflict' })
     const id = await add()
@@ -229,7 +229,7 @@ describeWithDatabase('files', (database) => {
     expect(left.map((row) => row.id)).not.toContain(id)
   })
 
-  it('cancels several that are in progress, and leaves the others', async () => {
+  it('cancels several uploads in progress, and leaves other files unchanged', async () => {
     const [one, two, done] = [
       await add({ status: 'uploading' }),
       await add({ status: 'uploading' }),
@@ -242,7 +242,7 @@ describeWithDatabase('files', (database) => {
     expect((await showFile(runtime, mine.actor, done)).status).toBe('transferred')
   })
 
-  it('erases several that have ended, and can restore them for a minute', async () => {
+  it('erases several ended uploads, which can be restored for a minute', async () => {
     const { db } = database()
     const [one, two, open] = [
       await add(),
@@ -263,7 +263,7 @@ describeWithDatabase('files', (database) => {
     expect([one, two, open].filter((id) => left.includes(id))).toEqual([one, open])
   })
 
-  it('hides a record whose parts are still in the bucket, and deletes it once they are cleared', async () => {
+  it('hides a record while its parts are still in the bucket, and deletes it once they are cleared', async () => {
     const { db } = database()
     const id = await add({ status: 'canceled' })
     const place = { fileId: id, dataStoreId: mine.dataStore.id, bucket: 'media', key: 'k', multipartId: 'm' }

@@ -8,7 +8,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { type File, toFile } from './file.ts'
 import { alongIndex, type FileQuery, fits, LOOKED_AT, MAX_COMPARED } from './file-query.ts'
 
-/** Checking a name takes a few microseconds, and a page must take at most 20 ms. */
+/** Checking one name takes a few microseconds, and a page may take at most 20 ms. */
 const WINDOW = 2500
 
 type FoundKeys = { keys: string[]; windowEnd?: string | undefined }
@@ -48,7 +48,7 @@ async function findByTime(db: Db, actor: Actor, query: FileQuery, { back, key }:
   }
 }
 
-/** The key of such a page is a size and an id: `1000.019a…` */
+/** Pages are keyed by a size and an id, such as `1000.019a…`. */
 async function findBySize(db: Db, actor: Actor, query: FileQuery, { back, key }: From): Promise<FoundKeys> {
   const down = (query.order === 'largest') !== back
   const [along, beyond] = down ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
@@ -87,7 +87,7 @@ export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   )
 }
 
-/** From the `before_complete` hook. Most files have none, and cost nothing. */
+/** Decisions of the `before_complete` hook. Most files have none, and need no query. */
 export async function readDecisions(
   db: Db,
   found: readonly (typeof files.$inferSelect)[],
@@ -101,7 +101,7 @@ export async function readDecisions(
   return new Map(decided.map((decision) => [decision.fileId, decision]))
 }
 
-/** Most files are in no batch, and cost nothing. */
+/** Most files are not in a batch, and need no query. */
 export async function readBatchNames(
   db: Db,
   found: readonly Pick<typeof files.$inferSelect, 'batchId'>[],
@@ -117,13 +117,15 @@ export async function readBatchNames(
 
 const AT_ONCE = 500
 
-/** For an export; sorted by time, since sorting by size is limited. */
+/** All matching files, for an export. They are sorted by time, since sorting by size is limited. */
 export function eachFile(runtime: Pick<Runtime, 'db'>, actor: Actor, query: FileQuery) {
   const order = query.order === 'oldest' ? 'oldest' : 'newest'
   return eachPage((cursor) => listFiles(runtime, actor, { ...query, order, cursor, limit: AT_ONCE }))
 }
 
-/** How many files match and their total size; if there are too many to check, for the newest of them. */
+/**
+ * How many files match, and their total size. If there are too many to check, only the newest `ofNewest` are included.
+ */
 export type FileTotals = { files: number; bytes: number; ofNewest: number | null }
 
 export async function countFiles(

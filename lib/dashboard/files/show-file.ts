@@ -8,10 +8,10 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
 import { readBatchNames, readDecisions } from './list-files.ts'
 
-/** The limit for each kind; an upload in tiny requests has more than anyone reads. */
+/** The limit for each kind of entry: an upload in tiny requests would have more than anyone reads. */
 const MAX_ENTRIES = 500
 
-/** A file and its complete history: its token, each request and resume, its end, every webhook attempt. */
+/** A file and its complete history: its token, each request and resume, its end, and every webhook attempt. */
 export async function showFile(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,

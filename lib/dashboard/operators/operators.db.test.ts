@@ -32,7 +32,7 @@ describeWithDatabase('an operator', (database) => {
   const token = () =>
     issueToken(runtime, theirs.sender.token, parseInput(tokenInput, { pipeId: theirs.pipe.id }))
 
-  it("finds workspaces by name or by a member's address, page by page", async () => {
+  it("can find workspaces by name or by a member's address, page by page", async () => {
     for (const search of [theirs.email, theirs.email.toUpperCase()]) {
       const { data, next } = await seeWorkspaces(runtime, { search })
       expect(data.map(({ id, owner }) => [id, owner])).toEqual([[theirs.workspaceId, theirs.email]])
@@ -47,7 +47,7 @@ describeWithDatabase('an operator', (database) => {
     await expect(seeWorkspace(runtime, 'nonsense')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('shows when people were last active, even after their sessions are pruned', async () => {
+  it('sees when people were last active, even after their sessions are pruned', async () => {
     const seen = async () => (await seeWorkspace(runtime, theirs.workspaceId)).people[0]!.lastSeenAt
     expect(await seen()).toBeNull()
     const { db, clock } = runtime
@@ -66,14 +66,14 @@ describeWithDatabase('an operator', (database) => {
     expect(new Date((await seen())!).getTime()).toBe(clock.now())
   })
 
-  it('shows the first sign-in of a user whose sessions an older version pruned', async () => {
+  it('sees the first sign-in of a user whose sessions an older version pruned', async () => {
     await createSession(runtime, theirs.userId, { userAgent: null, address: null })
     await runtime.db.delete(sessions)
     const [person] = (await seeWorkspace(runtime, theirs.workspaceId)).people
     expect(new Date(person!.lastSeenAt!).getTime()).toBe(runtime.clock.now())
   })
 
-  it("sets limits that apply immediately, and are in the workspace's audit log with who set them", async () => {
+  it("can set limits, which apply immediately and are recorded with their author in the workspace's audit log", async () => {
     const limits = { transferLimitBytes: 5, tokensPerSecond: 1, memorySharePercent: 20, maxFileBytes: null }
     await limitWorkspace(runtime, operator, theirs.workspaceId, limits)
     expect(await reportUsage(runtime, theirs.actor, {})).toMatchObject({ limitBytes: 5 })
@@ -93,7 +93,7 @@ describeWithDatabase('an operator', (database) => {
     })
   })
 
-  it('limits the share of memory in an upload process, even for uploads in progress', async () => {
+  it("can limit a workspace's share of upload memory, even for uploads in progress", async () => {
     const budget = new MemoryBudget(64 * 1024 * 1024, { clock: runtime.clock })
     const [account, other] = [theirs, await createTestWorkspace(runtime)].map(({ workspaceId }) =>
       budget.account({ workspaceId }),
@@ -111,7 +111,7 @@ describeWithDatabase('an operator', (database) => {
     expect(account!.full).toBe(false)
   })
 
-  it('suspends a workspace with a reason that its members get, and restores it', async () => {
+  it('can suspend a workspace with a reason, which its members receive, and lift the suspension', async () => {
     runtime.jobs.length = 0
     await suspendWorkspace(runtime, operator, theirs.workspaceId, { reason: 'The invoice is open.' })
     await expect(token()).rejects.toMatchObject({ code: 'workspace_suspended' })
@@ -125,7 +125,7 @@ describeWithDatabase('an operator', (database) => {
     expect(actions).toEqual(['workspace.suspension_lifted', 'workspace.suspended'])
   })
 
-  it('shows the nodes, which of them are silent, and the backlog', async () => {
+  it('sees the nodes, which of them are silent, and the backlog', async () => {
     await nodeSweep(runtime).run()
     const sweep = nodeSweep(runtime)
     await sweep.run()

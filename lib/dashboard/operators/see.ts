@@ -7,8 +7,8 @@ import { isUuid } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 
 /**
- * What an operator sees of workspaces: names of workspaces and members, counts and limits. Never a file name, a
- * subject, an object key, or a secret.
+ * The parts of workspaces that operators can see: names of workspaces and members, counts and limits, but never a file
+ * name, a subject, an object key or a secret.
  */
 export type SeenWorkspace = {
   id: string
@@ -37,10 +37,10 @@ export type WholeWorkspace = SeenWorkspace & {
 const PROBLEMS = sql`('bucket_rejects', 'output_off', 'output_failing', 'hook_failing', 'copies_missing')`
 const PAGE = 50
 const MOST_PEOPLE = 200
-/** Counting stops where nobody needs more precision. */
+/** Counts stop here, since nobody needs more precise ones. */
 const MOST_COUNTED = 1000
 
-/** Newest first; filtered by part of its name or of a member's address. */
+/** Lists workspaces, newest first, filtered by part of the workspace's name or of a member's address. */
 export async function seeWorkspaces(
   { db, clock }: CoreRuntime,
   { search, before }: { search?: string | undefined; before?: string | undefined },
@@ -102,7 +102,7 @@ function columns(nowMs: number): SQL {
       and a.kind in ${PROBLEMS}) as problems`
 }
 
-/** The state of the entire service: its nodes, its backlog, and what fails in any workspace. */
+/** The state of the entire service: its nodes, its backlog, and problems in any workspace. */
 export type SeenNode = {
   id: string
   version: string
@@ -146,14 +146,16 @@ export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
       from (select created_at from deliveries where state = 'pending' limit ${MOST_WAITING}) d
     union all select 'Objects to complete', count(*)::int, min(created_at)
       from (select created_at from files where status = 'transferring' and (decision is null or decision = 'allowed') limit ${MOST_WAITING}) f
-    union all select 'Files to decide about', count(*)::int, min(created_at)
+    union all select 'Files waiting for a decision', count(*)::int, min(created_at)
       from (select created_at from files where status = 'transferring' and decision in ('asked', 'deferred') limit ${MOST_WAITING}) a
     union all select 'Uploads in progress', count(*)::int, min(created_at)
       from (select created_at from files where status = 'uploading' limit ${MOST_WAITING}) u`,
   )
 }
 
-/** Data Stores that reject uploads and outputs that fail, by the names their owners gave them. */
+/**
+ * Lists problems in all workspaces, such as Data Stores that reject uploads, by the names that their owners gave them.
+ */
 export async function seeFailures({ db }: CoreRuntime): Promise<Failure[]> {
   return rows<Failure>(
     db,

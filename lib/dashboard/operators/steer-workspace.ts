@@ -23,19 +23,18 @@ export function operatorOf(
 }
 
 /**
- * An operator's controls over a workspace: limits and suspension. Nodes read both on each request, and with
- * each lease renewal for uploads in progress, so they apply within seconds. Everything is recorded in that
- * workspace's audit log.
+ * Operators can limit and suspend a workspace. Nodes read both settings on each request, and at each lease renewal for
+ * uploads in progress, so they apply within seconds. Every change is recorded in that workspace's audit log.
  */
 export const limitsInput = z.strictObject({
-  /** Null: the value of FREE_TIER_BYTES; 0: unlimited. */
+  /** Null means the value of FREE_TIER_BYTES, 0 means unlimited. */
   transferLimitBytes: z
     .int()
     .min(0)
     .max(2 ** 52)
     .nullable(),
   tokensPerSecond: z.int().min(1, 'must be at least 1').max(10_000, 'must be at most 10000').nullable(),
-  /** Share of each process's upload memory; null: whatever the others leave. */
+  /** The share of each process's upload memory; null for whatever other workspaces leave. */
   memorySharePercent: z
     .int('must be a whole number')
     .min(1, 'must be at least 1')
@@ -49,7 +48,7 @@ export const limitsInput = z.strictObject({
 })
 
 export const suspensionInput = z.strictObject({
-  /** The members are notified. */
+  /** Sent to the members. */
   reason: z.string().trim().min(1, 'must not be empty').max(500, 'must have at most 500 characters'),
 })
 

@@ -76,7 +76,7 @@ describe('copies missing at a destination', () => {
     return data.map(({ id }) => id)
   }
 
-  it('are counted by destination and reason, listed, and reported by email when missing for an hour', async () => {
+  it('are counted by destination and reason, listed, and reported by email after an hour', async () => {
     const whole = await lacking(REFUSED).then(async (id) => {
       site.clock.advance(minutes(2))
       await repairAll()
@@ -111,7 +111,7 @@ describe('copies missing at a destination', () => {
       { kind: 'copies_missing', subjectId: storeId },
     ])
 
-    // Abandoned, or erased by its customer.
+    // One copy is abandoned, and the record of another file is erased by its customer.
     await database.db.execute(sql`update file_destinations set repair_at = null, repair_attempts = 11
       where file_id = ${unavailable}::uuid and data_store_id = ${storeId}::uuid`)
     await eraseFile(site.runtime, site.actor, refused[0]!)
@@ -128,7 +128,7 @@ describe('copies missing at a destination', () => {
     ])
   })
 
-  it('are not emailed to members who have muted that', async () => {
+  it('are not emailed if the workspace has muted these emails', async () => {
     await saveAlertSettings(site.runtime, site.actor, ['notice:copies_missing'])
     await lacking(REFUSED)
     site.clock.advance(hours(2))

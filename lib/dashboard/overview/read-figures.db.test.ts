@@ -10,15 +10,18 @@ import { readSnapshot } from '../live.ts'
 import { boundsOf, RANGES, type Range, readFigures } from './read-figures.ts'
 
 describe('a range', () => {
-  it.each(Object.keys(RANGES) as Range[])('of %s has complete slots, with now in the last one', (range) => {
-    const nowMs = Date.parse('2026-03-04T13:37:00.000Z')
-    const { fromMs, untilMs } = boundsOf(range, nowMs)
-    const { slotMs, slots } = RANGES[range]
-    expect(untilMs - fromMs).toBe(slots * slotMs)
-    expect(untilMs - nowMs).toBeGreaterThan(0)
-    expect(untilMs - nowMs).toBeLessThanOrEqual(slotMs)
-    expect(fromMs % slotMs).toBe(0)
-  })
+  it.each(Object.keys(RANGES) as Range[])(
+    'of %s consists of complete slots, and the last one contains the current time',
+    (range) => {
+      const nowMs = Date.parse('2026-03-04T13:37:00.000Z')
+      const { fromMs, untilMs } = boundsOf(range, nowMs)
+      const { slotMs, slots } = RANGES[range]
+      expect(untilMs - fromMs).toBe(slots * slotMs)
+      expect(untilMs - nowMs).toBeGreaterThan(0)
+      expect(untilMs - nowMs).toBeLessThanOrEqual(slotMs)
+      expect(fromMs % slotMs).toBe(0)
+    },
+  )
 })
 
 describeWithDatabase('the figures of the Overview', (database) => {
@@ -51,7 +54,7 @@ describeWithDatabase('the figures of the Overview', (database) => {
     return { runtime, mine }
   }
 
-  it('cover the range, slot by slot, next to the same time a week ago', async () => {
+  it('cover the range slot by slot, compared with the same time a week ago', async () => {
     const { runtime, mine } = await furnished()
     const figures = await readFigures(runtime, mine.actor, { range: '24h', pipeId: undefined })
     expect(figures.total).toEqual({ transferred: 3, lost: 2, bytes: 207, delivered: 1, undelivered: 0 })
@@ -71,7 +74,7 @@ describeWithDatabase('the figures of the Overview', (database) => {
     ['7d', 3, 1],
     ['30d', 4, 1],
     ['90d', 5, 0],
-  ] as const)('for %s are %i files, compared with %i before', async (range, now, before) => {
+  ] as const)('for %s include %i files, and %i in the period before', async (range, now, before) => {
     const { runtime, mine } = await furnished()
     const figures = await readFigures(runtime, mine.actor, { range, pipeId: undefined })
     expect([figures.total.transferred, figures.before.transferred]).toEqual([now, before])
@@ -83,7 +86,7 @@ describeWithDatabase('the figures of the Overview', (database) => {
     expect(figures.total).toMatchObject({ transferred: 1, bytes: 7, lost: 0 })
   })
 
-  it('report how many uploads are open, and how many of them are waiting', async () => {
+  it('include how many uploads are open, and how many of them are waiting', async () => {
     const runtime = testRuntime(database())
     const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
     const upload = (fields: Partial<typeof files.$inferInsert>) => ({

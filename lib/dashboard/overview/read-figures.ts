@@ -7,8 +7,8 @@ import type { CoreRuntime } from '../../platform/runtime.ts'
 import { medianOf, STEPS } from '../../workspace/usage/fold-tallies.ts'
 
 /**
- * The Overview's figures. They come from `counts`, a few hundred rows regardless of the number of files; open items
- * are counted directly, through an index, up to a sufficient limit.
+ * The Overview's figures. They come from a few hundred rows in `counts`, regardless of the number of files. Open
+ * uploads are counted directly through an index, up to a limit.
  */
 export const RANGES = {
   '24h': { span: 'hour', slotMs: hours(1), slots: 24, backMs: days(7) },
@@ -20,7 +20,7 @@ export type Range = keyof typeof RANGES
 
 export type Totals = {
   transferred: number
-  /** Failed or expired. A client that cancels no longer wants the file. */
+  /** Failed or expired files. Canceled files are not included, since their client no longer wanted them. */
   lost: number
   bytes: number
   delivered: number
@@ -35,8 +35,8 @@ export type Figures = {
   slots: Slot[]
   total: Totals
   /**
-   * The same for a preceding period of equal length: the same 24 hours a week ago, or otherwise the period just
-   * before.
+   * The totals for an earlier period of equal length: the same 24 hours a week ago, or the period just before for
+   * longer ranges.
    */
   before: Totals
   medianMs: number | undefined
@@ -97,7 +97,7 @@ export async function readFigures(
   }
 }
 
-/** Complete slots; the last one has started but is not over. */
+/** The bounds of a range, which consists of complete slots. The last slot contains the current time. */
 export function boundsOf(range: Range, nowMs: number): { fromMs: number; untilMs: number; backMs: number } {
   const { slotMs, slots, backMs } = RANGES[range]
   const untilMs = (Math.floor(nowMs / slotMs) + 1) * slotMs

@@ -5,14 +5,14 @@ import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { MISSING_COPY } from '../../workspace/data-stores/missing-copies.ts'
 
-/** Counting stops where nobody needs more precision. */
+/** Counts stop here, since nobody needs more precise ones. */
 const MOST_COUNTED = 1000
 
 /** Files whose object is missing at one destination, for one reason. */
 type MissingFor = {
   reason: DestinationReason
   files: number
-  /** How many of them will not be retried. */
+  /** How many of these files will not be retried. */
   givenUp: number
   /** The bucket's response for the newest file. */
   detail: string | null
@@ -21,14 +21,14 @@ export type MissingCopies = {
   dataStoreId: string
   name: string
   files: number
-  /** There are more files than were counted. */
+  /** Whether there are more files than were counted. */
   isMore: boolean
   reasons: MissingFor[]
 }
 
 /**
- * For each destination, the files that it is missing although every required destination has them, by reason.
- * Destinations that are missing none are omitted.
+ * Counts, for each destination and reason, the files that the destination is missing although every required
+ * destination has them. Destinations that are missing no files are omitted.
  */
 export async function readMissingCopies(
   { db }: Pick<Runtime, 'db'>,

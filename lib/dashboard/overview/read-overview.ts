@@ -8,8 +8,8 @@ import { explainFailure } from '../files/file.ts'
 import { listed } from '../files/file-query.ts'
 
 /**
- * What a new workspace has actually done so far; each is one index lookup. A bucket that accepted a file is also
- * fine.
+ * The setup steps that a workspace has completed, each found with one index lookup. A bucket that has accepted a file
+ * needs no successful check.
  */
 export type Checklist = {
   bucketTakesFiles: boolean
@@ -20,7 +20,8 @@ export type Checklist = {
 }
 
 export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Checklist> {
-  // A limit in index order, since `exists` may use the first matching row of the table.
+  // Uses a limit in index order instead of `exists`, for which PostgreSQL may scan the table for the first matching
+  // row.
   const mine = sql`workspace_id = ${workspaceId}::uuid`
   const [row] = await rows<Checklist>(
     db,
@@ -69,7 +70,7 @@ export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }:
       kind: 'upload' as const,
       id,
       title: filename,
-      reason: failureReason ? explainFailure(failureReason) : 'No reason is known.',
+      reason: failureReason ? explainFailure(failureReason) : 'The reason is unknown.',
       at: finishedAt ?? createdAt,
     })),
     ...webhooks.map(({ id, url, lastStatus, lastError, createdAt }) => ({
@@ -83,7 +84,7 @@ export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }:
   return failures.sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, MOST)
 }
 
-/** What deleting the account would cancel. */
+/** Counts the uploads that deleting the account would cancel. */
 export async function countUnderWay({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<number> {
   const [row] = await db
     .select({ n: count() })

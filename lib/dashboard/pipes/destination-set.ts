@@ -17,11 +17,11 @@ import type { PipeDestination } from '../../workspace/pipes/destinations.ts'
 export type DestinationSet = {
   members: { store: DataStore; required: boolean; mayRead: boolean }[]
   largestBytes: number
-  /** Those that lower the maximum file size below the others'; empty if all allow the same. */
+  /** Data Stores that lower the maximum file size below what the others allow; empty if all allow the same. */
   limitedBy: string[]
-  /** Those that require equal parts. */
+  /** Data Stores that require parts of equal size. */
   equalPartsFor: string[]
-  /** Requests to each destination for a file of this size. */
+  /** The number of requests to each destination for a file of this size. */
   requestsFor(bytes: number): number
 }
 
@@ -53,7 +53,7 @@ export async function describeSet(
 
 type Limited = { maxParts: number; equalParts: boolean }
 
-/** The positions in the list without which a larger file would be possible. */
+/** The positions of the members without which a larger file would be possible. */
 export function limiting(all: readonly Limited[], maxPartBytes: number): number[] {
   const largest = (some: readonly Limited[]) => largestUpload(limitsOfSet(some, maxPartBytes))
   const whole = largest(all)
@@ -64,7 +64,7 @@ export function limiting(all: readonly Limited[], maxPartBytes: number): number[
 const isLike = (one: Limited, other: Limited) =>
   one.maxParts === other.maxParts && one.equalParts === other.equalParts
 
-/** One PutObject, or the start, the parts and the end of a multipart upload. */
+/** Either one PutObject, or the requests of a multipart upload: its start, its parts and its completion. */
 export function requestsFor(limits: PartLimits, bytes: number): number {
   const partBytes = limits.equalParts
     ? equalPartBytes(limits, bytes)
