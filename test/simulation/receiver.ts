@@ -11,7 +11,7 @@ export type ReceiverDeps = {
   isTroubled(): boolean
   /** The file's name in a story. */
   nameOf(fileId: string): string
-  /** Through the API, at some node: false if none is up, or if it dies before it has answered. */
+  /** Calls the API of some node. False if none is up, or if it fails or dies before it responds. */
   decide(fileId: string, allow: boolean): Promise<boolean>
 }
 

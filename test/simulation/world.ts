@@ -203,8 +203,13 @@ export class World {
     const up = this.nodes.filter(({ host, core }) => core && host.state === 'up')
     if (up.length === 0) return false
     const node = this.choices.pick(up)
-    const decided = node.on(() => node.core!.decide(fileId, allow)).catch(() => {})
-    return node.outlives(decided)
+    const decided = node
+      .on(() => node.core!.decide(fileId, allow))
+      .then(
+        () => true,
+        () => false,
+      )
+    return (await node.outlives(decided)) && decided
   }
 
   #arrived(host: Host, operation: string, request: BucketRequest, { status }: BucketAnswer): void {
