@@ -1,2 +1,2 @@
-/** While you write, `npx vite` serves the page beside the server. */
+/** During development, `npx vite` serves the page and forwards API requests to the server. */
 export default { server: { proxy: { '/api': 'http://localhost:3001' } } }

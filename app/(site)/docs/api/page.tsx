@@ -19,7 +19,7 @@ export default function ApiReference() {
       <h1 className="font-semibold text-3xl tracking-[-0.025em]">API reference</h1>
       <p className="mt-3 mb-4 text-[0.9375rem] text-ink-soft leading-relaxed">
         The API can do everything the dashboard does. Create an account key under Settings and send it as a
-        bearer token. Errors are problem JSON with a stable code; lists return{' '}
+        Bearer token. Errors are problem JSON with a stable code; lists return{' '}
         <code className="font-mono text-sm">data</code> and{' '}
         <code className="font-mono text-sm">nextCursor</code>. A POST with an{' '}
         <code className="font-mono text-sm">Idempotency-Key</code> can be repeated for a day.
