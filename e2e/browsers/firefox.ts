@@ -9,7 +9,7 @@ const PLACES = ['/usr/bin/firefox-esr', '/usr/bin/firefox']
 type Entry = { method: 'log.entryAdded'; params: { level: string; text: string } }
 type Reply = { id: number; result?: unknown; error?: string; message?: string }
 
-/** Firefox as released, through WebDriver BiDi. Undefined if it is not installed. */
+/** Opens an unmodified Firefox through WebDriver BiDi. Returns undefined if it is not installed. */
 export async function openFirefox(): Promise<Visitor | undefined> {
   const program = PLACES.find((path) => existsSync(path))
   if (!program) return undefined
@@ -37,7 +37,7 @@ export async function openFirefox(): Promise<Visitor | undefined> {
     open: async (address) =>
       void (await call('browsingContext.navigate', { context, url: address, wait: 'complete' })),
     async run(work, argument) {
-      // As text, so that any result is returned unchanged.
+      // Serializes the result as JSON, so that any result is returned unchanged.
       const expression = `JSON.stringify((${work})(${JSON.stringify(argument)})) ?? 'null'`
       const options = { target: { context }, awaitPromise: false, expression }
       const told = await call<{ result?: { value: string }; exceptionDetails?: { text: string } }>(

@@ -11,8 +11,8 @@ const MIB = 1024 * 1024
 const OF_A_CUT = /networkerror|network error|cross-origin|cors|failed to load|load failed|abort/i
 
 /**
- * What a new user sees: the landing page demo, the sign-in, every page, and Try it with an interruption. Returns the
- * problems found.
+ * Does what a new user would: tries the landing page demo, signs in, opens every page, and uses Try it with an
+ * interruption. Returns the problems found.
  */
 export async function travel(visitor: Visitor, demo: DemoDocument): Promise<string[]> {
   const faults: string[] = []
@@ -22,7 +22,7 @@ export async function travel(visitor: Visitor, demo: DemoDocument): Promise<stri
     const complaints = (await visitor.complaints()).filter((complaint) => !expected?.test(complaint))
     faults.push(...complaints.map((complaint) => `${name}: ${complaint}`))
   }
-  await step('the demo of the landing page', () => tryLanding(visitor, demo), OF_A_CUT)
+  await step('the landing page demo', () => tryLanding(visitor, demo), OF_A_CUT)
   await step('the sign-in', () => signIn(visitor, demo))
   for (const path of [...PUBLIC_PAGES, ...DASHBOARD_PAGES]) {
     const filled = await fillIn(path, demo)
@@ -43,7 +43,7 @@ async function until(
 ): Promise<void> {
   const before = Date.now() + WITHIN_MS
   while (!(await visitor.run(holds, given))) {
-    if (Date.now() > before) throw new Error(`waited in vain for ${what}`)
+    if (Date.now() > before) throw new Error(`timed out waiting for ${what}`)
     await sleep(BETWEEN_MS)
   }
 }
@@ -64,11 +64,11 @@ async function press(visitor: Visitor, text: string): Promise<void> {
   }, text)
 }
 
-/** Presses until the element responds: a page appears before its script. */
+/** Presses the button until it works: a page appears before its script has loaded. */
 async function pressUntil(visitor: Visitor, text: string, holds: (given: string) => boolean, given: string) {
   const before = Date.now() + WITHIN_MS
   while (!(await visitor.run(holds, given))) {
-    if (Date.now() > before) throw new Error(`pressed ${text} in vain`)
+    if (Date.now() > before) throw new Error(`pressing ${text} had no effect`)
     if (await visitor.run(buttonIsThere, text)) await press(visitor, text)
     await sleep(BETWEEN_MS * 5)
   }

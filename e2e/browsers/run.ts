@@ -7,7 +7,7 @@ import { travel } from './journey.ts'
 import { openWebKit } from './webkit.ts'
 
 /**
- * `npm run drill -- browsers`: a new user's journey in this machine's Firefox and WebKitGTK. `npm test` covers
+ * `npm run drill -- browsers`: runs a new user's journey in this machine's Firefox and WebKitGTK. `npm test` covers
  * Chromium.
  */
 const BROWSERS = [
@@ -21,14 +21,14 @@ buildIfNeeded()
 for (const { name, open, packages } of BROWSERS.filter(({ name }) => !only || name === only)) {
   const visitor = await open()
   if (!visitor) {
-    console.log(`${name}: skipped, it is not on this machine (Debian has it as ${packages}).`)
+    console.log(`${name}: skipped, since it is not installed (on Debian: ${packages}).`)
     continue
   }
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
   try {
     const faults = await travel(visitor, readDemo(folder.path))
-    console.log(faults.length === 0 ? `${name}: all is well` : `${name}:\n  ${faults.join('\n  ')}`)
+    console.log(faults.length === 0 ? `${name}: no problems` : `${name}:\n  ${faults.join('\n  ')}`)
     if (faults.length > 0) process.exitCode = 1
   } finally {
     await visitor.close()

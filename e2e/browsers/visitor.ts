@@ -1,9 +1,9 @@
-/** A browser with the operations the journey needs, however it is controlled. */
+/** The browser operations that the journey needs, regardless of how the browser is controlled. */
 export type Visitor = {
   open(url: string): Promise<void>
-  /** Runs in the page, and returns what can be serialized as JSON. */
+  /** Runs a function in the page. Its argument and result are serialized as JSON. */
   run<Argument, Answer>(work: (argument: Argument) => Answer, argument: Argument): Promise<Answer>
-  /** Errors that the page logged or threw since the last call. */
+  /** Returns the errors that the page has logged or thrown since the last call. */
   complaints(): Promise<string[]>
   close(): Promise<void>
 }

@@ -8,7 +8,8 @@ const DRIVER = '/usr/bin/WebKitWebDriver'
 const SCREEN = '/usr/bin/Xvfb'
 
 /**
- * WebKitGTK as shipped by Debian, through its own WebDriver, on a virtual display. Undefined if it is not installed.
+ * Opens WebKitGTK as shipped by Debian, through its own WebDriver, on a virtual display. Returns undefined if it is not
+ * installed.
  */
 export async function openWebKit(): Promise<Visitor | undefined> {
   const [binary] = globSync('/usr/lib/*/webkit2gtk-4.1/MiniBrowser')
@@ -55,7 +56,7 @@ function markLeft(): void {
   ;(window as Marked).left = true
 }
 
-/** From the first moment that the new page accepts commands; true once it has loaded. */
+/** Starts listening as soon as the new page accepts commands. Returns true once the page has loaded. */
 function listenOnceThere(): boolean {
   const page = window as Marked
   if (page.left) return false
@@ -90,7 +91,7 @@ async function openScreen(): Promise<{ name: string; close(): void }> {
 
 type Call = <Value>(method: string, path: string, body?: object) => Promise<Value>
 
-/** WebDriver requests, once the driver listens. */
+/** Waits until the driver is listening, and returns a function that sends WebDriver requests. */
 async function connect(url: string): Promise<Call> {
   for (;;) {
     const ready = await fetch(`${url}/status`).catch(() => undefined)

@@ -63,7 +63,7 @@ export const accessClauses = {
     const command = new PutObjectCommand({ ...target(), Bucket: 'no-such-bucket-here', Body: 'a' })
     await expectRefusal(s3.send(command), 404, 'NoSuchBucket')
   },
-  'is there': async ({ s3, under }) => {
+  'confirms that the bucket exists': async ({ s3, under }) => {
     await s3.send(new HeadBucketCommand({ Bucket: under.bucket }))
   },
   'lets a put-only key make single and multipart uploads': async ({ putOnly, s3, target }) => {
@@ -92,7 +92,7 @@ export const accessClauses = {
     ]) {
       await expectRefusal(refused(), 403, 'AccessDenied')
     }
-    // The response to a HEAD has no body, and so no code.
+    // The response to HEAD has no body, so it contains no error code.
     for (const refused of [
       () => putOnly.send(new HeadObjectCommand(address)),
       () => putOnly.send(new HeadBucketCommand({ Bucket })),

@@ -9,13 +9,13 @@ import { objectClauses } from './object-clauses.ts'
 
 /**
  * What Sluice assumes about S3, tested on a bucket with the unmodified AWS SDK. Each clause is named by a sentence. A
- * bucket that does not support everything lists the clauses it breaks, and each of those must fail: a gap that was
- * closed, or never was one, does not stay on the list.
+ * bucket that does not support everything lists the clauses it breaks. Each of those must fail, so that a clause that
+ * works does not stay on the list.
  */
 const GROUPS = {
   objects: objectClauses,
   'multipart uploads': multipartClauses,
-  'what multipart uploads refuse': multipartRefusalClauses,
+  'multipart upload errors': multipartRefusalClauses,
   integrity: integrityClauses,
   access: accessClauses,
   listing: listingClauses,
@@ -29,7 +29,7 @@ export function bucketContract(
   { cannot }: { cannot: readonly string[] },
 ): void {
   const unknown = cannot.filter((clause) => !Object.values(GROUPS).some((clauses) => clause in clauses))
-  if (unknown.length > 0) throw new Error(`no clause is called '${unknown.join("', '")}'`)
+  if (unknown.length > 0) throw new Error(`there is no clause '${unknown.join("', '")}'`)
   describe(`${name} fulfills the bucket contract`, () => {
     let ground: Ground
     beforeAll(async () => {

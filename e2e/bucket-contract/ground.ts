@@ -13,9 +13,9 @@ export interface BucketUnderTest {
   bucket: string
   /** Has all permissions. */
   keys: Keys
-  /** Only granted PutObject; the same as `keys` if the bucket has no grants. */
+  /** May only call PutObject; the same as `keys` if the bucket cannot restrict keys. */
   putOnlyKeys: Keys
-  /** How long a request may take: a bucket that never responds also breaks a clause. */
+  /** How long a request may take. A bucket that never responds also breaks the clause. */
   giveUpMs?: number
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ export const PART_BYTES = 5 * MIB
 
 const GIVE_UP_MS = 20_000
 
-/** A bucket, clients for it, and keys that no other clause uses. */
+/** A bucket, clients for it, and object keys that no other clause uses. */
 export class Ground {
   readonly under: BucketUnderTest
   readonly #clients: S3Client[] = []
@@ -68,7 +68,7 @@ export class Ground {
   }
 }
 
-/** Bytes that differ from position to position, so that a swapped or shifted part shows. */
+/** Bytes that depend on their position, so that a swapped or shifted part is detected. */
 export function patternBytes(size: number, seed = 1): Buffer {
   const bytes = Buffer.allocUnsafe(size)
   for (let n = 0; n < size; n++) bytes[n] = (n * 31 + (n >> 8) * 17 + (n >> 16) * 7 + seed * 101) & 0xff
@@ -84,7 +84,7 @@ export function namedPart(
 
 export async function expectRefusal(sending: Promise<unknown>, status: number, code: string): Promise<void> {
   const error = await sending.then(
-    () => expect.fail(`went through, and not ${status} ${code}`),
+    () => expect.fail(`succeeded instead of failing with ${status} ${code}`),
     (refusal) => refusal,
   )
   expect({ status: error.$metadata?.httpStatusCode, code: error.name, message: error.message }).toEqual({

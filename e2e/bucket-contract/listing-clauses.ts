@@ -2,7 +2,7 @@ import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import type { Ground, Prove } from './ground.ts'
 
-/** Objects under their own prefix, and that prefix. */
+/** Creates objects under a new prefix, and returns that prefix. */
 async function planted({ s3, target }: Ground, names: string[]): Promise<{ Bucket: string; Prefix: string }> {
   const { Bucket, Key: Prefix } = target('')
   for (const name of names) await s3.send(new PutObjectCommand({ Bucket, Key: Prefix + name, Body: name }))
@@ -13,7 +13,7 @@ const namesOf = (keys: { Key?: string }[] | undefined, prefix: string) =>
   keys?.map(({ Key }) => Key?.slice(prefix.length))
 
 export const listingClauses = {
-  'lists keys by their bytes, with size, time and ETag': async (ground) => {
+  'lists keys in byte order, with size, time and ETag': async (ground) => {
     const where = await planted(ground, ['b/a', 'ä', 'b-a', 'b.a', 'a', '\u{1F600}', '\uFF5E'])
     const { Contents, KeyCount, IsTruncated } = await ground.s3.send(new ListObjectsV2Command(where))
     expect(namesOf(Contents, where.Prefix)).toEqual(['a', 'b-a', 'b.a', 'b/a', 'ä', '\uFF5E', '\u{1F600}'])
@@ -71,7 +71,7 @@ export const listingClauses = {
     )
     expect(namesOf(Contents, where.Prefix)).toEqual(['film-1', 'film-2/a'])
   },
-  'lists nothing if there is nothing': async (ground) => {
+  'returns an empty list for a prefix without keys': async (ground) => {
     const where = await planted(ground, [])
     const { Contents, KeyCount } = await ground.s3.send(new ListObjectsV2Command(where))
     expect({ Contents, KeyCount }).toEqual({ Contents: undefined, KeyCount: 0 })

@@ -85,7 +85,7 @@ export const multipartClauses = {
     const { Bucket, Key } = upload.target
     expect(await ground.s3.send(new HeadObjectCommand({ Bucket, Key }))).toMatchObject(described)
   },
-  'shows nothing of an object before it is complete': async (ground) => {
+  'does not show an object before it is complete': async (ground) => {
     const upload = await OpenUpload.begin(ground.s3, ground.target())
     await upload.send(1, patternBytes(10))
     const { Bucket, Key } = upload.target

@@ -77,14 +77,14 @@ export const objectClauses = {
     await expectRefusal(ground.s3.send(new GetObjectCommand(target)), 404, 'NoSuchKey')
     await expectRefusal(ground.s3.send(new HeadObjectCommand(target)), 404, 'NotFound')
   },
-  'deletes, and deletes again': async (ground) => {
+  'deletes an object, and accepts a repeated deletion': async (ground) => {
     const target = ground.target()
     await ground.s3.send(new PutObjectCommand({ ...target, Body: 'a' }))
     await ground.s3.send(new DeleteObjectCommand(target))
     await expectRefusal(ground.s3.send(new GetObjectCommand(target)), 404, 'NoSuchKey')
     await ground.s3.send(new DeleteObjectCommand(target))
   },
-  'deletes several at once': async (ground) => {
+  'deletes several objects at once': async (ground) => {
     const targets = ['a & b', 'c', 'not there'].map((name) => ground.target(name))
     for (const target of targets.slice(0, 2))
       await ground.s3.send(new PutObjectCommand({ ...target, Body: 'a' }))
@@ -104,7 +104,7 @@ export const objectClauses = {
     await expectRefusal(put('second'), 412, 'PreconditionFailed')
     expect(String(await bytesAt(ground, target))).toBe('first')
   },
-  'lets only one of many succeed with If-None-Match: *': async (ground) => {
+  'lets only one of many writers succeed with If-None-Match: *': async (ground) => {
     const target = ground.target()
     const bodies = Array.from({ length: 8 }, (_, n) => `writer ${n}`)
     const puts = bodies.map((Body) =>
@@ -137,7 +137,7 @@ export const objectClauses = {
     for (const key of keys) await ground.s3.send(new PutObjectCommand({ Bucket, Key: key, Body: key }))
     for (const key of keys) expect(String(await bytesAt(ground, { Bucket, Key: key }))).toBe(key)
   },
-  'keeps an object next to others under its name': async (ground) => {
+  'keeps an object next to others whose keys start with its key': async (ground) => {
     const { Bucket, Key } = ground.target('a')
     const keys = [Key, `${Key}/b`]
     for (const key of keys) await ground.s3.send(new PutObjectCommand({ Bucket, Key: key, Body: key }))

@@ -9,7 +9,7 @@ export function s3OfEnvironment(environment: Environment): GivenS3 | undefined {
   if (!endpoint) return undefined
   const needed = (name: string): string => {
     const value = environment[`S3_TEST_${name}`]
-    if (!value) throw new Error(`S3_TEST_ENDPOINT is set, so S3_TEST_${name} must be, too`)
+    if (!value) throw new Error(`S3_TEST_ENDPOINT is set, so S3_TEST_${name} must be set, too`)
     return value
   }
   const pair = (prefix: string): Keys => ({

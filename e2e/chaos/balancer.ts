@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net'
 
 /**
- * A minimal load balancer: uploads go to the upload nodes in turn, the rest to the web nodes. It passes bodies on as
- * they arrive. Like real ones, it tries another node if one cannot be reached, or ends a HEAD without a response; any
- * other broken exchange also breaks for the client.
+ * A minimal load balancer: it sends uploads to the upload nodes in turn, and other requests to the web nodes. It
+ * forwards bodies as they arrive. Like real balancers, it tries another node if one cannot be reached, or if one closes
+ * the connection of a HEAD without a response. It passes on any other broken connection to the client.
  */
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>
 export type Pool = 'upload' | 'web'

@@ -6,11 +6,11 @@ import { startLocalBucket } from '#packages/local-bucket/start.ts'
 import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
 
 /**
- * A bucket in its own process, whose failures its parent controls. `hold` intercepts the next part, if one arrives in
- * time, reports it, and delivers it to the bucket after the given delay.
+ * A bucket in its own process, whose failures the parent process controls. `hold` intercepts the next part, if one
+ * arrives in time, reports it, and delivers it to the bucket after the given delay.
  */
 export type BucketOrder = { fault: Fault } | { hold: { forMs: number } } | 'mend' | 'tell'
-/** The keys whose PutObject, or whose start of a multipart upload, got no response, or an error. */
+/** The keys whose PutObject (`unheard`) or CreateMultipartUpload (`unnamed`) got no response or an error. */
 export type BucketReport = { unheard: string[]; unnamed: string[] }
 export type BucketNews = { held: true } | { late: number[] } | BucketReport
 export type BucketOptions = { directory: string; buckets: string[]; keys: BucketKey[] }

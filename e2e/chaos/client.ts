@@ -12,7 +12,7 @@ export type Site = {
   /** An upload token, used instead of requesting new ones. */
   token?: string | undefined
   log: Log
-  /** From then on, an upload that does not finish is a fault. */
+  /** Returns true once an upload that has not finished is a fault. */
   impatient(): boolean
 }
 
@@ -34,7 +34,10 @@ const OCTETS = { 'Content-Type': 'application/offset+octet-stream' }
 const MIB = 1024 * 1024
 const COMMON = { 'Tus-Resumable': '1.0.0' }
 
-/** A browser page that uploads manually: it loses its connection, opens two tabs, cancels, and returns. */
+/**
+ * Uploads as a page without a TUS library would. The connection may break, the user may open a second tab, cancel the
+ * upload, or come back to it later.
+ */
 export async function uploadByHand(
   site: Site,
   source: Source,
@@ -50,7 +53,7 @@ export async function uploadByHand(
   upload.address = await create(upload, kind)
   for (;;) {
     const offset = await head(upload)
-    if (offset === 'gone') throw new Error('the upload is gone, and nobody ended it')
+    if (offset === 'gone') throw new Error('the upload is gone, although nobody ended it')
     if (offset.complete) return { source, address: upload.address, end: 'transferred' }
     if (kind.cancelAt !== undefined && offset.at >= kind.cancelAt) return cancel(upload)
     await patches(upload, offset.at, kind)
@@ -89,7 +92,7 @@ async function create(upload: Upload, kind: Kind): Promise<string> {
       cutAfter: cut(random, body),
     }
     const got = await authorized(upload, { ...call, headers: { ...headers, ...(withBytes && OCTETS) } })
-    if (got === undefined) site.log.count('creations whose answer was lost')
+    if (got === undefined) site.log.count('creations whose response was lost')
     return got?.status === 201 ? got : later(site, 'POST', got, [423, 502, 503])
   })
   const address = reply.headers.location!
@@ -142,7 +145,7 @@ async function patch(upload: Upload, at: number, count: number, more: Record<str
   if (got?.status === 204) {
     const now = Number(got.headers['upload-offset'])
     if (now !== at + count || sum?.wrong)
-      site.log.violation(`${source.name}: PATCH of ${count} bytes at ${at} was answered with offset ${now}`)
+      site.log.violation(`${source.name}: PATCH of ${count} bytes at ${at} returned the offset ${now}`)
     upload.known = Math.max(upload.known, now)
   } else if (!(got?.status === 460 && sum?.wrong)) await later(site, 'PATCH', got, [409, 423, 502, 503])
 }
@@ -163,7 +166,7 @@ async function cancel(upload: Upload): Promise<Outcome> {
   return { source, address, end: 'canceled' }
 }
 
-/** Sends a request with its current token, or occasionally a new one, like a reloaded page. */
+/** Sends a request with the upload's current token or, occasionally, with a new one, like a reloaded page. */
 async function authorized(upload: Upload, call: Call): Promise<Reply | undefined> {
   const { site, random, pipeId } = upload
   if (upload.token === '' || random.chance(0.1)) upload.token = await newToken(site, pipeId)
@@ -174,16 +177,16 @@ function cut(random: Random, body: Uint8Array): number | undefined {
   return body.length > 0 && random.chance(0.25) ? random.whole(1, body.length) : undefined
 }
 
-/** Anything except a broken connection and the statuses that a client may see is a server fault. */
+/** Reports a server fault for anything except a broken connection or a status that a client may see. */
 async function later(
   { log }: Site,
   what: string,
   got: Reply | undefined,
   allowed: number[],
 ): Promise<undefined> {
-  if (got === undefined) log.count('broken lines')
-  else if (allowed.includes(got.status)) log.count(`${what} answered with ${got.status}`)
-  else log.violation(`${what} was answered with ${got.status}: ${got.body}`)
+  if (got === undefined) log.count('broken connections')
+  else if (allowed.includes(got.status)) log.count(`${what} responses with ${got.status}`)
+  else log.violation(`${what} returned ${got.status}: ${got.body}`)
   await sleep(100)
 }
 

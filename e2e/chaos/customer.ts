@@ -18,8 +18,8 @@ import { testRuntime } from '../../test/support/runtime.ts'
 import { addOutput, testVault } from '../../test/support/webhook-rows.ts'
 
 /**
- * A workspace with one Pipe for each kind of provider, and perhaps one with several destinations, all with a webhook
- * output.
+ * A workspace with one Pipe for each kind of provider and, optionally, one with several destinations. Each Pipe has a
+ * webhook output.
  */
 export type Customer = {
   runtime: Runtime
@@ -31,11 +31,11 @@ export type Customer = {
 }
 type CustomerPipe = { id: string; webhookSecret: string }
 
-/** One that guarantees nothing, one that verifies all checksums, one that requires equal parts. */
+/** A provider that guarantees nothing, one that verifies all checksums, and one that requires equal parts. */
 const PROVIDERS = ['other', 'minio', 'r2'] as const satisfies ProviderName[]
 const bucketOf = (provider: ProviderName) => `bucket-of-${provider}`
 
-/** A best-effort bucket that no other Pipe uses, so that it may be broken. */
+/** A best-effort bucket that no other Pipe uses, so that the run can break it. */
 export const SPARE_BUCKET = 'spare-copies'
 const COPIES = [
   { bucket: 'first-copies', provider: 'minio', required: true },
@@ -125,7 +125,7 @@ async function addPipe(
   return { id, webhookSecret: (await addOutput(runtime.db, receiverUrl, to)).secret }
 }
 
-/** As determined by a check. A repair reads if that is allowed. */
+/** Sets the permissions that a Data Store check would detect. A repair reads objects if that is allowed. */
 async function allowCopies(
   { db }: DatabaseHandle,
   { putOnly }: Place,

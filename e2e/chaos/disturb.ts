@@ -12,16 +12,16 @@ import type { Node, Role } from './nodes.ts'
 import type { Period } from './run.ts'
 import type { World } from './world.ts'
 
-/** Longer than a lease: the frozen node wakes up as a writer that was presumed dead. */
+/** Longer than a lease, so that the frozen node resumes as a writer that was presumed dead. */
 const LONG_FREEZE_MS = 18_000
-/** Like a suspended machine. Several leases have come and gone in the meantime. */
+/** Simulates a suspended machine. Several leases start and expire in the meantime. */
 const MINUTE_FREEZE_MS = minutes(1)
-/** Between two of those. */
+/** The pause between two of these freezes. */
 const MINUTE_FREEZE_PAUSE_MS = [seconds(30), seconds(90)] as const
 
 /**
- * If starting takes this long, a node would otherwise always be down when it is needed, and nothing would be
- * uploaded.
+ * A node runs for at least this long. Otherwise, on a machine where starting is slow, it would nearly always be down,
+ * and nothing would be uploaded.
  */
 const MIN_LIFE_MS = seconds(10)
 
@@ -48,7 +48,7 @@ const DISTURBANCES: Disturbance[] = [
   holdPart,
 ]
 
-/** Injects one failure after another until the time is up; long ones run alongside the next. */
+/** Injects one failure after another until the time is up. Long ones overlap with the next. */
 export async function disturb(world: World, random: Random, log: Log, period: Period): Promise<void> {
   const running = new Set([freezeForMinutes(world, random.fork('minute freezes'), log, period)])
   while (period.overForMs() < 0) {
@@ -66,7 +66,7 @@ export async function disturb(world: World, random: Random, log: Log, period: Pe
 
 const LIFE_MS = 5000
 
-/** All of Sluice dies a few seconds after each start, half of the time along with its PostgreSQL. */
+/** Kills all of Sluice a few seconds after each start, half of the time along with its PostgreSQL. */
 export async function killAgainAndAgain(
   { nodes: [node], dataDir }: World,
   random: Random,
@@ -80,7 +80,7 @@ export async function killAgainAndAgain(
     log.count('kills')
     await log.outage(async () => {
       if (random.chance(0.5)) {
-        log.count('kills of PostgreSQL, too')
+        log.count('kills that included PostgreSQL')
         process.kill(Number.parseInt(readFileSync(join(dataDir, 'db/postmaster.pid'), 'utf8'), 10), 'SIGKILL')
       }
       await node!.kill()
@@ -89,7 +89,7 @@ export async function killAgainAndAgain(
   }
 }
 
-/** One of a node's processes dies, and its supervisor restarts it. */
+/** Kills one of a node's processes after another. The supervisor restarts them. */
 export async function killProcesses(
   { nodes: [node] }: World,
   random: Random,
@@ -101,7 +101,7 @@ export async function killProcesses(
     await sleep(LIFE_MS)
     if (period.overForMs() >= 0) return
     const running = processesOf(node!)
-    // Each once per round, so that their shares of the work can be compared.
+    // Each process is killed once per round, so that their shares of the work can be compared.
     if (spared.length === 0) spared = [...running.keys()].sort()
     const name = random.pick(spared)
     spared = spared.filter((one) => one !== name)
@@ -113,7 +113,7 @@ export async function killProcesses(
   }
 }
 
-/** A node's processes by name: the argument after the program. */
+/** A node's processes by name, which is the argument after the program. */
 function processesOf({ pid }: Node): Map<string, number> {
   const named = descendantsOf(pid!).map(
     (one) => [commandOf(one).match(/server\.ts (\S+)$/)?.[1], one] as const,
@@ -148,7 +148,7 @@ function freezeNode(role: Role): Disturbance {
   }
 }
 
-/** If the run is long enough for it. */
+/** Freezes upload nodes for a minute each, if the run is long enough. */
 async function freezeForMinutes(world: World, random: Random, log: Log, period: Period): Promise<void> {
   for (;;) {
     const pauseMs = random.whole(...MINUTE_FREEZE_PAUSE_MS)
@@ -178,7 +178,7 @@ function restartNode(role: Role): Disturbance {
     log.note(`restart ${node.name}`)
     log.count('restarts')
     const code = await node.stop()
-    if (code !== 0) log.violation(`${node.name} ended with ${code} on SIGTERM`)
+    if (code !== 0) log.violation(`${node.name} exited with ${code} on SIGTERM`)
     await node.start()
   }
 }
@@ -190,7 +190,7 @@ async function cutClients({ balancer }: World, random: Random, log: Log): Promis
 }
 
 async function cutDatabase({ database }: World, _: Random, log: Log): Promise<void> {
-  log.note('end all sessions of the database')
+  log.note('end all database sessions')
   log.count('cuts of the database')
   await log.outage(() =>
     database.db.execute(sql`
@@ -200,8 +200,8 @@ async function cutDatabase({ database }: World, _: Random, log: Log): Promise<vo
 }
 
 /**
- * A part is in flight when the node that sent it dies, and arrives after another has taken over. The bucket does not
- * know which node sent it: one of two.
+ * Kills a node while a part is in flight, which then arrives after another node has taken over. The bucket does not
+ * know which of the two nodes sent the part, so the killed node may be the other one.
  */
 async function holdPart(world: World, random: Random, log: Log): Promise<void> {
   const forMs = random.whole(LONG_FREEZE_MS, 2 * LONG_FREEZE_MS)
@@ -212,7 +212,7 @@ async function holdPart(world: World, random: Random, log: Log): Promise<void> {
   await held
   await killNode('upload')(world, random, log)
   const { late: statuses } = await late
-  log.count('parts held', statuses.length)
+  log.count('parts held back', statuses.length)
   log.count('parts that arrived late', statuses.filter((status) => status === 200).length)
 }
 
@@ -233,11 +233,11 @@ async function breakBucket({ bucket }: World, random: Random, log: Log): Promise
     effect: anEffect(random),
   }
   log.note(`bucket: ${JSON.stringify(fault)}`)
-  log.count('faults of the bucket')
+  log.count('bucket faults')
   bucket.order({ fault })
 }
 
-/** Long enough that uploads continue without it. */
+/** Breaks the best-effort bucket for long enough that uploads continue without it. */
 async function breakSpareBucket({ bucket }: World, random: Random, log: Log): Promise<void> {
   const effect = random.pick<Effect>([
     { kind: 'refuse', status: 403, code: 'AccessDenied' },
@@ -252,7 +252,7 @@ async function breakSpareBucket({ bucket }: World, random: Random, log: Log): Pr
     effect,
   }
   log.note(`best-effort bucket: ${JSON.stringify(fault)}`)
-  log.count('faults of the best-effort bucket')
+  log.count('best-effort bucket faults')
   bucket.order({ fault })
 }
 

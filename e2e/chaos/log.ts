@@ -1,4 +1,4 @@
-/** A run's counts and faults. */
+/** The counts, violations and outages of a run. */
 export type Log = ReturnType<typeof createLog>
 
 export function createLog(say: (line: string) => void) {
@@ -10,7 +10,7 @@ export function createLog(say: (line: string) => void) {
   return {
     counts,
     violations,
-    /** When a node was down or frozen, or the database lost its sessions. */
+    /** The times when a node was down or frozen, or when the database lost its sessions. */
     outages,
     async outage(work: () => Promise<unknown>): Promise<void> {
       const outage = { fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY }

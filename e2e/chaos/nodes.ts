@@ -8,7 +8,7 @@ export type Role = 'upload' | 'web' | 'worker'
 export type Parts = {
   balancer: Balancer
   log: Log
-  /** The version to run from its next start on. */
+  /** Returns the source of the version to run, at each start. */
   sourceOf?: () => string
 }
 
@@ -25,13 +25,13 @@ export async function startNode(
   const start = async () => {
     const source = sourceOf?.()
     const launch = () => startSluice({ ...env, ROLES: roles.join(), PORT: String(port) }, source)
-    // A process whose database goes down during startup ends, and is restarted by its supervisor.
+    // If the database goes down during startup, the process exits, and its supervisor would restart it.
     const sluice = await launch().catch((error) => {
       log.note(`${name} did not start: ${error.message}`)
       return launch()
     })
     sluice.child.once('exit', (code, signal) => {
-      if (running === sluice) log.violation(`${name} ended by itself with ${code ?? signal}`)
+      if (running === sluice) log.violation(`${name} exited unexpectedly with ${code ?? signal}`)
     })
     return sluice
   }
@@ -59,11 +59,11 @@ export async function startNode(
       upSinceMs = Date.now()
       running?.child.kill('SIGCONT')
     },
-    /** Like a machine crash: without any notice. */
+    /** Kills the process without notice, like a machine crash. */
     async kill() {
       await end((sluice) => sluice.kill())
     },
-    /** Like an upgrade; returns the exit code. */
+    /** Stops the process with SIGTERM, as an upgrade does; returns the exit code. */
     async stop(): Promise<number | null> {
       return end((sluice) => sluice.stop())
     },

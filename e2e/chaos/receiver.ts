@@ -5,7 +5,7 @@ import type { Random } from '../../test/support/random.ts'
 
 export type Received = { id: string; body: string; attempts: number; accepted: boolean }
 
-/** A customer's backend that occasionally fails, but accepts an event on the third attempt. */
+/** A customer's backend that fails occasionally, but accepts each event by the third attempt. */
 export async function startReceiver(random: Random) {
   const events = new Map<string, Received>()
   const faults: string[] = []
@@ -17,11 +17,11 @@ export async function startReceiver(random: Random) {
     const headers = req.headers as Record<string, string>
     const verdict = verifyWebhook({ headers, body }, secrets, Date.now())
     if (verdict.service !== 'valid' || verdict.standard !== 'valid')
-      faults.push(`a webhook came with signatures that are ${verdict.service} and ${verdict.standard}`)
+      faults.push(`the signatures of a webhook are ${verdict.service} and ${verdict.standard}`)
     const id = headers['webhook-id']!
     const event = events.get(id) ?? { id, body, attempts: 0, accepted: false }
     events.set(id, event)
-    if (event.body !== body) faults.push(`event ${id} came with two bodies`)
+    if (event.body !== body) faults.push(`event ${id} was sent with two different bodies`)
     event.attempts += 1
     if (event.attempts < 3 && !patience && random.chance(event.attempts === 1 ? 0.15 : 0.05)) {
       if (random.chance(0.5)) return void res.destroy()

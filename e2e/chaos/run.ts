@@ -18,21 +18,21 @@ import { verify, waitForTheEnd } from './verify.ts'
 import { openWorld, type Shape, type World } from './world.ts'
 
 /**
- * The chaos suite: clients upload through a balancer to nodes that are killed, frozen and restarted, into a bucket
- * that fails, with webhooks to a receiver that fails, on a database whose sessions end. At the end, everything must
- * match to the byte. The same seed makes the same decisions; their timing depends on the machine.
+ * The chaos suite: clients upload through a balancer to nodes that are killed, frozen and restarted, while the bucket
+ * and the webhook receiver fail and the database loses its sessions. At the end, everything must match to the byte. The
+ * same seed leads to the same decisions; their timing depends on the machine.
  */
 const CLIENTS = 5
 const END_MS = seconds(300)
-/** As a fraction of the time. */
+/** When the upgrade starts, as a fraction of the run's duration. */
 const UPGRADE_AFTER = 0.25
 /**
- * How many uploads must complete, with a server that is killed every five seconds and with several nodes:
- * fewer prove nothing.
+ * How many uploads must complete per minute for a run to prove anything: with a server that is killed every five
+ * seconds (`embedded`), and with several nodes (`shared`).
  */
 const MIN_PER_MINUTE = { embedded: 10, shared: 2 }
 
-/** While uploads are started; negative before its end. */
+/** The time during which uploads are started. `overForMs` is negative until its end. */
 export type Period = { overForMs(): number }
 
 export function periodOf(ms: number): Period {
@@ -46,7 +46,10 @@ type Options = Shape & {
   say: (line: string) => void
 }
 
-/** An embedded database dies with its node again and again; with several processes, one dies after another. */
+/**
+ * With an embedded database, all of Sluice is killed repeatedly; with several processes, they are killed one after
+ * another.
+ */
 export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise<Log> {
   const { postgresUrl, processes } = shape
   const random = randomOf(seed)
@@ -69,21 +72,21 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
     if (processes) checkShares(world, log, processes)
     const completed = log.counts['files transferred'] ?? 0
     const least = MIN_PER_MINUTE[postgresUrl === undefined ? 'embedded' : 'shared']
-    if (completed < (least * forMs) / minutes(1)) log.violation(`only ${completed} files were completed`)
+    if (completed < (least * forMs) / minutes(1)) log.violation(`only ${completed} files were transferred`)
     return log
   } finally {
     await world.close()
   }
 }
 
-/** While uploads of the older version are in progress. */
+/** Upgrades while uploads to the older version are in progress. */
 async function upgradeMidway(world: World, log: Log, forMs: number): Promise<void> {
   await sleep(forMs * UPGRADE_AFTER)
   log.note('the database is upgraded')
   await world.upgrade()
 }
 
-/** Once nothing is in progress any more, everything must be where it belongs. */
+/** Waits until nothing is in progress, and then verifies the entire state. */
 export async function judge(
   world: World,
   log: Log,
@@ -96,7 +99,7 @@ export async function judge(
   if (log.violations.length > 0) for (const node of world.nodes) say(`--- ${node.name}\n${node.output()}`)
 }
 
-/** Several clients at a time, one upload after another, until the time is up; those in progress finish. */
+/** Runs several clients, which start one upload after another until the time is up, and finish those in progress. */
 export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
@@ -121,7 +124,7 @@ export async function uploadMany(world: World, random: Random, log: Log, period:
   return { outcomes, sources }
 }
 
-/** The nodes connect through PgBouncer in transaction mode. */
+/** Creates a database to which the nodes connect through PgBouncer in transaction mode. */
 async function openPooled(serverUrl: string) {
   const { url, drop } = await createDatabase(serverUrl)
   const pooler = await startPgbouncer(url, { mode: 'transaction', serverConnections: 50 })
@@ -151,7 +154,7 @@ async function main(): Promise<boolean> {
   )
   const seed = values.seed ?? randomBytes(4).toString('hex')
   buildIfNeeded()
-  // Started processes end with this process, if it ends normally: see parts/until-exit.ts.
+  // Child processes end with this process, if it exits normally: see test/support/until-exit.ts.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   const server = values.embedded ? undefined : await startPostgres()
   const say = (line: string) => console.log(line)
@@ -175,9 +178,9 @@ async function main(): Promise<boolean> {
   const { counts, violations } = await run().finally(server?.stop)
   for (const what of Object.keys(counts).sort()) console.log(`${String(counts[what]).padStart(12)}  ${what}`)
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
-  const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`
+  const verdict = violations.length === 0 ? 'no violations' : `${violations.length} violations`
   console.log(
-    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}${before ? ' --upgrade' : ''}`,
+    `${verdict}; repeat with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}${before ? ' --upgrade' : ''}`,
   )
   return violations.length === 0
 }

@@ -12,7 +12,10 @@ export type Call = {
 
 const SILENT_MS = 30_000
 
-/** One request on its own connection. Undefined: the connection broke, on either side, and the outcome is unknown. */
+/**
+ * Sends one request on its own connection. Returns undefined if the connection broke on either side, so that the
+ * outcome is unknown.
+ */
 export function send({ method, url, headers, body, cutAfter }: Call): Promise<Reply | undefined> {
   return new Promise((resolve) => {
     const length = body && { 'Content-Length': String(body.length) }

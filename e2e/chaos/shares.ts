@@ -1,11 +1,11 @@
 import type { Log } from './log.ts'
 
-/** How much more than another a process may have done. */
+/** How many times as much work as another process one may have done. */
 const MAX_TIMES = 1.5
 
 type Line = { process?: string; route?: string; bytesIn?: number }
 
-/** According to their logs, several upload processes have each done as much as the others. */
+/** Checks in the logs that all upload processes have done about the same amount of work. */
 export function checkShares({ nodes }: { nodes: { output(): string }[] }, log: Log, processes: number): void {
   const done = Array.from({ length: processes }, () => ({ requests: 0, bytes: 0 }))
   for (const { process, route, bytesIn } of nodes.flatMap((node) => linesOf(node.output()))) {
@@ -18,7 +18,9 @@ export function checkShares({ nodes }: { nodes: { output(): string }[] }, log: L
     const shares = done.map((share) => share[what])
     log.note(`${what} of each upload process: ${shares.join(', ')}`)
     if (Math.max(...shares) > MAX_TIMES * Math.min(...shares))
-      log.violation(`the shares of ${what} differ by more than ${MAX_TIMES} times: ${shares.join(', ')}`)
+      log.violation(
+        `the shares of ${what} differ by a factor of more than ${MAX_TIMES}: ${shares.join(', ')}`,
+      )
   }
 }
 

@@ -6,7 +6,7 @@ const MIB = 1024 * 1024
 /** The file that one client uploads, and the bytes that the bucket must have at the end. */
 export type Source = { name: string; bytes: Buffer; sha256: string }
 
-/** Sizes at which behavior changes: nothing, one part, a tail, several parts. */
+/** Picks sizes at which behavior changes: an empty file, one part, a tail, several parts. */
 export function makeSource(random: Random, name: string): Source {
   const kind = random.whole(1, 10)
   const length =

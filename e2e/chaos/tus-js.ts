@@ -6,7 +6,7 @@ import type { Source } from './source.ts'
 
 const MIB = 1024 * 1024
 
-/** Uppy's client: paused and resumed at random, and restarted by its user whenever it gives up. */
+/** Uses Uppy's client, paused and resumed at random, and restarted by its user whenever it gives up. */
 export async function uploadByTusJs(
   site: Site,
   source: Source,
@@ -19,7 +19,7 @@ export async function uploadByTusJs(
   let over = false
   let lastHead: number | undefined
   let beginningAgain: NodeJS.Timeout | undefined
-  /** One at a time: two that start an upload without an address create it twice. */
+  /** Only one start at a time: two starts without an upload address would create the upload twice. */
   const begin = () => {
     clearTimeout(beginningAgain)
     if (!over) upload.start()
@@ -34,7 +34,7 @@ export async function uploadByTusJs(
     onUploadUrlAvailable: () => {
       if (address !== null && upload.url !== address)
         site.log.violation(
-          `${source.name}: tus-js-client left ${address} for ${upload.url}; its last HEAD was answered with ${lastHead}`,
+          `${source.name}: tus-js-client left ${address} for ${upload.url}; its last HEAD returned ${lastHead}`,
         )
       address = upload.url
     },
@@ -43,7 +43,7 @@ export async function uploadByTusJs(
     },
     onSuccess: () => done.resolve(),
     onError: (error) => {
-      site.log.count('tus-js-client gave up and was begun again')
+      site.log.count('restarts of tus-js-client after it gave up')
       if (site.impatient()) return done.reject(error)
       beginningAgain = setTimeout(begin, 300)
     },

@@ -11,8 +11,8 @@ import type { FileRow } from './verify.ts'
 import type { World } from './world.ts'
 
 /**
- * Each bucket contains the files transferred there, equal to their sources, and nothing else. Leftovers that a crash
- * may leave with put-only keys are listed and counted, and each case must be explained by a failure at that moment.
+ * Checks that each bucket contains the files transferred to it, equal to their sources, and nothing else. Leftovers
+ * that a crash may leave with put-only keys are counted, and a failure at that moment must explain each of them.
  */
 export async function verifyBucket(
   world: World,
@@ -29,10 +29,10 @@ export async function verifyBucket(
     const bytes = await readObject(world, path)
     const equal = bytes.sha256 === byName.get(file?.filename ?? '')?.sha256
     if (file && isStored(file)) checkTransferred(file, bytes, equal, log)
-    else if (file && equal && isGivenUp(file)) log.count('objects that arrived after they were given up')
+    else if (file && equal && isGivenUp(file)) log.count('objects that arrived after they were abandoned')
     else if (file && equal && (unheard.includes(path) || wasStruck(bytes.writtenMs, log)))
-      log.count(`objects of ${file.status} files whose node was struck`)
-    else log.violation(`${path} is litter in the bucket; its file is ${file?.status}`)
+      log.count(`objects of ${file.status} files whose node failed at that moment`)
+    else log.violation(`${path} is left over in the bucket; its file is ${file?.status}`)
   }
   for (const [path, file] of byPath)
     if (isStored(file) && !there.has(path)) log.violation(`${path} is transferred, but not in the bucket`)
@@ -50,18 +50,18 @@ type Stored = { path: string; size: number; sha256: string; crc32: number; writt
 function checkTransferred(file: FileRow, stored: Stored, equal: boolean, log: Log): void {
   const { path, size } = stored
   log.count('bytes in the bucket', size)
-  if (!equal) log.violation(`${path} (${size} bytes) is not its source`)
+  if (!equal) log.violation(`${path} (${size} bytes) differs from its source`)
   if (file.offset !== size || file.length !== size)
-    log.violation(`${path} has ${size} bytes; its file tells ${file.offset} of ${file.length}`)
-  if (file.crc32 !== stored.crc32) log.violation(`${path} has another CRC32 than its file`)
+    log.violation(`${path} has ${size} bytes; its file has the offset ${file.offset} of ${file.length}`)
+  if (file.crc32 !== stored.crc32) log.violation(`${path} and its file have different CRC32 values`)
 }
 
-/** A bucket may delay its response for four seconds, and the node may be hit during that time. */
+/** A bucket may delay its response for four seconds, and the node may fail during that time. */
 const STRUCK_WITHIN_MS = 6_000
 
 /**
- * A single-part file may be in the bucket without anyone knowing: the response was lost, or the node or its database
- * was hit before it was recorded. If its client never returns, or abandons it, the object stands alone.
+ * The object of a single-part file may exist without a record: the response was lost, or the node or its database
+ * failed before it was recorded. If the client never returns, or cancels the upload, the object remains.
  */
 function wasStruck(atMs: number, { outages }: Log): boolean {
   return outages.some(
@@ -70,10 +70,10 @@ function wasStruck(atMs: number, { outages }: Log): boolean {
 }
 
 /**
- * Of a transferred file's multipart uploads, only an empty one may remain, whose id was lost: the response was, or
- * the node or its database was hit before it was recorded. Keys that cannot abort also leave those that a node lost
- * to another, and those of an abandoned destination. Keys that can abort clear those of a canceled file, unless the
- * worker died during that.
+ * Of a transferred file's multipart uploads, only an empty one whose id was lost may remain: the response was lost, or
+ * the node or its database failed before the id was recorded. Keys that cannot abort also leave the uploads that a node
+ * lost to another, and those to an abandoned destination. Keys that can abort remove the uploads of a canceled file,
+ * unless the worker died while doing so.
  */
 async function checkMultiparts(
   { bucket }: World,
@@ -87,17 +87,19 @@ async function checkMultiparts(
       const file = files.find((file) => file.bucket === name && file.key === key)
       const lost = bucket.putOnly || unnamed.includes(join(name, key)) || wasStruck(begunMs, log)
       if (parts === 0 && file?.multipartId !== id && lost)
-        log.count(`empty multipart uploads of ${file?.status} files, whose id was lost`)
+        log.count(`empty multipart uploads with a lost id, of ${file?.status} files`)
       else if (file && bucket.putOnly && isGivenUp(file))
-        log.count('multipart uploads of destinations that were given up, by keys that cannot abort')
+        log.count('multipart uploads to abandoned destinations, with keys that cannot abort')
       else if (file?.multipartId !== id || isStored(file))
-        log.violation(`${name}/${key}: a multipart upload with ${parts} parts is left; it is ${file?.status}`)
+        log.violation(
+          `${name}/${key}: a multipart upload with ${parts} parts is left; its file is ${file?.status}`,
+        )
       else if ((file.status === 'canceled' || isGivenUp(file)) && !bucket.putOnly) uncleared += 1
       else log.count(`multipart uploads of ${file.status} files`)
     }
   }
   if (uncleared > (log.counts.kills ?? 0))
-    log.violation(`${uncleared} multipart uploads that were given up were not cleared away`)
+    log.violation(`${uncleared} abandoned multipart uploads were not aborted`)
 }
 
 async function openMultiparts(directory: string, bucket: string) {

@@ -14,7 +14,7 @@ export type FileRow = {
   id: string
   filename: string
   status: string
-  /** For this destination. */
+  /** The file's status at this destination. */
   destinationStatus: string
   isRequired: boolean
   /** Whether an object has been copied to one of its destinations. */
@@ -37,7 +37,7 @@ type EventRow = {
   deliveries: string[] | null
 }
 
-/** Waits until nothing is in progress any more. */
+/** Waits until nothing is in progress. */
 export async function waitForTheEnd(world: World, log: Log, withinMs: number): Promise<void> {
   const { db } = world.database
   const deadline = Date.now() + withinMs
@@ -53,14 +53,14 @@ export async function waitForTheEnd(world: World, log: Log, withinMs: number): P
     )
     const all = { ...left, unrepaired }
     if (Object.values(all).every((count) => count === 0)) return
-    if (Date.now() > deadline) return log.violation(`not all comes to an end: ${JSON.stringify(all)}`)
+    if (Date.now() > deadline) return log.violation(`some work did not finish: ${JSON.stringify(all)}`)
     await sleep(200)
   }
 }
 
 /**
- * Like an owner who does not want to wait hours for the next attempt. Returns how many objects still have to be
- * copied.
+ * Requests repairs, like an owner who does not want to wait hours for the next attempt. Returns how many objects still
+ * have to be copied.
  */
 async function askForRepairs({ database: { db }, customer: { runtime, actor } }: World): Promise<number> {
   const lacking = await rows<{ fileId: string; dataStoreId: string; isWaiting: boolean }>(
@@ -75,7 +75,8 @@ async function askForRepairs({ database: { db }, customer: { runtime, actor } }:
 }
 
 /**
- * Every upload equals its source, every event arrived, and the ledger, the usage and the bucket agree to the byte.
+ * Checks that every upload equals its source, that every event arrived, and that the ledger, the usage and the bucket
+ * agree to the byte.
  */
 export async function verify(
   world: World,
@@ -105,10 +106,10 @@ function readFiles(db: Db): Promise<FileRow[]> {
   )
 }
 
-/** Both look the same to the client. */
+/** The client cannot tell these apart. */
 const ARRIVED = ['transferred', 'partially_transferred']
 
-/** A file is partially transferred exactly if an object that is not required is missing. */
+/** Checks that a file is partially transferred if and only if an object that is not required is missing. */
 function checkDestinations(places: FileRow[], log: Log): void {
   for (const { id, status, destinationStatus, isRequired, bucket } of places) {
     const isStored = destinationStatus === 'transferred'
@@ -129,13 +130,14 @@ function checkOutcomes(files: FileRow[], outcomes: Outcome[], log: Log): void {
   const known = new Set(outcomes.map(({ address }) => address.split('/').at(-1)!))
   for (const { id, status, failureReason } of files) {
     if (status !== 'failed') continue
-    // The client never got the address, and created the file again.
-    if (failureReason === 'interrupted' && !known.has(id)) log.count('creations cut in their first bytes')
+    // The client never got the upload's address, and created the file again.
+    if (failureReason === 'interrupted' && !known.has(id))
+      log.count('creations cut off during their first bytes')
     else log.violation(`${id} failed: ${failureReason}`)
   }
 }
 
-/** An unfinished upload's parts and tails are contiguous up to the offset. */
+/** Checks that the parts and the tail of each unfinished upload are contiguous up to its offset. */
 export async function checkLedger(db: Db, log: Log): Promise<void> {
   const broken = await rows<{ id: string; offset: number; sum: number; gaps: number }>(
     db,
@@ -170,14 +172,15 @@ export async function checkUsage(db: Db, log: Log): Promise<void> {
       (select coalesce(sum(bytes), 0)::float8 from usage_days) as days`,
   )
   const { accepted, reserved, used, held, days } = sums!
-  if (used !== accepted) log.violation(`usage counts ${used} bytes, the files have ${accepted}`)
-  if (days !== accepted) log.violation(`the days of usage count ${days} bytes, the files have ${accepted}`)
-  if (held !== reserved) log.violation(`usage reserves ${held} bytes, the files ${reserved}`)
+  if (used !== accepted) log.violation(`the usage is ${used} bytes, but the files have ${accepted}`)
+  if (days !== accepted)
+    log.violation(`the daily usage adds up to ${days} bytes, but the files have ${accepted}`)
+  if (held !== reserved) log.violation(`the usage reserves ${held} bytes, but the files reserve ${reserved}`)
 }
 
 /**
- * One event for each status a file ends in, under one id, with the bytes that were written, each accepted by the
- * receiver.
+ * Checks that there is one event for each final status of a file, and that the receiver accepted it under a single id,
+ * with the bytes that were written.
  */
 async function checkEvents({ database, receiver }: World, files: FileRow[], log: Log): Promise<void> {
   const events = await rows<EventRow>(
@@ -189,7 +192,7 @@ async function checkEvents({ database, receiver }: World, files: FileRow[], log:
   for (const file of files) {
     const own = events.filter(({ fileId }) => fileId === file.id).map(({ status }) => status)
     const ends = file.isRepaired ? ['partially_transferred', file.status] : [file.status]
-    // A refused creation is erased without being reported.
+    // A rejected creation is erased without being reported.
     const due = file.erased || ['uploading', 'transferring'].includes(file.status) ? [] : ends
     if (file.isRepaired) log.count('files repaired')
     if (own.join() !== due.join()) log.violation(`${file.id} is ${file.status} and has the events ${own}`)
@@ -198,8 +201,9 @@ async function checkEvents({ database, receiver }: World, files: FileRow[], log:
     const received = receiver.events.get(id)
     if (deliveries?.join() !== 'delivered') log.violation(`event ${id} has the deliveries ${deliveries}`)
     if (!received?.accepted) log.violation(`event ${id} never reached its receiver`)
-    else if (received.body !== payload) log.violation(`event ${id} came with other bytes than were written`)
-    log.count('attempts to deliver', received?.attempts ?? 0)
+    else if (received.body !== payload)
+      log.violation(`event ${id} arrived with different bytes than were written`)
+    log.count('delivery attempts', received?.attempts ?? 0)
   }
   const known = new Set(events.map(({ id }) => id))
   for (const id of receiver.events.keys())

@@ -33,7 +33,7 @@ export type World = {
     putOnly: boolean
     order(order: BucketOrder): void
     report(): Promise<BucketReport>
-    /** The next message of a kind. */
+    /** Resolves to the next message of a kind. */
     news<Kind extends string>(kind: Kind): Promise<Extract<BucketNews, Record<Kind, unknown>>>
   }
   /** Adds the first worker of this version, which migrates the database. */
@@ -51,19 +51,19 @@ const ONE_NODE: [Role[], string][] = [[['upload', 'web', 'worker'], 'sluice']]
 
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
 
-/** `processes`: one node with this many. Without a PostgreSQL, one node with an embedded one. */
+/**
+ * With `processes`, there is one node with this many processes. Without `postgresUrl`, there is one node with an
+ * embedded database.
+ */
 type OpenedDatabase = { url: string; drop(): Promise<void>; env?: Record<string, string> }
 export type Shape = {
   postgresUrl?: string | undefined
   processes?: number | undefined
   /** One of the Pipes has two required destinations and a best-effort one. */
   severalDestinations?: boolean
-  /** Replaces `postgresUrl` for one node. */
+  /** Used instead of `postgresUrl`. */
   openDatabase?: (() => Promise<OpenedDatabase>) | undefined
-  /**
-   * The source of an older version, which upload nodes run at first, and at every other start after the
-   * upgrade.
-   */
+  /** The source of an older version, which upload nodes run at first and, after the upgrade, at every other start. */
   older?: string | undefined
 }
 
@@ -131,7 +131,7 @@ function startShared(
     let isUpgraded = false
     const start = ([roles, name]: [Role[], string], { sourceOf }: Pick<Parts, 'sourceOf'> = {}) =>
       startNode(roles, name, { ...env, DATABASE_URL: url, ...place }, { ...parts, sourceOf })
-    /** The older version until the upgrade, and then both in turn. */
+    /** Runs the older version until the upgrade, and then both in turn. */
     const eitherVersion = (older: string) => {
       let ranOlder = false
       return {
@@ -191,7 +191,7 @@ function settings(baseUrl: string, dataDir: string): Environment {
     AUTH_SECRET: 'a secret of thirty-two characters',
     ALLOWED_PRIVATE_HOSTS: '*',
     FREE_TIER_BYTES: '0',
-    // The minimum: what is not immediately available must be waited for.
+    // The minimum, so that uploads often have to wait for memory.
     UPLOAD_MEMORY_BYTES: String(MIN_MEMORY_BYTES),
     LOG_LEVEL: 'warn',
   }
@@ -206,7 +206,7 @@ const settingsOf = (processes: number) => ({
   ACCESS_LOG: 'all',
 })
 
-/** Half of the runs have put-only keys. */
+/** Half of the runs use put-only keys. */
 async function startBucket(
   directory: string,
   putOnly: boolean,

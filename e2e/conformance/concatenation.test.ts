@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { targetOf } from '../../test/support/target.ts'
 import { located, metadata, newTus, type Tus } from '../../test/support/tus.ts'
 
-/** A Pipe whose Data Store has keys that can read and delete: joined pieces are copied and cleared. */
+/** A Pipe whose Data Store has keys that can read and delete, so that joined pieces are copied and then deleted. */
 let tus: Tus
 let putOnly: Tus
 beforeAll(async () => {

@@ -161,7 +161,7 @@ describe('PATCH', () => {
     await using connection = open(url)
     connection.write(requestHead('PATCH', url, fields))
     connection.write(Buffer.alloc(300_000, 'x'))
-    // The reset must not overtake the bytes: a reset discards what a live server has not read.
+    // The reset must not overtake the bytes: it discards everything that the server has not read yet.
     await connection.end()
     await expect.poll(() => tus.offset(address)).toBe(300_000)
   })

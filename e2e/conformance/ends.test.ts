@@ -39,7 +39,7 @@ describe('termination', () => {
     const before = await reserved()
     expect((await own.delete(address)).status).toBe(204)
     const after = await reserved()
-    // Other tests reserve and return quota at the same time, but never this much.
+    // Other tests reserve and release quota at the same time, but never this much.
     expect(before.reservedBytes - after.reservedBytes).toBeGreaterThan(900_000_000)
     expect(after.usedBytes).toBeGreaterThanOrEqual(before.usedBytes)
   })

@@ -16,10 +16,10 @@ import { fileIdOf, metadata, type TusClient, tusClient } from '../../test/suppor
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * `npm run drill -- decisions`: small files on two nodes, one of which is killed every few seconds, while the
- * receiver of both hooks fails, hangs, gives contradictory answers, and is overtaken by API calls. One
- * decision is stored for each file and hook; clients are told exactly that decision, and an object exists
- * only if it allows one.
+ * `npm run drill -- decisions`: uploads small files to two nodes, one of which is killed every few seconds, while the
+ * receiver of both hooks fails, hangs, gives contradictory answers, and is preceded by decisions through the API. One
+ * decision must be stored for each file and hook. Clients must get exactly that decision, and an object may only exist
+ * if it was allowed.
  */
 const REASON = 'Not this one.'
 const LEASES = { leaseMs: 1500, renewMs: 300, marginMs: 300, turnMs: 300 }
@@ -54,7 +54,7 @@ async function killInTurn(databaseUrl: string, ports: number[], nodes: ChildProc
   }
 }
 
-/** Decides at random, even for the same file: nobody may rely on getting the same answer twice. */
+/** Decides at random, even for the same file: nothing may rely on getting the same answer twice. */
 function misbehave(decider: Decider, site: Site, random: Random): void {
   decider.answer = async ({ hook, data }, res) => {
     const decision = random.chance(0.15) ? { allow: false, reason: REASON } : { allow: true, result: 1 }
@@ -72,7 +72,7 @@ function misbehave(decider: Decider, site: Site, random: Random): void {
 
 type Told = { url: string | undefined; outcome: 'allowed' | 'rejected' | 'refused' }
 
-/** Like common clients: continues at the reported offset, on whichever node responds. */
+/** Acts like common clients: continues at the reported offset, on whichever node responds. */
 async function send(clients: TusClient[], name: string, whole: Buffer): Promise<Told> {
   let path: string | undefined
   for (let turn = 0; ; turn += 1) {
@@ -86,7 +86,7 @@ async function send(clients: TusClient[], name: string, whole: Buffer): Promise<
       const outcome = path && (await goOn(client, client.collection + path, whole))
       if (outcome) return { url: path, outcome }
     } catch {
-      // Its node was killed.
+      // The node was killed.
     }
     await sleep(AGAIN_MS)
   }
@@ -121,7 +121,7 @@ const readFiles = (site: Site) =>
       (select count(*)::int from events e where e.file_id = f.id) as events from files f`,
   )
 
-/** The reported, made and stored decisions, if they differ. */
+/** Returns the files whose reported outcome, stored decisions and object do not match. */
 async function judge(site: Site, told: readonly Told[]): Promise<string[]> {
   const files = new Map((await readFiles(site)).map((file) => [file.id, file]))
   const objects = new Set(await site.bucket.objects())
@@ -135,7 +135,7 @@ async function judge(site: Site, told: readonly Told[]): Promise<string[]> {
       file.completed.join() === outcome &&
       file.events === 1 &&
       objects.has(`${id}/${file.name}`) === (outcome === 'allowed')
-    return isRight ? [] : [`${id} was told ${outcome}: ${JSON.stringify(file)}`]
+    return isRight ? [] : [`${id} was reported as ${outcome}: ${JSON.stringify(file)}`]
   })
 }
 
@@ -177,12 +177,12 @@ async function main(): Promise<boolean> {
   const worker = async () => {
     for (let name = left.pop(); name; name = left.pop()) {
       told.push(await send(clients, name, random.fork(name).bytes(1 + random.whole(0, 4095))))
-      if (told.length % 500 === 0) console.log(`${told.length} files were reported`)
+      if (told.length % 500 === 0) console.log(`${told.length} files have an outcome`)
     }
   }
   await Promise.all(Array.from({ length: 32 }, worker))
   const kills = await stopKilling()
-  // An object reported to its client may still be in flight.
+  // An object that was reported to its client may still be in flight.
   const faultsBy = Date.now() + 60_000
   let faults = await judge(site, told)
   while (faults.length > 0 && Date.now() < faultsBy) {
@@ -192,7 +192,7 @@ async function main(): Promise<boolean> {
   const count = (outcome: Told['outcome']) => told.filter((one) => one.outcome === outcome).length
   for (const fault of faults.slice(0, 20)) console.log(`FAIL  ${fault}`)
   console.log(
-    `${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${told.length} files, ${kills} kills, ${decider.asked.length} questions: ${count('allowed')} allowed, ${count('rejected')} rejected, ${count('refused')} refused before they began; ${faults.length} faults`,
+    `${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${told.length} files, ${kills} kills, ${decider.asked.length} questions: ${count('allowed')} allowed, ${count('rejected')} rejected, ${count('refused')} refused before they started; ${faults.length} faults`,
   )
   for (const node of nodes) node.kill('SIGKILL')
   await decider.close()

@@ -2,10 +2,7 @@ import { once } from 'node:events'
 import { OUTAGES, type OutageName } from './outages.ts'
 import { makeSources, type Stage } from './stage.ts'
 
-/**
- * The results of one outage during uploads: the files created, those that arrived, and the bytes sent for
- * them.
- */
+/** Runs one outage during uploads. The result contains the files created, those that arrived, and the bytes sent. */
 export type DrillOptions = {
   outage: OutageName
   forMs: number
@@ -16,7 +13,7 @@ export type DrillOptions = {
 export type DrillResult = {
   created: number
   whole: number
-  /** Bytes sent, as a share of all files' bytes; confirmed bytes are not sent again. */
+  /** Bytes sent, as a share of all files' bytes. Confirmed bytes should not be sent again. */
   sentShare: number
   seconds: number
 }
@@ -34,7 +31,7 @@ export async function runDrill(stage: Stage, options: DrillOptions): Promise<Dri
   return { ...(await stage.arrived(sources)), sentShare, seconds }
 }
 
-/** The outage starts in the middle, when this many bytes are in flight. */
+/** Resolves once this many bytes have been sent, so that the outage starts during the uploads. */
 async function sent({ clientLine }: Stage, bytes: number): Promise<void> {
   while (clientLine.counts.bytes < bytes) await once(clientLine.progress, 'bytes')
 }

@@ -17,10 +17,10 @@ import { send } from '../chaos/send.ts'
 import { openWorld, type World } from '../chaos/world.ts'
 
 /**
- * `npm run drill -- failover`: kills the primary of a pair during uploads and promotes its standby, synchronous and
- * asynchronous, each `--times` times. An asynchronous standby is missing the last four seconds of commits. With a
- * synchronous one, nothing may be lost; with an asynchronous one, every file that its client saw finished must be
- * transferred and reported within a minute, and every object must equal what its client sent.
+ * `npm run drill -- failover`: kills the primary of a pair during uploads and promotes its standby, `--times` times
+ * with synchronous and with asynchronous replication. An asynchronous standby is missing the last four seconds of
+ * commits. With synchronous replication, nothing may be lost. With asynchronous replication, every file whose client
+ * saw it finished must be transferred and reported within a minute, and every object must equal what its client sent.
  */
 const MODES = ['synchronous', 'asynchronous'] as const
 type Mode = (typeof MODES)[number]
@@ -30,17 +30,17 @@ const LOST_MS = seconds(4)
 const AWAY_MS = seconds(2)
 const AFTER_MS = seconds(10)
 
-/** What docs/operations.md says about lost commits. */
+/** The effects of lost commits that docs/operations.md describes. */
 const TOLD: [RegExp, string][] = [
   [/the offset went back/, 'offsets that went back'],
   [/the receiver got event \S+ that is not recorded/, 'webhooks sent again under a new id'],
   [/a multipart upload with \d+ parts is left/, 'multipart uploads left open'],
 ]
 
-/** Between the end of the promotion and the next accepted PATCH. */
+/** The maximum time between the end of the promotion and the next accepted PATCH. */
 const GOAL_MS = seconds(2)
 
-/** How long after the promotion every file that its client saw finished is transferred. */
+/** The maximum time from the promotion until every file whose client saw it finished is transferred. */
 const MADE_AGAIN_MS = seconds(60)
 
 type Round = { mode: Mode; stillMs: number; promotedAfterMs: number; log: Log }
@@ -101,7 +101,7 @@ async function waitForFinished(
 const DRIP_MS = 50
 const AGAIN_MS = 100
 
-/** Sends one byte at a time, and so knows immediately when bytes are accepted again. */
+/** Sends one byte at a time, to detect immediately when bytes are accepted again. */
 async function drip(world: World, log: Log, period: Period, onAccepted: () => void): Promise<Outcome> {
   const { url } = world.balancer
   const { senderToken, pipes } = world.customer
@@ -136,19 +136,19 @@ function explain(mode: Mode, log: Log, line: string): void {
   else log.violation(line)
 }
 
-/** The output of the nodes in a failed round. */
+/** Saves the nodes' output of a failed round. */
 function keepLogs({ nodes }: World, mode: Mode): void {
   const folder = join('test-results/failover', `${mode}-${new Date().toISOString()}`)
   mkdirSync(folder, { recursive: true })
   for (const node of nodes) writeFileSync(join(folder, `${node.name}.log`), node.output())
-  console.log(`The logs of the nodes are in ${folder}.`)
+  console.log(`The node logs are in ${folder}.`)
 }
 
 type Line = { level?: number; msg?: string; process?: string }
 
 const RESTORED = 'the new server was missing commits, which are repeated'
 
-/** One line for the start and one for the end of the outage on each node, the lost commits, and nothing else. */
+/** Each node may only log one line for the start and one for the end of the outage, and the lost commits. */
 function judgeLines({ nodes }: World, log: Log): void {
   for (const node of nodes) {
     const lines = node
@@ -157,13 +157,13 @@ function judgeLines({ nodes }: World, log: Log): void {
       .flatMap((text) => (text.startsWith('{') ? [JSON.parse(text) as Line] : []))
       .filter(({ level = 0 }) => level >= 40)
     const told = lines.filter(({ msg }) => msg !== RESTORED)
-    // A node without CPU time while the database was down logs the first statement that failed.
-    if (told.length > 2) log.violation(`${node.name} has ${told.length} lines of the outage`)
+    // A node that got no CPU time while the database was down logs the first statement that failed.
+    if (told.length > 2) log.violation(`${node.name} logged ${told.length} lines about the outage`)
     for (const line of told.filter(({ msg = '' }) => told.length > 2 || /request failed/.test(msg)))
-      log.violation(`${node.name} says: ${JSON.stringify(line).slice(0, 400)}`)
+      log.violation(`${node.name} logged: ${JSON.stringify(line).slice(0, 400)}`)
   }
   for (const what of Object.keys(log.counts))
-    if (/answered with 500/.test(what)) log.violation(`${log.counts[what]} ${what}`)
+    if (/responses with 500/.test(what)) log.violation(`${log.counts[what]} ${what}`)
 }
 
 function tell({ mode, stillMs, promotedAfterMs, log }: Round): void {

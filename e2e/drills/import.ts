@@ -13,9 +13,9 @@ import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * `npm run drill -- import`: a large import from a source that drops its connection every 200 MB, while two
- * nodes that fetch it are killed in turn. The object has to equal the source, and each byte may be fetched
- * once, apart from what was in flight when a node died.
+ * `npm run drill -- import`: imports a large file from a source that drops its connection every 200 MB, while the two
+ * nodes that fetch it are killed in turn. The object must equal the source, and each byte may only be fetched once,
+ * apart from those in flight when a node died.
  */
 const MiB = 1024 * 1024
 const DROP_BYTES = 200_000_000
@@ -23,7 +23,7 @@ const ETAG = '"one"'
 const METRICS_TOKEN = 'metrics-token-of-the-drill'
 const LOOK_MS = 200
 
-/** The bytes of the source from an offset on, which no disk holds. */
+/** Generates the source's bytes from an offset on, so that they need no disk space. */
 function bytesFrom(offset: number): (length: number) => Buffer {
   const counter = Buffer.alloc(16)
   counter.writeBigUInt64BE(BigInt(Math.floor(offset / 16)), 8)
@@ -33,7 +33,7 @@ function bytesFrom(offset: number): (length: number) => Buffer {
 }
 
 /**
- * Sends up to 200 MB for a request. It records how far each got, and how much of that the next one requested
+ * Sends up to 200 MB per request. It records how far each request got, and how many of its bytes the next one requested
  * again.
  */
 class Source {
@@ -83,7 +83,7 @@ class Source {
 
 type Nodes = { start(): Promise<Sluice>; both: Sluice[] }
 
-/** Kills the node that fetches. It restarts once the other one has continued. */
+/** Kills the node that is fetching, and restarts it once the other one has continued. */
 async function killCarrier({ start, both }: Nodes, source: Source): Promise<void> {
   const at = await carrierOf(both)
   const { requests } = source
@@ -132,10 +132,10 @@ async function drill({ database, site, nodes, lengthBytes, kills }: Drill): Prom
     while (source.furthest < (lengthBytes * kill) / (kills + 1)) await sleep(LOOK_MS)
     const before = source.again.length
     await killCarrier(nodes, source)
-    // Bytes dropped by the source in between were not lost to the kill.
+    // Bytes that the source dropped in between were not lost because of the kill.
     lost.push(Math.max(...source.again.slice(before)))
     console.log(
-      `      killed a node at ${(source.furthest / MiB).toFixed(0)} MiB: ${lost.at(-1)} bytes again`,
+      `      killed a node at ${(source.furthest / MiB).toFixed(0)} MiB: ${lost.at(-1)} bytes fetched again`,
     )
   }
   const rowOf = () => readImportRow(database.db, id)

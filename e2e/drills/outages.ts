@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stage } from './stage.ts'
 
-/** Each takes part of the stage down for the given time, and returns when it is back up. */
+/** Takes part of the stage down for the given time, and returns when it is back up. */
 export type Outage = (stage: Stage, forMs: number) => Promise<void>
 
 export const OUTAGES = {

@@ -9,9 +9,9 @@ import { uploadByTusJs } from './upload-by-tus-js.ts'
 import { uploadByUppy } from './upload-by-uppy.ts'
 
 /**
- * `npm run drill`: full-length outages during uploads with tus-js-client and Uppy, through nginx and HAProxy
- * with the files in deploy/. No upload may start over, and every object must equal its source. This takes a
- * quarter of an hour.
+ * `npm run drill`: runs full-length outages during uploads with tus-js-client and Uppy, through nginx and HAProxy with
+ * the configurations in deploy/. No upload may start over, and every object must equal its source. This takes a quarter
+ * of an hour.
  */
 const MiB = 1024 * 1024
 const UPLOADS = 5

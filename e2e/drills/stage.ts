@@ -10,8 +10,8 @@ import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
 /**
- * Two upload nodes behind a shipped balancer; database, bucket and nodes can go down, and clients have a slow
- * connection.
+ * Two upload nodes behind a shipped balancer. The database, the bucket and the nodes can go down, and clients have slow
+ * connections.
  */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 type Options = {
@@ -45,7 +45,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
   const balancer = await startShippedBalancer(kind, { upload: ports, web: ports }, changes)
   const clientLine = await openBreakableLine({ toPort: balancer.port, bytesPerSecond })
   const baseUrl = `http://127.0.0.1:${clientLine.port}`
-  // As in compose.yaml and the documentation.
+  // Set as in compose.yaml and the documentation.
   const interim = { INTERIM_RESPONSES: kind === 'haproxy' ? '1' : '0' }
   const settings = {
     ...SETTINGS,
@@ -56,7 +56,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
   const start = (port: number) => startSluice({ ...settings, PORT: String(port) })
   const nodes = (await Promise.all(ports.map(start))) as [Sluice, Sluice]
   const uploadUrl = `${baseUrl}/pipes/${site.pipe.id}/files/`
-  // HAProxy has to detect that they are up now.
+  // Waits until HAProxy has detected that the nodes are up.
   while ((await fetch(uploadUrl, { method: 'OPTIONS' })).status >= 500);
   return {
     site,
@@ -66,7 +66,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
     bucketLine,
     balancer,
     nodes,
-    /** The nodes' addresses, and one more. */
+    /** The ports of the two nodes. */
     ports,
     start,
     async restart(at: 0 | 1) {
@@ -80,7 +80,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
         nodes.splice(0, 2, ...started)
       }
     },
-    /** The created files, and which of them equal their sources. */
+    /** Returns how many files were created, and how many of them equal their sources. */
     async arrived(sources: ReadonlyMap<string, Buffer>) {
       const files = await rows<{ id: string; filename: string; status: string }>(
         database.db,

@@ -8,8 +8,8 @@ const CUT = 100_000
 export type SteadyLoad = ReturnType<typeof startLoad>
 
 /**
- * Clients that each send one file after another, with a creation and two PATCHes, each to the next node. An
- * unexpected response is a failure, and ends its client.
+ * Starts clients that each send one file after another, with a creation and two PATCH requests, each to the next node.
+ * An unexpected response is a failure, and stops its client.
  */
 export function startLoad(first: TusClient, clients: number) {
   let nodes = [first]
@@ -26,7 +26,7 @@ export function startLoad(first: TusClient, clients: number) {
     const sinceMs = performance.now()
     const reply = await asked
     longestMs = Math.max(longestMs, performance.now() - sinceMs)
-    if (reply.status !== wanted) throw new Error(`${what} was answered with ${reply.status}: ${reply.body}`)
+    if (reply.status !== wanted) throw new Error(`${what} returned ${reply.status}: ${reply.body}`)
     return reply
   }
   const sendOne = async (pick: (by: number) => TusClient) => {
@@ -55,11 +55,11 @@ export function startLoad(first: TusClient, clients: number) {
     ),
   )
   return {
-    /** From now on, clients use these nodes. */
+    /** Makes clients use these nodes from now on. */
     goTo(chosen: TusClient[]): void {
       nodes = chosen
     },
-    /** Resolves when this many more files were sent, or a request has failed. */
+    /** Resolves when this many more files have been sent, or when a request has failed. */
     async more(count: number): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>()
       const one = { atLeast: sent.length + count, resolve }
@@ -68,7 +68,7 @@ export function startLoad(first: TusClient, clients: number) {
       await promise
       waiting.delete(one)
     },
-    /** The duration of the slowest request since the last call. */
+    /** Returns the duration of the slowest request since the last call. */
     takeLongestMs(): number {
       const ms = longestMs
       longestMs = 0

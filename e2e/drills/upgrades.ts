@@ -11,13 +11,13 @@ import { openTestBucket } from '../../test/support/upload-site.ts'
 import { startLoad } from './steady-load.ts'
 
 /**
- * `npm run drill -- upgrades`: clients send one file after another to a node of an older version, a node of this
- * version starts alongside it and upgrades the schema, serves with it, and then alone. Starts from every kept
- * migration in turn, until there were `--times` upgrades. No start and no request may fail, and every object must
+ * `npm run drill -- upgrades`: tests `--times` upgrades, starting from each kept migration in turn. Clients send one
+ * file after another to a node running an older version. A node running this version starts alongside it, upgrades the
+ * schema, serves together with the older node, and then alone. No start and no request may fail, and every object must
  * equal what its client sent.
  */
 const CLIENTS = 6
-/** Files sent by the older node alone, by both, and by the newer one alone. */
+/** How many files the older node alone, both nodes, and the newer node alone each receive. */
 const FILES = 3 * CLIENTS
 
 const names = readdirSync('drizzle/migrations')
@@ -29,7 +29,7 @@ type Upgrade = {
   commit: string
   files: number
   startMs: number
-  /** How long the older node took alone, on the same machine. */
+  /** The longest request on the older node alone, on the same machine. */
   beforeMs: number
   longestMs: number
   failures: string[]
@@ -66,16 +66,16 @@ async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
   load.goTo([clientOf(older), clientOf(newer)])
   await load.more(FILES)
   load.goTo([clientOf(newer)])
-  // The files that each client had already started, and one more.
+  // The files that each client has already started, and one more each.
   await load.more(2 * CLIENTS)
   const codes = [await older.stop()]
   await load.more(FILES)
   const { sent, failures } = await load.end()
   const longestMs = load.takeLongestMs()
   codes.push(await newer.stop())
-  failures.push(...codes.filter((code) => code !== 0).map((code) => `a node ended with ${code}`))
+  failures.push(...codes.filter((code) => code !== 0).map((code) => `a node exited with ${code}`))
   for (const { id, whole } of sent)
-    if (!(await bucket.object(`${id}/file`)).equals(whole)) failures.push(`${id} is not what was sent`)
+    if (!(await bucket.object(`${id}/file`)).equals(whole)) failures.push(`${id} differs from what was sent`)
   await Promise.all([database.close(), bucket.close()])
   await drop()
   return {
@@ -107,7 +107,7 @@ async function main(): Promise<boolean> {
     well &&= failures.length === 0
     longest = Math.max(longest, longestMs)
     console.log(
-      `${failures.length === 0 ? 'ok  ' : 'FAIL'}  from ${from} (${commit.slice(0, 7)}): ${files} files, started after ${Math.round(startMs)} ms, the longest request took ${Math.round(longestMs)} ms, before it ${Math.round(beforeMs)}`,
+      `${failures.length === 0 ? 'ok  ' : 'FAIL'}  from ${from} (${commit.slice(0, 7)}): ${files} files, started after ${Math.round(startMs)} ms, the longest request took ${Math.round(longestMs)} ms, before the upgrade ${Math.round(beforeMs)} ms`,
     )
     for (const failure of failures) console.log(`      ${failure.slice(0, 300)}`)
   }

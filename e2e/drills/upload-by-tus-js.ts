@@ -1,7 +1,10 @@
 import { Upload } from 'tus-js-client'
 import type { Stage } from './stage.ts'
 
-/** Like a page: it continues automatically, or ends with an error. Resolves when all have all their bytes. */
+/**
+ * Uploads like a page would: each upload continues automatically, or ends with an error. Resolves once every upload has
+ * all its bytes.
+ */
 export async function uploadByTusJs(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void> {
   const token = await stage.site.token()
   await Promise.all([...sources].map(([name, bytes]) => upload(stage.uploadUrl, token, name, bytes)))

@@ -9,7 +9,7 @@ import type { Stage } from './stage.ts'
 
 const DONE_MS = 300_000
 
-/** The Embed page's exact code in a real Chromium; nothing is clicked after the start. */
+/** Uploads with the Embed page's exact code in a real Chromium. Nothing is clicked after the start. */
 export async function uploadByUppy(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void> {
   const { site, uploadUrl } = stage
   const snippet = plainUppySnippet({ baseUrl: new URL(uploadUrl).origin, uploadUrl, pipeId: site.pipe.id })
@@ -25,7 +25,7 @@ export async function uploadByUppy(stage: Stage, sources: ReadonlyMap<string, Bu
   const browser = await chromium.launch(await findChromium())
   try {
     const page = await browser.newPage()
-    // Web nodes serve it, and this stage has none.
+    // Web nodes serve Uppy's files, and this stage has no web node.
     await page.route('**/uppy/**', (route) =>
       route.fulfill({
         path: join('node_modules/uppy/dist', basename(new URL(route.request().url()).pathname)),

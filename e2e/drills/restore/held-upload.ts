@@ -1,7 +1,7 @@
 import { type ClientRequest, request } from 'node:http'
 import { Upload } from 'tus-js-client'
 
-/** An upload whose body stops at a given point, so that a backup, or a crash, finds it in the middle. */
+/** An upload whose body stops at a given point, so that it is in progress during a backup or a crash. */
 export type HeldUpload = {
   address: string
   /** Sends the rest; resolves to the response's status. */
@@ -60,7 +60,9 @@ function statusOf(sent: ClientRequest): Promise<number> {
   })
 }
 
-/** The client returns to its stored address. True if it finished there, false if it started over elsewhere. */
+/**
+ * Resumes the upload at its stored address. Returns true if it finished there, and false if it started over elsewhere.
+ */
 export function resumeUpload(
   { uploadUrl, token }: { uploadUrl: string; token: string },
   { address, name, bytes }: { address: string; name: string; bytes: Buffer },

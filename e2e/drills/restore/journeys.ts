@@ -5,13 +5,13 @@ import { rows } from '#lib/platform/db/database.ts'
 import { type HeldUpload, holdUpload } from './held-upload.ts'
 import { type Customer, type Place, UNHEARD } from './place.ts'
 
-/** What the backup, the crash and the client did to an upload. */
+/** The kinds of uploads: their states at the backup and at the crash, and what the client does. */
 export const KINDS = {
   before: 'finished before the backup',
-  unheard: 'finished before the backup, its webhook still rejected',
+  unheard: 'finished before the backup, with its webhook still rejected',
   open: 'in progress at the backup and at the crash',
   since: 'in progress at the backup, finished before the crash; its client returns',
-  lost: 'the same, and its client never returns',
+  lost: 'in progress at the backup, finished before the crash; its client never returns',
   during: 'created and finished while the backup was taken',
   new: 'created and finished after the backup',
 } as const
@@ -42,11 +42,11 @@ export async function begin(kind: Kind, customer: Customer, inParts: boolean): P
 export async function finished(kind: Kind, customer: Customer, inParts: boolean): Promise<Journey> {
   const journey = await begin(kind, customer, inParts)
   const status = await journey.finish()
-  if (status !== 204) throw new Error(`${journey.name} was answered with ${status}`)
+  if (status !== 204) throw new Error(`finishing ${journey.name} returned ${status}`)
   return journey
 }
 
-/** Waits until the ledger has parts of all multipart uploads. */
+/** Waits until the ledger has a part of each multipart upload. */
 export async function untilUnderWay(
   { database: { db } }: Place,
   journeys: readonly Journey[],

@@ -23,7 +23,7 @@ export async function untilTold(db: Db): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS
   const look = sql`select 1 from deliveries where state = 'pending' limit 1`
   while ((await rows(db, look)).length > 0) {
-    if (Date.now() > deadline) throw new Error('Webhooks still wait.')
+    if (Date.now() > deadline) throw new Error('Webhooks are still pending.')
     await sleep(200)
   }
 }
@@ -37,7 +37,7 @@ export async function readFiles(db: Db): Promise<Map<string, Found>> {
   return new Map(found.map((file) => [file.id, file]))
 }
 
-/** The expected final state of the file; undefined if the database does not know it. */
+/** The expected final state of the file; undefined if the database should have no record of it. */
 function dueStatus({ kind, customer, inParts }: Journey, isKnown: boolean): string | undefined {
   const mayRead = customer.keys === 'all rights'
   if (kind === 'new' || (kind === 'during' && !isKnown)) return undefined
@@ -46,7 +46,10 @@ function dueStatus({ kind, customer, inParts }: Journey, isKnown: boolean): stri
   return 'transferred'
 }
 
-/** Every file ends as described in docs/operations.md, its object equals its source, and usage and ledger agree. */
+/**
+ * Checks that every file ends as described in docs/operations.md, that its object equals its source, and that the usage
+ * and the ledger agree.
+ */
 export async function judgeFiles(db: Db, journeys: readonly Journey[], log: Log): Promise<void> {
   const files = await readFiles(db)
   for (const journey of journeys) {
@@ -61,7 +64,7 @@ export async function judgeFiles(db: Db, journeys: readonly Journey[], log: Log)
       (object) => object.equals(bytes),
       () => false,
     )
-    if (!isWhole) log.violation(`the object of ${name} is not its source`)
+    if (!isWhole) log.violation(`the object of ${name} differs from its source`)
     const end = due === 'failed' ? 'failed, unknown' : (file?.status ?? 'no record')
     log.count(`${customer.keys}, ${kind}: ${end}`)
   }
@@ -69,34 +72,38 @@ export async function judgeFiles(db: Db, journeys: readonly Journey[], log: Log)
   await checkUsage(db, log)
 }
 
-/** Before and after the restore: each arrival was reported, and no webhook contradicts another. */
+/** Checks that each arrival was reported, before or after the restore, and that no webhook contradicts another. */
 export function judgeWebhooks({ receiver }: Place, journeys: readonly Journey[], log: Log): void {
   const told = receiver.received.map(({ body }) => JSON.parse(body).data as Told)
   for (const { fileId, name, key, kind } of journeys) {
     const own = told.filter(({ file_id }) => file_id === fileId)
     if (!own.some(({ status }) => status === 'transferred'))
-      log.violation(`${name} (${kind}) was reported to nobody`)
+      log.violation(`${name} (${kind}) was never reported`)
     const denials = own.filter(({ status }) => status !== 'transferred')
     for (const { status, destinations } of denials) {
       const [destination] = destinations
-      if (destination?.reason === 'unknown' && destination.key === key) log.count('webhooks that say unknown')
-      else log.violation(`${name} was told to be transferred, and ${status}`)
+      if (destination?.reason === 'unknown' && destination.key === key)
+        log.count('webhooks with the reason unknown')
+      else log.violation(`${name} was reported as both transferred and ${status}`)
     }
     if (own.filter(({ status }) => status === 'transferred').length > 1)
-      log.count('files announced once more')
+      log.count('files reported more than once')
   }
   log.count('webhooks received', told.length)
 }
 
-/** It finds exactly what the dump did not know if the keys allow looking; otherwise, it says so. */
+/**
+ * Checks that `reconcile` finds exactly what the backup did not include if the keys can list the bucket, and otherwise
+ * reports that they cannot.
+ */
 export function judgeReconciled(
   { uploads, dataStores }: Reconciled,
   { db, journeys, log }: { db: Map<string, Found>; journeys: readonly Journey[]; log: Log },
 ): void {
   const expectSame = (what: string, is: string[], due: string[]) => {
     if (is.toSorted().join() !== due.toSorted().join())
-      log.violation(`reconcile found the ${what} ${is}; there are ${due}`)
-    log.count(`${what} that reconcile found`, is.length)
+      log.violation(`reconcile found the ${what} ${is} instead of ${due}`)
+    log.count(`${what} found by reconcile`, is.length)
   }
   const readable = journeys.filter(({ customer }) => customer.keys === 'all rights')
   const isLost = ({ kind, fileId }: Journey) =>
@@ -110,7 +117,7 @@ export function judgeReconciled(
     const { customer } = journeys.find((one) => one.customer.site.dataStore.id === store.dataStoreId)!
     if (store.listed !== (customer.keys === 'all rights'))
       log.violation(
-        `reconcile ${store.listed ? 'listed' : 'did not list'} a bucket with keys of ${customer.keys}`,
+        `reconcile ${store.listed ? 'listed' : 'did not list'} a bucket whose keys have ${customer.keys}`,
       )
     if (store.listed)
       expectSame(

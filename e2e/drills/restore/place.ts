@@ -17,7 +17,7 @@ export type Place = Awaited<ReturnType<typeof openPlace>>
 export type Customer = Place['customers'][number]
 export const KEYS = ['all rights', 'PutObject only'] as const
 export type Keys = (typeof KEYS)[number]
-/** Their webhooks are not accepted before the restore. */
+/** The receiver rejects webhooks about files with this name until the restore. */
 export const UNHEARD = 'unheard'
 
 const STATUSES = ['transferred', 'failed', 'expired', 'canceled'] as const
@@ -54,13 +54,13 @@ export async function openPlace() {
     backupFile: join(folder.path, 'sluice.backup'),
     urls: [made[0].url, made[1].url] as const,
     start: (url: string) => startSluice(settings(url)),
-    /** An operator's command, with a node's settings. */
+    /** Runs an operator's command with a node's settings. */
     async command(script: string, url: string, ...args: string[]): Promise<string> {
       const { PATH, HOME } = process.env
       const env = { PATH, HOME, NODE_ENV: 'production' as const, ...settings(url) }
       return (await run(process.execPath, [`scripts/${script}.ts`, ...args], { env })).stdout
     },
-    /** Waits until the receiver has been notified of all of them. */
+    /** Waits until the receiver has received events of all these files. */
     async hears(fileIds: string[]): Promise<void> {
       const told = () => new Set(receiver.received.map(({ body }) => JSON.parse(body).data.file_id))
       for (let heard = told(); !fileIds.every((id) => heard.has(id)); heard = told())
@@ -83,7 +83,7 @@ type Wanted = { keys: Keys; port: number; hook: string }
 async function addCustomer(database: DatabaseHandle, { keys, port, hook }: Wanted) {
   const mayAll = keys === 'all rights'
   const site = await createSite(database, mayAll ? { bucket: { actions: ALL_ACTIONS } } : {})
-  // In the state left by its check.
+  // Sets the state that a Data Store check would leave.
   await database.db.execute(
     sql`update data_stores set may_read = ${mayAll}, may_delete = ${mayAll}, updated_at = clock_timestamp()
       where id = ${site.dataStore.id}`,

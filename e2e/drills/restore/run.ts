@@ -5,14 +5,14 @@ import { judgeFiles, judgeReconciled, judgeWebhooks, type Reconciled, readFiles,
 import { openPlace, type Place } from './place.ts'
 
 /**
- * `npm run drill -- restore`: backs up a running Sluice, loses its database, restores the backup, and checks the
- * outcome of each upload, webhook and quota against docs/operations.md. It takes about a minute. With DATABASE_URL,
- * it uses that server.
+ * `npm run drill -- restore`: backs up a running Sluice, deletes its database, restores the backup, and checks the
+ * outcome of each upload, webhook and quota against docs/operations.md. It takes about a minute. With DATABASE_URL, it
+ * uses that server.
  */
 const PER_KIND = 2
 type Held = Journey & HeldUpload
 
-/** One multipart and one single-part upload of each kind, for both customers. */
+/** Creates multipart and single-part uploads of each kind, for both customers. */
 async function eachWay<Made>(
   { customers }: Place,
   kinds: Kind[],
@@ -29,7 +29,7 @@ async function eachWay<Made>(
 const ofKind = <One extends Journey>(journeys: readonly One[], ...kinds: Kind[]) =>
   journeys.filter(({ kind }) => kinds.includes(kind))
 
-/** Returns what was uploaded during the backup. */
+/** Returns the uploads made during the backup. */
 async function backUp(place: Place, log: Log): Promise<Journey[]> {
   let isOver = false
   const backup = place.command('backup', place.urls[0], place.backupFile).finally(() => {
@@ -47,12 +47,12 @@ async function live(place: Place, log: Log): Promise<{ journeys: Journey[]; sinc
   const done = await eachWay(place, ['before', 'unheard'], finished)
   const held: Held[] = await eachWay(place, ['open', 'since', 'lost'], begin)
   await untilUnderWay(place, held)
-  log.note(`${done.length} uploads are finished, ${held.length} in progress; the backup begins`)
+  log.note(`${done.length} uploads are finished, ${held.length} in progress; the backup starts`)
   const since = new Date().toISOString()
   const during = await backUp(place, log)
   for (const one of ofKind(held, 'since', 'lost')) {
     const status = await one.finish()
-    if (status !== 204) log.violation(`${one.name} was answered with ${status}`)
+    if (status !== 204) log.violation(`finishing ${one.name} returned ${status}`)
   }
   const fresh = await eachWay(place, ['new'], finished)
   const journeys = [...done, ...held, ...during, ...fresh]
@@ -61,7 +61,7 @@ async function live(place: Place, log: Log): Promise<{ journeys: Journey[]; sinc
   await sluice.kill()
   for (const one of ofKind(held, 'open')) one.abandon()
   log.note(
-    `killed, with ${heard.length} uploads finished and told of, ${ofKind(held, 'open').length} in progress`,
+    `killed, with ${heard.length} uploads finished and reported, ${ofKind(held, 'open').length} in progress`,
   )
   return { journeys, since }
 }
@@ -105,7 +105,7 @@ async function main(): Promise<boolean> {
   await drill(place, log)
   await place.close()
   for (const [what, count] of Object.entries(log.counts)) console.log(`${String(count).padStart(6)}  ${what}`)
-  console.log(log.violations.length === 0 ? 'all is well' : `${log.violations.length} VIOLATIONS`)
+  console.log(log.violations.length === 0 ? 'no violations' : `${log.violations.length} violations`)
   return log.violations.length === 0
 }
 

@@ -7,9 +7,9 @@ import type { Sluice } from '../../../test/support/sluice.ts'
 import type { Ingress } from './ingress.ts'
 
 /**
- * What Kubernetes does with a Deployment's pods, with the chart's timing: a pod is an endpoint as long as its
- * readiness probe succeeds. A deleted pod stops being an endpoint; at the same moment its pause before SIGTERM
- * starts, and whatever is left of it after the grace period gets SIGKILL. The ingress controller learns of endpoints
+ * Simulates what Kubernetes does with a Deployment's pods, with the chart's timing. A pod is an endpoint as long as its
+ * readiness probe succeeds. A deleted pod stops being an endpoint, and its pause before SIGTERM starts at the same
+ * moment. If it is still running after the grace period, it gets SIGKILL. The ingress controller learns about endpoints
  * with a delay.
  */
 export type Cluster = ReturnType<typeof openCluster>
@@ -61,7 +61,7 @@ export function openCluster({ ingress, start, running }: Options) {
 
   return {
     /**
-     * Has the behavior of `kubectl rollout restart`: `maxSurge: 1`, `maxUnavailable: 0`. It does not wait for
+     * Behaves like `kubectl rollout restart` with `maxSurge: 1` and `maxUnavailable: 0`. It does not wait for
      * terminating pods.
      */
     async rollOut() {
@@ -71,8 +71,8 @@ export function openCluster({ ingress, start, running }: Options) {
       }
     },
     /**
-     * `kubectl drain` for each one's machine: the budget lets one pod go at a time, and the next when another is
-     * ready.
+     * Behaves like `kubectl drain` for the machine of each pod. The disruption budget allows one pod to be evicted at a
+     * time, and the next one once its replacement is ready.
      */
     async drain() {
       for (const pod of [...pods]) {
@@ -80,7 +80,7 @@ export function openCluster({ ingress, start, running }: Options) {
         await create()
       }
     },
-    /** How all deleted pods have ended. */
+    /** How each deleted pod ended. */
     ended: () => Promise.all(ended),
     async close() {
       await told

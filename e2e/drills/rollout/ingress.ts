@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 import type { BalancerKind, ShippedBalancer } from '../../../test/support/shipped-balancer.ts'
 
 /**
- * An ingress controller: it directs the balancer to the current endpoints. HAProxy's sets the addresses of slots
- * through the admin socket, NGINX's writes a new file and reloads it, like the real ones.
+ * An ingress controller, which directs the balancer to the current endpoints. Like the real ones, the one for HAProxy
+ * sets the addresses of server slots through the admin socket, and the one for nginx writes a new file and reloads it.
  */
 export type Ingress = { lead(ports: readonly number[]): Promise<void> }
 
 const SLOTS = ['upload-1', 'upload-2', 'upload-3', 'upload-4']
 
-/** From the shipped file: a socket, and slots for the pods that a rollout adds. */
+/** Changes to the shipped file: an admin socket, and slots for the pods that a rollout adds. */
 export function changesFor(kind: BalancerKind, socket: string): [string, string][] {
   if (kind === 'nginx') return []
   const free = SLOTS.slice(2).map((name) => `  server ${name} 127.0.0.1:1 disabled\n`)
@@ -64,7 +64,7 @@ async function say(path: string, command: string): Promise<void> {
   let answer = ''
   socket.on('data', (text) => (answer += text))
   await once(socket, 'close')
-  // It reports that the address has changed.
+  // A successful command reports the changed address.
   if (answer.trim() && !/changed from|nothing changed|no need to change/i.test(answer))
     throw new Error(`${command}: ${answer.trim()}`)
 }

@@ -7,7 +7,7 @@ export type Seen = {
   sources: Map<string, Buffer>
   /** Errors that ended an upload. */
   errors: string[]
-  /** Errors after which the client itself tried again. */
+  /** Errors after which the client retried automatically. */
   repeated: Map<string, number>
 }
 export type Client = { chunkBytes: number; fileBytes: number }
@@ -59,5 +59,5 @@ async function sendFiles(
 
 function describe({ originalRequest, originalResponse }: DetailedError, chunkBytes: number): string {
   const size = Number.isFinite(chunkBytes) ? 'in chunks' : 'in one request'
-  return `${originalRequest?.getMethod()} of a file ${size}: ${originalResponse?.getStatus() ?? 'connection ended'}`
+  return `${originalRequest?.getMethod()} of a file ${size}: ${originalResponse?.getStatus() ?? 'connection closed'}`
 }

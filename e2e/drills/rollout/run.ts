@@ -13,13 +13,13 @@ import { changesFor, openIngress } from './ingress.ts'
 import { type Client, type Seen, sendUntil } from './load.ts'
 
 /**
- * `npm run drill -- rollout`: during uploads through HAProxy and nginx, all upload nodes are replaced twice, once by
- * a rollout and once as machines are drained, with the chart's timing. No upload may fail or start over, every object
- * equals its source, and every node ends on its own within its grace period. Automatic client retries, unseen by
- * users, are printed.
+ * `npm run drill -- rollout`: replaces all upload nodes twice during uploads through HAProxy and nginx, with the
+ * chart's timing: once in a rollout, and once by draining machines. No upload may fail or start over, every object must
+ * equal its source, and every node must exit within its grace period without SIGKILL. Automatic client retries, which
+ * users do not see, are printed.
  */
 const MiB = 1024 * 1024
-/** For each client's connection. */
+/** The bandwidth of each client's connection. */
 const BYTES_PER_SECOND = 2 * MiB
 const CLIENTS: Client[] = [
   ...Array.from({ length: 4 }, () => ({ chunkBytes: 4 * MiB, fileBytes: 12 * MiB })),
@@ -69,9 +69,9 @@ function judge(kind: BalancerKind, { seen, arrived, ended }: Outcome): boolean {
     ended.every(({ code, killed }) => code === 0 && !killed)
   console.log(
     `${ok ? 'ok  ' : 'FAIL'}  ${kind}: ${arrived.whole} of ${files} files arrived complete, ${arrived.created - files} started over, ${seen.errors.length} errors; ` +
-      `${ended.length} nodes ended, the slowest after ${slowest.toFixed(1)} s, ${ended.filter(({ killed }) => killed).length} by SIGKILL`,
+      `${ended.length} nodes exited, the slowest after ${slowest.toFixed(1)} s, ${ended.filter(({ killed }) => killed).length} by SIGKILL`,
   )
-  for (const [what, times] of seen.repeated) console.log(`      repeated by the client: ${times} x ${what}`)
+  for (const [what, times] of seen.repeated) console.log(`      retried by the client: ${times} x ${what}`)
   for (const error of seen.errors) console.log(`      ${error}`)
   return ok
 }

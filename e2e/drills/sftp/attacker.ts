@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connectSftp } from '../../../test/support/sftp-site.ts'
 
 /**
- * One attack, in its own process, so that it does not slow down the measurements. It ends by itself or on a
- * message.
+ * An attack, which runs in its own process so that it does not slow down the measurements. It ends when it is done, or
+ * when the parent sends a message.
  */
 export type Attack =
   | { kind: 'flood'; connections: number; atOnce: number; networks: number; holdMs: number }
@@ -20,7 +20,7 @@ process.once('message', () => {
   isStopped = true
 })
 
-/** Loopback has 16 million addresses, and the limits count each as a separate network. */
+/** The loopback network has 16 million addresses, and the limits treat each as a separate network. */
 const addressOf = (n: number, networks: number) =>
   `127.1.${((n % networks) >> 8) & 255}.${(n % networks) & 255}`
 
@@ -32,7 +32,7 @@ async function inParallel(count: number, atOnce: number, work: (n: number) => Pr
   await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
-/** What a client may send before it has signed in. */
+/** What an attacker sends before signing in. */
 const SAID = [
   () => Buffer.alloc(0),
   () => randomBytes(64 * 1024),
@@ -49,9 +49,9 @@ async function flood({
 }: Attack & { kind: 'flood' }): Promise<Outcome> {
   const outcome = {
     opened: 0,
-    'closed at once': 0,
-    'closed after some words': 0,
-    'not closed while they waited': 0,
+    'closed immediately': 0,
+    'closed after a greeting': 0,
+    'still open at the end': 0,
   }
   await inParallel(connections, atOnce, async (n) => {
     const socket: Socket = connect({
@@ -69,8 +69,8 @@ async function flood({
     if ((await Promise.race([opened, closed])) === 'opened') outcome.opened += 1
     if (!socket.destroyed) socket.write(SAID[n % SAID.length]!())
     const held = await Promise.race([closed, sleep(holdMs, 'held')])
-    if (held === 'held') outcome['not closed while they waited'] += 1
-    else outcome[heardBytes > 0 ? 'closed after some words' : 'closed at once'] += 1
+    if (held === 'held') outcome['still open at the end'] += 1
+    else outcome[heardBytes > 0 ? 'closed after a greeting' : 'closed immediately'] += 1
     socket.destroy()
   })
   return outcome
@@ -90,14 +90,14 @@ async function guess({ attempts, atOnce, networks }: Attack & { kind: 'guess' })
   return outcome
 }
 
-/** Reports that all of them are writing and, once it is stopped, what they have written. */
+/** Reports when all clients are writing and, once the attack is stopped, how many writes succeeded. */
 async function crowd(asked: Attack & { kind: 'crowd' }): Promise<Outcome> {
   const { clients, bytesPerSecond, networks, password } = asked
-  const outcome = { open: 0, 'tries to sign in': 0, 'writes answered': 0, 'writes refused': 0 }
+  const outcome = { open: 0, 'sign-in attempts': 0, 'writes accepted': 0, 'writes refused': 0 }
   const open: { client: Awaited<ReturnType<typeof connectSftp>>; handle: Buffer; bytes: number }[] = []
   await inParallel(clients, 10, async (n) => {
     for (;;) {
-      outcome['tries to sign in'] += 1
+      outcome['sign-in attempts'] += 1
       try {
         const client = await connectSftp(target, password, { localAddress: addressOf(n, networks) })
         open.push({ client, handle: await client.open(`slow-${n}.bin`, 'w'), bytes: 0 })
@@ -117,7 +117,7 @@ async function crowd(asked: Attack & { kind: 'crowd' }): Promise<Outcome> {
       const at = one.bytes
       one.bytes += piece.length
       one.client.write(one.handle, piece, at).then(
-        () => (outcome['writes answered'] += 1),
+        () => (outcome['writes accepted'] += 1),
         () => (outcome['writes refused'] += 1),
       )
     }

@@ -5,13 +5,13 @@ import { connectSftp } from '../../../test/support/sftp-site.ts'
 import type { TusClient } from '../../../test/support/tus-client.ts'
 
 const MiB = 1024 * 1024
-/** Like a browser with a connection of 2 MiB/s. */
+/** Simulates a browser with a connection of 2 MiB/s. */
 const PIECE_BYTES = MiB
 const PIECE_EVERY_MS = 500
 const HEAD_EVERY_MS = 100
 const PARTNER_EVERY_MS = 1000
 
-/** What honest clients notice: times in milliseconds, and how many of a partner's sign-ins succeeded. */
+/** What honest clients experience: response times in milliseconds, and how many of a partner's sign-ins succeeded. */
 export type Noticed = { heads: number[]; pieces: number[]; partner: { well: number; failed: string[] } }
 
 type Place = { tus: TusClient; sftp: { port: number; pipe: { id: string } }; token: string; pieces: number }
@@ -19,8 +19,8 @@ type Place = { tus: TusClient; sftp: { port: number; pipe: { id: string } }; tok
 const nothing = (): Noticed => ({ heads: [], pieces: [], partner: { well: 0, failed: [] } })
 
 /**
- * A browser that uploads one file by TUS, a client that asks for another file's offset, and a partner who
- * repeatedly signs in by SFTP to upload a small file. They continue until `end`, which returns the file and
+ * Starts a browser that uploads one file by TUS, a client that requests another file's offset, and a partner who
+ * repeatedly signs in by SFTP to upload a small file. They continue until `end`, which returns the browser's file and
  * its URL.
  */
 export async function startHonest({ tus, sftp, token, pieces }: Place) {
@@ -36,7 +36,7 @@ export async function startHonest({ tus, sftp, token, pieces }: Place) {
     const sinceMs = performance.now()
     const reply = await work()
     times(noticed).push(performance.now() - sinceMs)
-    if (reply.status >= 300) failures.push(`was answered with ${reply.status}`)
+    if (reply.status >= 300) failures.push(`status ${reply.status}`)
     return reply
   }
   const sendPiece = async () => {
@@ -77,7 +77,7 @@ export async function startHonest({ tus, sftp, token, pieces }: Place) {
   ]
   return {
     failures,
-    /** The measurements since the last call. */
+    /** Returns the measurements since the last call. */
     take(): Noticed {
       const taken = noticed
       noticed = nothing()

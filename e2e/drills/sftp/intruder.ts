@@ -6,7 +6,7 @@ import type { Target } from './attacker.ts'
 
 export type Tried = { what: string; well: boolean; how: string }
 
-/** A client with its own token that tries things the token does not permit. Each attempt reports its outcome. */
+/** Runs a client that tries things which its token does not permit. Returns the outcome of each attempt. */
 export async function intrude(site: Site, target: Target): Promise<Tried[]> {
   const connect = async (input: Record<string, unknown>) => connectSftp(target, await site.token(input))
   const tried: Tried[] = []
@@ -25,18 +25,18 @@ export async function intrude(site: Site, target: Target): Promise<Tried[]> {
   await owner.write(half, randomBytes(1000), 0)
 
   const thief = await connect({ subject: 'thief' })
-  expect('the list of another subject', (await thief.list('/')).length === 0, 'an empty directory')
+  expect("another subject's directory", (await thief.list('/')).length === 0, 'an empty directory')
   for (const path of ['private.bin', '/../private.bin', '../owner/private.bin', 'half.bin'])
     await expectRefused(`the size of ${path}`, () => thief.stat(path))
-  await expectRefused('continuing another’s file', () => thief.open('half.bin', 'r+'))
-  await expectRefused('removing another’s file', () => thief.run('unlink', 'private.bin'))
+  await expectRefused("continuing somebody else's file", () => thief.open('half.bin', 'r+'))
+  await expectRefused("removing somebody else's file", () => thief.run('unlink', 'private.bin'))
   await expectRefused('reading a file', () => thief.open('/etc/passwd', 'r'))
-  await expectRefused('reading back an own file', async () => {
+  await expectRefused('reading back its own file', async () => {
     await thief.put('own.bin', randomBytes(100))
     return thief.open('own.bin', 'r')
   })
   await tryPaths(thief, expectRefused)
-  expect('paths out of the directory', (await thief.stat('a/../../own.bin')).size === 100, 'stay in it')
+  expect('paths out of the directory', (await thief.stat('a/../../own.bin')).size === 100, 'they stay in it')
   await tryLinks(thief, expectRefused)
   await thief.end()
   await owner.end()
@@ -48,7 +48,7 @@ export async function intrude(site: Site, target: Target): Promise<Tried[]> {
   await revoked.write(handle, Buffer.from('kept'), 0)
   await revokeToken(site.runtime, site.actor, id)
   const writes: string[] = []
-  // A session is checked once a second, so a few more writes may pass.
+  // Sessions are checked once a second, so a few more writes may succeed.
   for (let at = 4; writes.length === 0; at += 1)
     await revoked.write(handle, Buffer.from('x'), at).catch((error: Error) => void writes.push(error.message))
   await revoked.gone
@@ -78,13 +78,11 @@ async function tryLinks(thief: Client, expectRefused: ExpectRefused): Promise<vo
   await expectRefused('a symbolic link', () =>
     called((done) => sftp.symlink('/etc/passwd', 'link', done as () => void)),
   )
-  await expectRefused('where a link leads', () =>
-    called((done) => sftp.readlink('own.bin', done as () => void)),
-  )
+  await expectRefused('reading a link', () => called((done) => sftp.readlink('own.bin', done as () => void)))
   await expectRefused('a hard link', () =>
     called((done) => sftp.ext_openssh_hardlink('own.bin', 'again', done as () => void)),
   )
-  await expectRefused('another key by renaming', () => thief.rename('own.bin', 'elsewhere.bin'))
+  await expectRefused('changing a key by renaming', () => thief.rename('own.bin', 'elsewhere.bin'))
   const shell = new Promise((resolve, reject) =>
     thief.client.exec('id', (error, stream) => (error ? reject(error) : resolve(stream))),
   )
@@ -97,7 +95,7 @@ async function tryLinks(thief: Client, expectRefused: ExpectRefused): Promise<vo
   await expectRefused('a tunnel to the database', () => forwarded)
 }
 
-/** SFTP packets with a false length. */
+/** Sends SFTP packets with a wrong length. */
 async function tryPackets(
   site: Site,
   target: Target,
@@ -114,7 +112,7 @@ async function tryPackets(
     packet[4] = 6
     channel._protocol.channelData(channel.outgoing.id, packet)
     await client.gone
-    expect(`a packet that says it has ${bytes} bytes`, true, 'the connection was closed')
+    expect(`a packet that claims to have ${bytes} bytes`, true, 'the connection was closed')
   }
 }
 

@@ -15,9 +15,9 @@ import { type Noticed, startHonest } from './honest.ts'
 import { intrude } from './intruder.ts'
 
 /**
- * `npm run drill -- sftp`: an hour of attacks on the SFTP port, compressed: floods before sign-in, guessed
- * tokens, abuse of a valid token, and a thousand slow clients. Meanwhile a browser uploads by TUS, a client
- * asks for offsets, and a partner signs in repeatedly. The effect on them is printed for each attack.
+ * `npm run drill -- sftp`: runs an hour's worth of attacks on the SFTP port in a short time: floods before sign-in,
+ * guessed tokens, abuse of a valid token, and a thousand slow clients. At the same time, a browser uploads by TUS, a
+ * client requests offsets, and a partner signs in repeatedly. The effect on them is printed for each attack.
  */
 const METRICS_TOKEN = 'metrics-token-of-the-drill'
 
@@ -25,7 +25,7 @@ async function perform(target: Target, attack: Attack, forMs?: number): Promise<
   const child = fork(join(import.meta.dirname, 'attacker.ts'), [JSON.stringify([target, attack])])
   endWithThisProcess(child)
   const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`the attacker ended with ${code}`)
+    throw new Error(`the attacker exited with ${code}`)
   })
   failed.catch(() => {})
   const hear = async () => ((await Promise.race([once(child, 'message'), failed])) as [Outcome | 'open'])[0]
@@ -42,7 +42,7 @@ const quantile = (times: number[], q: number) =>
 function tellNoticed({ heads, pieces, partner }: Noticed): string {
   const ms = (times: number[]) =>
     `${quantile(times, 0.5).toFixed(0)} / ${quantile(times, 0.99).toFixed(0)} / ${Math.max(0, ...times).toFixed(0)} ms`
-  return `HEAD ${ms(heads)} of ${heads.length}, PATCH of 1 MiB ${ms(pieces)} of ${pieces.length} (median / 99 % / most); the partner got in ${partner.well} of ${partner.well + partner.failed.length} times ${[...new Set(partner.failed)].join('; ')}`
+  return `HEAD ${ms(heads)} of ${heads.length}, PATCH of 1 MiB ${ms(pieces)} of ${pieces.length} (median / 99 % / maximum); the partner signed in ${partner.well} of ${partner.well + partner.failed.length} times ${[...new Set(partner.failed)].join('; ')}`
 }
 
 const rssMiB = (pid: number) =>
@@ -53,7 +53,7 @@ async function metricsOf({ baseUrl }: Sluice): Promise<string> {
   return (await fetch(`${baseUrl}/metrics`, { headers })).text()
 }
 
-/** The node's maximum event loop delay since the last call, and its total CPU time. */
+/** Returns the node's maximum event loop delay since the last call, and its total CPU time. */
 async function strainOn(node: Sluice): Promise<{ lateMs: number; cpuSeconds: number }> {
   const text = await metricsOf(node)
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1])
@@ -121,7 +121,7 @@ function phasesOf(stage: Stage, token: string, { connections, slow, seconds }: O
   } as const
   const name = (what: string) => `${connections} connections ${what}`
   return [
-    { name: 'nobody', attack: async () => sleep(seconds * 1000, {}) },
+    { name: 'no attack', attack: async () => sleep(seconds * 1000, {}) },
     { name: name('from one network'), attack: by({ ...flood, networks: 1 }) },
     { name: name('from 1,000 networks'), attack: by({ ...flood, networks: 1000 }) },
     { name: '300 guesses from one network', attack: by({ ...guess, networks: 1 }) },
@@ -131,8 +131,7 @@ function phasesOf(stage: Stage, token: string, { connections, slow, seconds }: O
 }
 
 /**
- * Returns whether the attack had no effect. The partner signs in before any attack, so no flood may keep them
- * out.
+ * Returns whether the attack had no effect. The partner has signed in before any attack, so no flood may lock them out.
  */
 function judge(outcome: Outcome, noticed: Noticed, { slow }: Options): boolean {
   if (outcome['let in']) return false
@@ -161,7 +160,7 @@ async function drill({ site, node, target }: Stage, options: Options): Promise<b
     tell(judge(outcome, noticed, options), [phase.name, `${took} s`, ...told].join(', '))
     console.log(`      ${tellNoticed(noticed)}`)
     console.log(
-      `      the node took ${(cpuSeconds - before.cpuSeconds).toFixed(1)} s of CPU, was late by ${lateMs.toFixed(0)} ms at most, and has ${rssMiB(node.pid).toFixed(0)} MiB`,
+      `      the node used ${(cpuSeconds - before.cpuSeconds).toFixed(1)} s of CPU, its event loop was at most ${lateMs.toFixed(0)} ms late, and it uses ${rssMiB(node.pid).toFixed(0)} MiB`,
     )
   }
   for (const { what, well: isWell, how } of await intrude(site, target)) tell(isWell, `${what}: ${how}`)
@@ -182,7 +181,7 @@ async function tellEnd({ site, node, honest, tell }: Ending): Promise<void> {
   const isEqual = key !== undefined && (await site.bucket.object(key)).equals(whole)
   tell(
     isEqual,
-    `the browser's file of ${whole.length / 1024 / 1024} MiB is ${isEqual ? 'equal' : 'another'}; ${honest.failures.length} of its requests failed and were resumed ${honest.failures.slice(0, 3).join('; ')}`,
+    `the browser's file of ${whole.length / 1024 / 1024} MiB is ${isEqual ? 'equal' : 'different'}; ${honest.failures.length} of its requests failed and were resumed ${honest.failures.slice(0, 3).join('; ')}`,
   )
   const lines = node
     .output()

@@ -21,7 +21,7 @@ bucketContract(
   {
     cannot: [
       'never overwrites with If-None-Match: *',
-      'lets only one of many succeed with If-None-Match: *',
+      'lets only one of many writers succeed with If-None-Match: *',
       'refuses a key of more than 1024 bytes',
       'completes again, with the same ETag, for a client that lost the response',
       'never overwrites on completion with If-None-Match: *',
@@ -31,8 +31,8 @@ bucketContract(
       'refuses part numbers outside 1 to 10000',
       'returns NoSuchUpload for an unknown upload',
       'returns NoSuchUpload for an upload under another key',
-      'keeps nothing of an object with a different CRC32',
-      'keeps nothing of an object with a different Content-MD5',
+      'stores no object whose CRC32 is different',
+      'stores no object whose Content-MD5 is different',
       'refuses an invalid Content-MD5',
       'refuses an invalid CRC32',
       'refuses a part with a different CRC32 or Content-MD5',
@@ -46,7 +46,7 @@ bucketContract(
       'refuses a clock that is off by more than 15 minutes',
       'names its region if a request is signed for another',
       'lets a put-only key do nothing else',
-      'lists keys by their bytes, with size, time and ETag',
+      'lists keys in byte order, with size, time and ETag',
       'groups keys by a delimiter, page by page',
     ],
   },

@@ -34,5 +34,5 @@ bucketContract(
       },
     }
   },
-  { cannot: ['keeps an object next to others under its name'] },
+  { cannot: ['keeps an object next to others whose keys start with its key'] },
 )
