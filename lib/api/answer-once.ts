@@ -11,7 +11,7 @@ const KEPT_MS = days(1)
 const MAX_KEY_LENGTH = 255
 
 type KeyedRequest = { key: string; what: string }
-/** The key's owner. */
+/** The caller that the key belongs to. */
 type Asking = { workspaceId: string; kind: string; id: string | null }
 type Answered = { status: number; body: unknown }
 type Work = {
@@ -22,9 +22,9 @@ type Work = {
 
 /**
  * `Idempotency-Key`: sending the same request again within a day returns the first response and changes nothing. The
- * response is stored in the same transaction as the change: neither ever exists without the other, and a second
- * request that arrives in the meantime waits for the row. Only successes are stored. Responses are sealed, since they
- * may contain a secret that is shown once, and each account key has its own.
+ * response is stored in the same transaction as the change: neither ever exists without the other, and a second request
+ * that arrives in the meantime waits for the row lock. Only successes are stored. Responses are sealed, since they may
+ * contain a secret that is shown only once. Each account key has its own idempotency keys.
  */
 export async function answerOnce(
   runtime: Runtime,
@@ -66,10 +66,10 @@ const at = ({ workspaceId, actorId, key }: Place) =>
 const sealedFor = ({ workspaceId, actorId, key }: Place) =>
   idempotencyContext(`${workspaceId}:${actorId}:${key}`)
 
-/** What a stored response is sealed for; `id` is `<workspace>:<actor>:<key>`. */
+/** The context that a stored response is sealed for; `id` is `<workspace>:<actor>:<key>`. */
 export const idempotencyContext = (id: string) => `idempotency:${id}`
 
-/** True for the first request; later ones wait here until it has committed or rolled back. */
+/** Returns true for the first request. Later ones wait here until the first has committed or rolled back. */
 async function claim({ db, clock }: ResponseStore, place: Place): Promise<boolean> {
   const overSince = new Date(clock.now() - KEPT_MS)
   await db.delete(idempotencyKeys).where(and(at(place), lt(idempotencyKeys.createdAt, overSince)))
@@ -95,7 +95,7 @@ async function earlier({ db, clock, vault }: ResponseStore, place: Place): Promi
       'This Idempotency-Key was used for another request within the last day.',
     )
   }
-  // Claimed by an operation that uses the network and has not returned.
+  // The operation that claimed the key uses the network and has not returned yet.
   if (row.body === null) return undefined
   const body = JSON.parse(vault.open(row.body, sealedFor(place)))
   return { status: row.status!, body: body ?? undefined }

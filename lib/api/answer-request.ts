@@ -24,9 +24,9 @@ const API_ROOT = '/api/v1'
 const NO_QUERY = z.strictObject({})
 
 /**
- * The complete path of an API request: find its operation, authenticate, parse, run the verb, respond. No response
- * has CORS headers: a browser on another page must not be able to call the API. It knows neither Node's requests nor
- * Next's: each entry point creates an `ApiRequest`, and a `Request` already is one.
+ * Handles an API request from start to end: finds its operation, authenticates, parses, runs the verb and responds.
+ * Responses have no CORS headers, so that pages from other origins cannot call the API. It depends neither on Node.js
+ * requests nor on Next.js requests: each entry point creates an `ApiRequest`, and a `Request` already is one.
  */
 export async function answerRequest(runtime: Runtime, request: ApiRequest): Promise<Answer> {
   const url = new URL(request.url)
@@ -78,7 +78,7 @@ async function answer(
   return respond(once.status, once.body)
 }
 
-/** Each Sender has its own keys, as does each account key. */
+/** Each Sender has its own idempotency keys, as does each account key. */
 async function senderActor(runtime: Runtime, token: string) {
   const { id, workspaceId } = await authenticateSender(runtime, token)
   return { kind: 'sender', id, workspaceId }
@@ -131,7 +131,7 @@ function matchOperation(
   const matching = compiled.filter(({ pattern }) => pattern.test(path))
   const literal = matching.filter(({ operation }) => operation.path === path)
   const here = literal.length > 0 ? literal : matching
-  if (here.length === 0) throw new SluiceError('not_found', 'The API has no such address.')
+  if (here.length === 0) throw new SluiceError('not_found', 'There is no such API endpoint.')
   const found = here.find(({ operation }) => operation.method === method)
   if (found) return { operation: found.operation, params: { ...path.match(found.pattern)!.groups } }
   const Allow = here.map(({ operation }) => operation.method).join(', ')
@@ -140,7 +140,7 @@ function matchOperation(
 
 const MAX_BODY_BYTES = 64 * 1024
 
-/** A request's JSON, at most 64 KiB unless its operation accepts more; undefined without a body. */
+/** Reads a request's JSON, at most 64 KiB unless its operation accepts more. Returns undefined if there is no body. */
 async function readBody(request: IncomingBody, maxBytes = MAX_BODY_BYTES): Promise<unknown> {
   const bytes = await readBytes(request, maxBytes)
   if (bytes.length === 0) return undefined

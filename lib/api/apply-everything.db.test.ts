@@ -12,9 +12,9 @@ import { createAccount } from '../identity/accounts/users.ts'
 import { OPERATIONS } from './operations.ts'
 
 /**
- * Everything that can be configured is in a configuration file: each operation that changes something either sets
- * part of the file, or is listed here with the reason why not. Every field that it accepts has a value in the file
- * below.
+ * A configuration file can contain everything that can be configured: each operation that changes something either sets
+ * a part of the file, or is listed below with the reason why it does not. The file below has a value for every field
+ * that the operations accept.
  */
 const SETS: Record<string, string> = {
   createDataStore: 'dataStores',
@@ -34,11 +34,11 @@ const SETS: Record<string, string> = {
   changeWorkspace: 'workspace',
 }
 
-const WITH_PRUNE = 'deletes what the file does not list'
-const SECRET = 'makes or ends a secret, which nobody can export'
-const PUBLIC_KEY = 'is about the key of a person or partner, which changes more often than the file'
-const ACT = 'is something that happens once'
-const LOCK = 'is the lock of apply itself'
+const WITH_PRUNE = 'deletes items that the file does not list'
+const SECRET = 'creates or revokes a secret, which cannot be exported'
+const PUBLIC_KEY = 'manages the keys of people or partners, which change more often than the file'
+const ACT = 'is a one-time action'
+const LOCK = 'manages the lock of sluice apply itself'
 const SETS_NOTHING: Record<string, string> = {
   deleteDataStore: WITH_PRUNE,
   deletePipe: WITH_PRUNE,
@@ -56,7 +56,7 @@ const SETS_NOTHING: Record<string, string> = {
   addSenderKey: PUBLIC_KEY,
   removeSenderKey: PUBLIC_KEY,
   createUploadLink: SECRET,
-  changeUploadLink: 'changes what has a secret, which nobody can export',
+  changeUploadLink: 'changes an item with a secret, which cannot be exported',
   deleteUploadLink: SECRET,
   openUploadLink: ACT,
   createAccountKey: SECRET,
@@ -171,12 +171,12 @@ const parts: typeof everything = { ...everything, hooks }
 const inFile = (part: string): string[] => [parts[part]!].flat().flatMap((thing) => Object.keys(thing))
 const CHANGING = OPERATIONS.filter(({ method }) => method !== 'GET')
 
-it('knows for every changing operation whether it is in the file, or why not', () => {
+it('covers every operation that changes something, or has a reason not to', () => {
   const known = [...Object.keys(SETS), ...Object.keys(SETS_NOTHING)].sort()
   expect(known).toEqual(CHANGING.map(({ id }) => id).sort())
 })
 
-it.each(Object.entries(SETS))('has in the file every field that %s accepts', (id, part) => {
+it.each(Object.entries(SETS))('has a value in the file for every field that %s accepts', (id, part) => {
   const { body } = CHANGING.find((one) => one.id === id)!
   const { properties } = z.toJSONSchema(body!, { io: 'input', unrepresentable: 'any' })
   const ofApi = Object.keys(properties!).map((field) => (field === 'dataStoreId' ? 'dataStore' : field))
@@ -184,7 +184,7 @@ it.each(Object.entries(SETS))('has in the file every field that %s accepts', (id
 })
 
 describeWithDatabase('a configuration file with everything', (database) => {
-  it('is the same after being applied to an empty workspace, exported, applied to another, and exported again', async () => {
+  it('is the same after being applied to an empty workspace, exported, applied to another one and exported again', async () => {
     const runtime = testRuntime(database())
     const [one, two] = [await emptyWorkspace(runtime), await emptyWorkspace(runtime)]
     const secrets: string[] = []
@@ -203,7 +203,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
     expect(writeDocument(toDocument(await readWorkspace(two), []))).toBe(exported)
   })
 
-  it('invites people, gives them other roles, and removes them with --prune, but never an owner', async () => {
+  it('invites people, changes their roles, and removes them with --prune, but never an owner', async () => {
     const runtime = testRuntime(database())
     const sluice = await emptyWorkspace(runtime)
     const file = (people: string) => `version: 1\npeople: [${people}]`
@@ -229,7 +229,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
     )
   })
 
-  it('requires a second factor, which only an owner can end', async () => {
+  it('can require a second factor, which only an owner can stop requiring', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: true }')
     const ended = apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: false }')
@@ -237,7 +237,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
     expect(await sluice.showWorkspace()).toMatchObject({ requireSecondFactor: true })
   })
 
-  it('changes only the settings of a hook that it names, and deletes one with --prune', async () => {
+  it('changes only the hook settings that it contains, and deletes unlisted hooks with --prune', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const file = (hooks: string) => `version: 1
 dataStores:

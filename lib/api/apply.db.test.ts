@@ -6,7 +6,7 @@ import { apply, documentOf, emptyWorkspace, planOf } from '../../test/support/ap
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 
-/** A configuration file, applied through the real API. */
+/** A configuration file that these tests apply through the real API. */
 const FILE = `
 version: 1
 dataStores:
@@ -43,7 +43,7 @@ alerts:
 `
 
 describeWithDatabase('a configuration file', (database) => {
-  it('creates everything in an empty workspace, and nothing the second time', async () => {
+  it('creates everything in an empty workspace, and nothing when applied again', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const { steps, shown } = await apply(sluice, FILE)
     expect(steps).toEqual([
@@ -60,7 +60,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, FILE)).plan).toEqual({ steps: [], unchanged: 8, unlisted: [] })
   })
 
-  it("names a Pipe's several Data Stores in order", async () => {
+  it('can list several Data Stores for a Pipe, in order', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const copies = FILE.match(/ {2}- name: archive\n[\s\S]*?(?=pipes:)/)![0].replaceAll('archive', 'copies')
     const two = FILE.replace('pipes:', `${copies}pipes:`).replace(
@@ -85,7 +85,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, FILE)).plan.steps).toEqual([])
   })
 
-  it('continues where a run was killed', async () => {
+  it('continues after a run was killed', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const { found, plan } = await planOf(sluice, FILE)
     let left = 3
@@ -104,7 +104,7 @@ describeWithDatabase('a configuration file', (database) => {
     expect((await planOf(sluice, FILE)).plan.steps).toEqual([])
   })
 
-  it('has the alerts that the dashboard shows, and leaves omitted ones unchanged', async () => {
+  it('sets the alert settings that the dashboard shows, and leaves omitted ones unchanged', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, FILE)
     const { quota_80, quota_100, token_unused } = await sluice.showAlertSettings()
@@ -118,7 +118,7 @@ describeWithDatabase('a configuration file', (database) => {
     await expect(odd('{ quota_80: { sms: true } }')).rejects.toThrow('sms')
   })
 
-  it('changes what differs, and sends secrets only with what they belong to', async () => {
+  it('changes only items that differ, and sends secrets only with the items they belong to', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, FILE)
     const changed = FILE.replace('5000000000', '6000000000').replace('AKIAEXAMPLE', 'AKIAOTHER')
@@ -158,6 +158,6 @@ it.each([
   ['version: 1\nsenders: [{ name: a }, { name: a }]', 'senders has "a" twice'],
   [`version: 1\ndataStores: [{ name: a, secretAccessKey: "\${NOT_SET}" }]`, 'not set: NOT_SET'],
   ['version: 1\nsenders: [', 'sluice.yaml:'],
-])('says what is wrong with %j', (text, message) => {
+])('explains what is wrong with %j', (text, message) => {
   expect(() => documentOf(text)).toThrow(message)
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { createApiHandler } from './handle-request.ts'
 
-/** None of these reaches the database. */
+/** There is no database, since none of these requests reaches it. */
 const server = createServer(createApiHandler(testRuntime({} as never)))
 beforeAll(async () => {
   server.listen(0, '127.0.0.1')
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 const port = () => (server.address() as AddressInfo).port
 
-it('reports a body of unknown length that is too long to its sender', async () => {
+it('responds with 413 to a body of unknown length that is too long', async () => {
   const sent = request({
     port: port(),
     method: 'POST',
@@ -31,7 +31,7 @@ it('reports a body of unknown length that is too long to its sender', async () =
   expect(response.headers['content-length']).toBe(String(body.length))
 })
 
-it('answers the next request of a connection whose last one had a body that is too long', async () => {
+it('responds to the next request on a connection after a body that was too long', async () => {
   const socket = connect(port(), '127.0.0.1')
   const head = 'Host: localhost\r\nAuthorization: Bearer sk_x\r\n'
   socket.write(`POST /api/v1/tokens HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`)
@@ -41,13 +41,13 @@ it('answers the next request of a connection whose last one had a body that is t
   expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
 })
 
-it.each(['HEAD', 'TRACE', 'PROPFIND'])('answers %s with 405', async (method) => {
+it.each(['HEAD', 'TRACE', 'PROPFIND'])('responds to %s with 405', async (method) => {
   const sent = request({ port: port(), method, path: '/api/v1/tokens' }).end()
   const [response] = await once(sent, 'response')
   expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST, GET'])
 })
 
-it("allows only a literal address's own methods, although an id could be in its place", async () => {
+it('allows only the methods of a literal path, even if another path has an id in its place', async () => {
   const path = '/api/v1/deliveries/resend-failed'
   for (const method of ['OPTIONS', 'GET']) {
     const [response] = await once(request({ port: port(), method, path }).end(), 'response')
@@ -55,7 +55,7 @@ it("allows only a literal address's own methods, although an id could be in its 
   }
 })
 
-it('survives a sender that disconnects within its body', async () => {
+it('survives a client that disconnects in the middle of its body', async () => {
   const socket = connect(port(), '127.0.0.1')
   const arrived = once(server, 'request')
   socket.write(

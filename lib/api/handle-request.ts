@@ -4,7 +4,7 @@ import { invariant } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { type ApiRequest, answerRequest } from './answer-request.ts'
 
-/** For Next.js route handlers. A stream ends when the signal aborts. */
+/** Handles requests from Next.js route handlers. Streams end when the signal aborts. */
 export async function handleApiRequest(
   runtime: Runtime,
   request: Request,
@@ -17,7 +17,7 @@ export async function handleApiRequest(
   return new Response(text.pipeThrough(new TextEncoderStream()), head)
 }
 
-/** For requests that the front door answers without Next, using the route handlers' function. */
+/** Handles requests that the front door does not pass to Next.js, in the same way as the route handlers. */
 export function createApiHandler(
   runtime: Runtime,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
@@ -26,7 +26,7 @@ export function createApiHandler(
     invariant(body === null || typeof body === 'string', 'streams are served by the route handlers')
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
-    // The rest of a refused body precedes the connection's next request.
+    // Discards the rest of a rejected body, which comes before the connection's next request.
     req.resume()
   }
 }
@@ -41,7 +41,7 @@ function toApiRequest(req: IncomingMessage): ApiRequest {
         return Array.isArray(value) ? value.join(', ') : (value ?? null)
       },
     },
-    // The refusal of a long body must still reach its sender.
+    // Keeps the connection open, so that the response to a body that is too long still reaches its sender.
     body: req.iterator({ destroyOnReturn: false }),
   }
 }

@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { handleApiRequest } from './handle-request.ts'
 
-/** Texts that PostgreSQL refuses, or that would break a handwritten statement. */
+/** Texts that PostgreSQL rejects, and texts that could break a handwritten statement. */
 const NO_TEXT = ['\0', 'a\0b', '\ud800', 'x\udc00']
 const ODD_TEXT = ["'", '%', '\\', '$1', '\u202e', '\uffff', '9'.repeat(400), '-1', 'NaN', '{', '__proto__']
 
@@ -22,7 +22,7 @@ describeWithDatabase('hostile input', (database) => {
   type Changed = { query?: Record<string, string>; body?: object; raw?: string; headers?: object }
   async function call(id: string, { raw, headers, ...changed }: Changed) {
     const recipe = { ...RECIPES[id]!(mine), ...changed }
-    // Uses ids that do not exist, so that no call ends what the next one needs.
+    // Uses ids that do not exist, so that no call deletes or revokes something that the next one needs.
     const params = recipe.params && { id: recipe.params.id!.startsWith('pipe_') ? mine.pipe.id : NOBODY }
     const asked = request(byId(id), { ...recipe, ...(params && { params }) }, keyOf(id))
     const sent = raw === undefined ? asked : new Request(asked, { body: raw, headers: asked.headers })
@@ -35,7 +35,7 @@ describeWithDatabase('hostile input', (database) => {
   const withQuery = IDS.filter((id) => byId(id).query)
   const withBody = IDS.filter((id) => byId(id).body)
 
-  it.each(withQuery)('%s: no query parameter causes a 500, and text with NUL is refused', async (id) => {
+  it.each(withQuery)('%s: returns no 500 for any query parameter, and rejects text with NUL', async (id) => {
     const { shape } = byId(id).query as unknown as { shape: object }
     for (const name of Object.keys(shape)) {
       for (const text of ['\0', 'a\0b']) {
@@ -50,7 +50,7 @@ describeWithDatabase('hostile input', (database) => {
   describe.each(withBody)('%s', (id) => {
     const fields = () => Object.entries(RECIPES[id]!(mine).body ?? {})
 
-    it('refuses text that no database accepts, in each of its fields', async () => {
+    it('rejects text that PostgreSQL cannot store, in each of its fields', async () => {
       for (const [name, value] of fields()) {
         for (const text of NO_TEXT) {
           for (const put of [text, [text], { [text]: 1 }, { ...(value as object), text }]) {
@@ -62,7 +62,7 @@ describeWithDatabase('hostile input', (database) => {
       }
     })
 
-    it('refuses null for its body', async () => {
+    it('rejects a null body', async () => {
       const { status, text } = await call(id, {
         raw: 'null',
         headers: { 'Content-Type': 'application/json' },
@@ -94,7 +94,7 @@ describeWithDatabase('hostile input', (database) => {
   })
 
   it.each(IDS.filter((id) => byId(id).method === 'POST'))(
-    '%s: accepts or refuses a body of any depth',
+    '%s: returns no 500 for a deeply nested body',
     async (id) => {
       const raw = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
       const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': `deep-${id}` }

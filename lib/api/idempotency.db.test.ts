@@ -50,7 +50,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect(await named('At once')).toHaveLength(1)
   })
 
-  it('is refused for another request', async () => {
+  it('is rejected with a different request', async () => {
     await post('/senders', { name: 'One' }, 'c')
     expect(await post('/senders', { name: 'Two' }, 'c')).toMatchObject({
       status: 409,
@@ -77,7 +77,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect(second.json.token).not.toBe(first.json.token)
   })
 
-  it('stores no failure, so that the corrected request succeeds', async () => {
+  it('does not store failures, so that the corrected request succeeds', async () => {
     const failed = await post(
       '/pipes',
       { name: 'P', dataStoreId: '019a0000-0000-7000-8000-000000000000' },
@@ -87,7 +87,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect((await post('/pipes', { name: 'P', dataStoreId: mine.dataStore.id }, 'e')).status).toBe(201)
   })
 
-  it("stores a new bucket's check, and works for verbs that use the network", async () => {
+  it("also covers a new bucket's check and operations that use the network", async () => {
     const bucket = {
       name: 'Out',
       provider: 'other',
@@ -110,7 +110,7 @@ describeWithDatabase('Idempotency-Key', (database) => {
     expect((await post('/senders', { name: 'Daily' }, 'h')).json.id).not.toBe(first.json.id)
   })
 
-  it('has at most 255 characters', async () => {
+  it('must have at most 255 characters', async () => {
     expect((await post('/senders', { name: 'Long' }, 'x'.repeat(256))).status).toBe(400)
   })
 })

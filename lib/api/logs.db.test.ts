@@ -7,11 +7,14 @@ import { handleApiRequest } from './handle-request.ts'
 
 const SECRET = /\b(?:sk_|tmp_|ak_)[0-9A-Za-z]{43}|whsec_[\w+/=]+|a-secret/g
 
-/** A failing statement is logged with its parameters, so each of these fails once under every operation. */
+/**
+ * Failing statements are logged with their parameters, so every operation is called while each of these tables is
+ * missing.
+ */
 const TABLES = ['senders', 'account_keys', 'data_stores', 'webhook_outputs', 'tokens', 'pipes', 'audit_log']
 
 describeWithDatabase('the log', (database) => {
-  it('contains no secret of any operation, whether it succeeds, is refused or fails', async () => {
+  it('contains no secrets from any operation, whether it succeeds, is refused or fails', async () => {
     const runtime = testRuntime(database(), { LOG_LEVEL: 'debug' })
     const mine = await furnish(runtime)
     const keys = [mine.accountKey.key, mine.sender.token, `tmp_${'x'.repeat(43)}`]
@@ -19,7 +22,7 @@ describeWithDatabase('the log', (database) => {
     let failures = 0
     const callAll = async () => {
       for (const [id, recipeOf] of Object.entries(RECIPES)) {
-        // Operations that end something would leave nothing to call.
+        // Skips operations that delete or revoke something that other operations need.
         if (/^(delete|revoke|erase)/.test(id)) continue
         for (const key of keys) {
           const operation = byId(id)

@@ -37,7 +37,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
         ErrorCode: {
           type: 'string',
           enum: Object.keys(errorCodes),
-          description: 'The codes of this version',
+          description: 'The error codes in this version',
         },
         ...Object.fromEntries(
           EVENT_KINDS.map((kind) => [pascalCase(kind), requestSchema(eventSchema(kind))]),
@@ -50,17 +50,17 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
 
 const WHEN: Record<EventKind, string> = {
   'file.status_changed': 'A file arrived or failed.',
-  'file.created': 'An upload starts. Only sent to outputs that ask for it, like all kinds below.',
+  'file.created': 'An upload has started. Like all kinds below, only sent to outputs that subscribe to it.',
   'batch.completed': 'A batch is sealed and all its files have ended.',
   'data_store.failing': 'A bucket has rejected uploads for a minute.',
   'data_store.recovered': 'The bucket accepts uploads again.',
-  'output.turned_off': 'Sluice turned a webhook output off.',
-  'usage.threshold': '80 or 100 percent of the monthly transfer is used. For workspace outputs.',
+  'output.turned_off': 'Sluice turned off a webhook output.',
+  'usage.threshold': '80 or 100 percent of the monthly transfer is used. Only sent to workspace outputs.',
 }
 
 const webhookOf = (kind: EventKind) => ({
   post: {
-    summary: `${WHEN[kind]} Signed; any 2xx response within 15 seconds confirms receipt.`,
+    summary: `${WHEN[kind]} The request is signed. Any 2xx response within 15 seconds confirms receipt.`,
     requestBody: { required: true, content: content(pascalCase(kind)) },
     responses: { '200': { description: 'Received' } },
   },
@@ -72,7 +72,7 @@ const content = (schema: string) => ({
 
 const hookOf = (hook: Hook) => ({
   post: {
-    summary: "A decision hook's question. Signed like an event; the response decides.",
+    summary: "A decision hook's question, signed like an event. The response contains the decision.",
     requestBody: { required: true, content: content(`${pascalCase(hook)}Question`) },
     responses: { '200': { description: 'The decision', content: content(`${pascalCase(hook)}Answer`) } },
   },
@@ -88,7 +88,7 @@ const pascalCase = (kind: EventKind | Hook) =>
 const camelCase = (kind: EventKind | Hook) =>
   kind.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const DESCRIPTION = 'Resumable uploads into your bucket. Version 1 may gain fields: ignore unknown ones.'
+const DESCRIPTION = 'Resumable uploads into your bucket. Ignore unknown fields: version 1 may add more.'
 
 const TAGS: Record<string, string> = {
   Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
@@ -97,13 +97,13 @@ const TAGS: Record<string, string> = {
   Imports: 'Files that Sluice fetches from a URL on behalf of a Sender.',
   'Data Stores': 'Your buckets, with the credentials to write to them.',
   Pipes: 'Upload endpoints: their restrictions, and the Data Stores their files go to.',
-  Senders: 'Your backends that can issue tokens.',
+  Senders: 'Your backends, which can request tokens.',
   Files: 'Uploads and their outcomes.',
   Batches: 'Uploads that belong together, and one event when all of them have ended.',
   'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the entire workspace.',
   'Decision hooks': 'Your endpoints that decide on uploads and their objects.',
-  Events: 'Events, as they happen.',
-  Deliveries: 'Events being sent to a webhook: each attempt, its response, and resending.',
+  Events: 'A live stream of events.',
+  Deliveries: 'Events sent to webhooks: list the attempts with their responses, and resend events.',
   Account: 'Account keys, usage and the audit log.',
   People: "The workspace's members, their roles, and invitations.",
   Configuration: 'The lock that `sluice apply` holds while it changes a workspace.',
@@ -157,7 +157,7 @@ function requestSchema(schema: z.ZodType): Json {
   return json
 }
 
-/** Responses may gain fields, so they are left open. */
+/** Fields may be added to responses, so their schemas allow additional properties. */
 function answerSchema(schema: z.ZodType): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io: 'output',
@@ -194,7 +194,7 @@ function queryParameters({ query }: Operation): Json[] {
 function idempotency(operation: Operation): Json[] {
   if (!isOnce(operation)) return []
   const description =
-    'Sending the same request with it again within a day returns the first response and changes nothing.'
+    'Sending the same request with the same key again within a day returns the first response and changes nothing.'
   return [{ name: 'Idempotency-Key', in: 'header', description, schema: { type: 'string', maxLength: 255 } }]
 }
 
@@ -235,7 +235,7 @@ const COMMON: Record<Operation['auth'], Problem[]> = {
   nobody: ['unavailable'],
 }
 
-/** Visible to every role and every key scope. */
+/** The right `see` is never refused, since every role and key scope has it. */
 function ofRight({ right }: Operation): Problem[] {
   return right === undefined || right === 'see' ? [] : ['forbidden']
 }
@@ -253,10 +253,10 @@ function withStatus(problem: Problem): { code: ErrorCode; status: number } {
   return typeof problem === 'string' ? { code: problem, status: new SluiceError(problem).status } : problem
 }
 
-/** OpenAPI links: where a response's ids lead. */
+/** OpenAPI links, from the ids in a response to the operations that accept them. */
 type Links = Record<string, { operationId: string; parameters: { id: string }; description: string }>
 
-/** `id` identifies the resource in the address; the others identify something else. */
+/** Fields that identify another resource. `id` identifies the resource in the response. */
 const NAMED: Record<string, string> = {
   pipeId: '/pipes/{id}',
   dataStoreId: '/data-stores/{id}',
@@ -284,7 +284,7 @@ function linksOf(operation: Operation, all: Operation[]): Links {
   )
 }
 
-/** The description of all other operations; it needs no key. */
+/** The operation that returns the description of all others. It requires no key. */
 export function documentOperation(described: Operation[]): Operation {
   return {
     id: 'openApi',

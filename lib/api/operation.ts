@@ -19,12 +19,12 @@ type Call<Query, Body, Who> = {
 
 type Schema = z.ZodType
 
-/** An error that it may return, with a status if that differs from the code's usual one. */
+/** An error that an operation may return, with a status if it differs from the code's usual one. */
 export type Problem = ErrorCode | { code: ErrorCode; status: number }
 
 /**
- * One row of the API. Routes, `openapi.json` and the test that calls every operation are all built from these rows,
- * so they cannot disagree. A row contains no rules: it parses, calls a verb, and responds.
+ * An API operation. Routes, `openapi.json` and the test that calls every operation are all built from these objects, so
+ * they cannot disagree. An operation contains no business rules: it parses, calls a verb and responds.
  */
 export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = unknown> = {
   id: string
@@ -33,7 +33,10 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   path: string
   tag: string
   summary: string
-  /** `actor`: an `ak_` key, for its workspace. `sender`: the `sk_` token itself. `nobody`: open to anyone. */
+  /**
+   * Who may call it. `actor`: an account key (`ak_`), for its workspace. `sender`: a Sender token (`sk_`). `nobody`:
+   * anyone.
+   */
   auth: 'actor' | 'sender' | 'nobody'
   /** The right that an actor needs. */
   right?: Right
@@ -44,22 +47,22 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   /** The maximum body length, if 64 KiB is not enough. */
   bodyBytes?: number
   /**
-   * For a Sender: the same request with the same Idempotency-Key returns the first response. For actors, every POST
-   * does.
+   * For Senders: whether sending the same request with the same Idempotency-Key again returns the first response. For
+   * actors, this is true of every POST.
    */
   once?: boolean
-  /** In addition to those of every operation of its kind. */
+  /** Errors in addition to those of every operation of this kind. */
   problems?: Problem[]
-  /** It responds with server-sent events for as long as someone listens. */
+  /** Whether it responds with server-sent events for as long as the client is connected. */
   stream?: boolean
-  /** Uses the network, so it runs outside a transaction. */
+  /** Whether it uses the network, and so runs outside a transaction. */
   network?: boolean
   run(call: Call<Query, Body, Who>): Promise<Answer>
-  /** Network access after `run` is committed; its response replaces that of `run`. */
+  /** Runs after `run` has been committed, and may use the network. Its response replaces that of `run`. */
   after?(call: Call<Query, Body, Who>, answer: Answer): Promise<Answer>
 }
 
-/** Supports Idempotency-Key. */
+/** Whether an operation supports Idempotency-Key. */
 export function isOnce({ method, auth, once }: Operation): boolean {
   return method === 'POST' && (auth === 'actor' || once === true)
 }
@@ -92,7 +95,7 @@ type Typed<
 type Address = `${Method} /${string}`
 
 /**
- * Builds the operations in one chapter of the reference: `operation('GET /pipes/{id}', { … })`. Its status is 200
+ * Builds the operations in one chapter of the reference: `operation('GET /pipes/{id}', { … })`. The status is 200
  * unless specified.
  */
 export function operationsOf(tag: string) {
@@ -101,7 +104,7 @@ export function operationsOf(tag: string) {
     return { status: 200, ...row, tag, method, path, auth } as unknown as Operation
   }
   return {
-    /** For the management API. */
+    /** An operation of the management API, which is called with an account key. */
     operation: <
       Q extends Schema | undefined = undefined,
       B extends Schema | undefined = undefined,
@@ -110,7 +113,7 @@ export function operationsOf(tag: string) {
       address: Address,
       row: Typed<Q, B, A, Actor> & { right: Right },
     ) => complete('actor', address, row),
-    /** Called by a customer's backend with a Sender token. */
+    /** An operation that a customer's backend calls with a Sender token. */
     senderOperation: <
       Q extends Schema | undefined = undefined,
       B extends Schema | undefined = undefined,
@@ -119,7 +122,7 @@ export function operationsOf(tag: string) {
       address: Address,
       row: Typed<Q, B, A, string>,
     ) => complete('sender', address, row),
-    /** Open to anyone, without a key. */
+    /** An operation that anyone can call without a key. */
     openOperation: <
       Q extends Schema | undefined = undefined,
       B extends Schema | undefined = undefined,

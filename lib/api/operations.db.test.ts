@@ -20,7 +20,7 @@ describeWithDatabase('the management API', (database) => {
   const document = openApiDocument(OPERATIONS, 'http://localhost:3000') as Document
   const described = ({ path, method }: Operation) => document.paths[path]![method.toLowerCase()]!
 
-  it('behaves as its document says, in every operation', async () => {
+  it('matches its OpenAPI document in every operation', async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     for (const [id, recipeOf] of Object.entries(RECIPES)) {
@@ -49,7 +49,7 @@ describeWithDatabase('the management API', (database) => {
     }
   })
 
-  it("returns 404 for another workspace's ids, as for ids that never existed, in every operation", async () => {
+  it("returns the same 404 for another workspace's ids as for missing ids, in every operation", async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const before = await stateOf(runtime, theirs)
@@ -73,7 +73,7 @@ describeWithDatabase('the management API', (database) => {
     expect(await stateOf(runtime, theirs)).toEqual(before)
   })
 
-  it('lists nothing of another workspace, and accepts none of its ids in a body', async () => {
+  it('lists nothing from another workspace, and rejects its ids in request bodies', async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const secrets = [
@@ -124,7 +124,7 @@ describeWithDatabase('the management API', (database) => {
     ['account_key_missing', undefined],
     ['account_key_invalid', `ak_${'x'.repeat(43)}`],
   ])('401 %s', (code, key) => {
-    it('in every operation of the management API', async () => {
+    it('is returned by every operation of the management API', async () => {
       const runtime = testRuntime(database())
       const id = uuidv7()
       for (const operation of OPERATIONS.filter(({ auth }) => auth === 'actor')) {

@@ -17,7 +17,7 @@ import { OPERATIONS } from './operations.ts'
 
 const OF_ACTORS = OPERATIONS.filter(({ auth }) => auth === 'actor')
 
-it('is named by every operation that requires a key, and by no other', () => {
+it('every operation that requires a key declares a right, and no other operation does', () => {
   for (const { id, auth, right } of OPERATIONS) expect(right !== undefined, id).toBe(auth === 'actor')
 })
 
@@ -41,7 +41,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     }
   })
 
-  it("take as many statements for a missing id as for another workspace's id", async () => {
+  it("are checked with as many statements for a missing id as for another workspace's id", async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
     const proxy = await openCountingProxy(database().url)
@@ -51,7 +51,7 @@ describeWithDatabase('the rights of account keys', (database) => {
       const { params } = RECIPES[operation.id]!(theirs)
       if (!params) continue
       const never = () => ask(through, operation, theirs, mine.accountKey.key, neverWas(params))
-      // The first call prepares its statements.
+      // The first call prepares the statements.
       await never()
       proxy.take()
       await never()
@@ -68,7 +68,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     ['read', 'viewer'],
     ['write', 'developer'],
     ['admin', 'admin'],
-  ])('are those of the scope %s, if its creator has more', async (scope, role) => {
+  ])('are those of the scope %s if its creator has more rights', async (scope, role) => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const { key } = await createAccountKey(runtime, mine.actor, { name: 'Scoped', scope })
@@ -78,7 +78,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     }
   })
 
-  it("change with their creator's role and end with the membership, from the next request on", async () => {
+  it("change with their creator's role and end with the membership, effective from the next request", async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const { key, userId } = await memberWithKey(runtime, mine, 'admin')
@@ -108,7 +108,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     expect((await ask(runtime, list, mine, mine.accountKey.key)).status).toBe(401)
   })
 
-  it('are never more than those of the key or person that creates the key', async () => {
+  it('never exceed those of the key or person that creates the key', async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const create = OPERATIONS.find(({ id }) => id === 'createAccountKey')!
@@ -129,7 +129,7 @@ describeWithDatabase('the rights of account keys', (database) => {
     expect(Date.parse(made.expiresAt)).toBe(runtime.clock.now() + days(2))
   })
 
-  it('suffice only to revoke keys with no more rights', async () => {
+  it('only allow revoking keys that have no more rights', async () => {
     const runtime = testRuntime(database())
     const mine = await furnish(runtime)
     const revoke = OPERATIONS.find(({ id }) => id === 'revokeAccountKey')!

@@ -25,7 +25,7 @@ describeWithDatabase('the stream of events', (database) => {
     return fileId
   }
 
-  /** Reads message by message, skipping comments. */
+  /** Opens a stream and reads it message by message, skipping comments. */
   async function listen({ runtime, accountKey }: Opened, headers: Record<string, string> = {}, query = '') {
     const leaving = new AbortController()
     const asked = new Request(`http://localhost/api/v1/events/stream${query}`, {
@@ -57,7 +57,7 @@ describeWithDatabase('the stream of events', (database) => {
     return { response, problem, block, next, file, leave: () => leaving.abort() }
   }
 
-  it("reports events with or without a webhook, but no other workspace's and no earlier ones", async () => {
+  it('sends events with or without a webhook, but no earlier ones and none from other workspaces', async () => {
     const [mine, theirs] = [await open(), await open()]
     await happen(mine, mine.place)
     const stream = await listen(mine)
@@ -69,7 +69,7 @@ describeWithDatabase('the stream of events', (database) => {
     stream.leave()
   })
 
-  it('is limited to one Pipe on request, which must belong to the workspace', async () => {
+  it('can be limited to one Pipe, which must belong to the workspace', async () => {
     const [mine, theirs] = [await open(), await open()]
     const fields = { name: 'Other', dataStoreId: mine.dataStore.id, source: { http: true } }
     const other = await createPipe(mine.runtime, mine.actor, parseInput(pipeInput, fields))
@@ -82,7 +82,7 @@ describeWithDatabase('the stream of events', (database) => {
     expect((await listen(mine, {}, `?pipeId=${theirs.pipe.id}`)).response.status).toBe(404)
   })
 
-  it('sends a returning listener everything since, even if it left before the first event', async () => {
+  it('sends a reconnecting client all events since, even if it disconnected before the first event', async () => {
     const mine = await open()
     const first = await listen(mine)
     const place = (await first.block())!.match(/^id: (.*)$/m)![1]!
@@ -115,7 +115,7 @@ describeWithDatabase('the stream of events', (database) => {
     stream.leave()
   })
 
-  it('goes back up to an hour, and says so if more is requested', async () => {
+  it('goes back up to an hour, and reports a gap if more is requested', async () => {
     const mine = await open()
     const first = await listen(mine)
     const place = (await first.block())!.match(/^id: (.*)$/m)![1]!
@@ -142,7 +142,7 @@ describeWithDatabase('the stream of events', (database) => {
     expect(await stream.next()).toBeUndefined()
   })
 
-  it('ends when its key is revoked, however much is unread', async () => {
+  it('ends when its key is revoked, even with a backlog of unread events', async () => {
     const mine = await open()
     const first = await listen(mine)
     const place = (await first.block())!.match(/^id: (.*)$/m)![1]!
@@ -158,7 +158,7 @@ describeWithDatabase('the stream of events', (database) => {
     expect(told).toBeLessThan(BACKLOG / 2)
   })
 
-  it('gives a workspace twenty places, and frees those that were left', async () => {
+  it('allows a workspace twenty streams, and frees the places of closed ones', async () => {
     const mine = await open()
     const streams = await Promise.all(Array.from({ length: 20 }, () => listen(mine)))
     const refused = await listen(mine)
@@ -170,7 +170,7 @@ describeWithDatabase('the stream of events', (database) => {
     again.leave()
   })
 
-  it('refuses an invalid position', async () => {
+  it('rejects an invalid Last-Event-ID', async () => {
     const refused = await listen(await open(), { 'Last-Event-ID': 'x' })
     expect(refused.response.status).toBe(400)
   })

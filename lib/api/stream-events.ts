@@ -11,15 +11,15 @@ import { createPlaces } from '../platform/places.ts'
 import type { Runtime } from '../platform/runtime.ts'
 
 /**
- * Events as they happen, as server-sent events. An event gets its id before it is committed, so it may become visible
- * after a later one: each query goes back a few seconds, and skips events already sent. A listener that returns gets
- * those seconds again instead of missing an event. The guarantee: at least once, for an hour.
+ * Sends events as server-sent events. An event gets its id before it is committed, so it may become visible after an
+ * event with a later id: each query goes back a few seconds, and skips events that were already sent. A client that
+ * reconnects gets the events of those seconds again instead of missing any. Events are sent at least once, for an hour.
  */
 const LOOK_EVERY_MS = seconds(1)
 const LATE_MS = seconds(15)
 const BEAT_MS = seconds(15)
 const KEPT_MS = hours(1)
-/** It ends after a while, and the listener reconnects, so that a draining node becomes empty. */
+/** Streams end after this time, and clients reconnect, so that a draining node becomes empty. */
 const LIFE_MS = hours(1)
 const IDS_AT_ONCE = 1000
 const BODIES_AT_ONCE = 100
@@ -59,11 +59,11 @@ export function streamEvents(
 }
 
 const REFUSALS = {
-  'own share used': `This workspace has ${LIMITS.mostForEach} event streams open at this node, which is the limit.`,
-  'all taken': `All ${LIMITS.most} event streams at this node are in use, and no workspace has more than yours. Try again later.`,
+  'own share used': `This workspace has ${LIMITS.mostForEach} event streams open on this node, which is the limit.`,
+  'all taken': `All ${LIMITS.most} event streams on this node are in use, and no workspace has more than yours. Try again later.`,
 }
 
-/** Clients that leave while it waits are noticed immediately; so are those that never start reading. */
+/** Frees the place as soon as the client disconnects, even if the stream is waiting or was never read. */
 async function* untilLeft(stream: AsyncGenerator<string>, signal: AbortSignal, leave: () => void) {
   signal.addEventListener('abort', leave, { once: true })
   try {
@@ -99,7 +99,7 @@ async function* messages(
       let askedMs = lookedMs
       for await (const ids of eachNew(db, place, fromMs, told)) {
         for (const { id, kind, body } of await readEventBodies(db, ids)) {
-          // A backlog takes as long as its reader needs.
+          // Checks the key again, since sending a backlog takes as long as the client needs to read it.
           if (clock.now() - askedMs >= LOOK_EVERY_MS) {
             askedMs = clock.now()
             if (!(await isKeyGood({ db, clock }, keyId))) return
@@ -121,7 +121,7 @@ async function* messages(
   }
 }
 
-/** Reconnecting listeners name it, even if there was no event yet. */
+/** Gives clients an id to reconnect with, even if there has been no event yet. */
 const placeAt = (ms: number) => `id: ${firstUuidAt(ms)}\n\n`
 
 async function leaveOut(

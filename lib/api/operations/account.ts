@@ -58,14 +58,14 @@ export const accountOperations = [
     id: 'listTurnedOff',
     right: 'see',
     summary:
-      'List what was turned off because someone used the account before its owner verified the address.',
+      'List the items that were turned off because someone used the account before its owner verified the address.',
     answer: turnedOffList,
     run: async ({ runtime, who }) => ({ data: await listTurnedOff(runtime, who) }),
   }),
   operation('POST /turned-off/{id}/switch-on', {
     id: 'switchOn',
     right: 'administer',
-    summary: 'Switch one of them on again, along with everything it grants.',
+    summary: 'Switch a turned-off item on again, along with all the access it grants.',
     answer: turnedOffAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => switchOn(runtime, who, params.id!),

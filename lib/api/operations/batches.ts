@@ -8,7 +8,7 @@ export const batchOperations = [
   senderOperation('POST /batches/seal', {
     id: 'sealNamedBatch',
     summary:
-      "Seal a batch named by this Sender's tokens: it accepts no more files, and `batch.completed` is sent once all of them have ended. Sealing it again changes nothing.",
+      "Seal a batch named by this Sender's tokens: it then accepts no more files, and `batch.completed` is sent once all its files have ended. Sealing it again changes nothing.",
     body: sealInput,
     answer: batchAnswer,
     problems: ['not_found'],

@@ -10,14 +10,14 @@ const kindsField = z
   .string()
   .default('file.status_changed')
   .transform((text) => text.split(',').map((kind) => kind.trim()))
-  .pipe(z.array(z.enum(EVENT_KINDS, { message: `must be some of ${EVENT_KINDS.join(', ')}` })))
+  .pipe(z.array(z.enum(EVENT_KINDS, { message: `may only contain ${EVENT_KINDS.join(', ')}` })))
 
 export const eventOperations = [
   operation('GET /events/stream', {
     id: 'streamEvents',
     right: 'see',
     summary:
-      'Follow events as server-sent events, each with the body of a webhook. With Last-Event-ID, you also get the events since then, for up to an hour; an event may be sent twice. `events` lists other kinds than `file.status_changed`, separated by commas; `file.created` only exists if a webhook output asks for it.',
+      'Follow events as server-sent events, each with the same body as a webhook. With Last-Event-ID, you also get the events since that one, going back up to an hour; an event may be sent twice. To receive other kinds than `file.status_changed`, list them in `events`, separated by commas. `file.created` events only exist if a webhook output subscribes to them.',
     query: z.strictObject({ pipeId: z.string().optional(), events: kindsField }),
     stream: true,
     answer: z.string(),

@@ -31,7 +31,7 @@ export const hookOperations = [
   operation('DELETE /pipes/{id}/hooks/{hook}', {
     id: 'deleteHook',
     right: 'build',
-    summary: 'Delete a decision hook. Files it has not been asked about are allowed.',
+    summary: 'Delete a decision hook. Files that it has not been asked about are allowed.',
     status: 204,
     problems,
     run: ({ runtime, who, params }) => deleteHook(runtime, who, refOf(params)),
@@ -48,7 +48,7 @@ export const hookOperations = [
     id: 'testHook',
     right: 'operate',
     summary:
-      "Ask a decision hook's receiver about a file that does not exist, marked as a test. It is asked once, even while the hook is off.",
+      "Send a decision hook's receiver a question about a file that does not exist, marked as a test. It is sent once, even while the hook is off.",
     answer: hookTestAnswer,
     problems: [...problems, 'rate_limited'],
     run: ({ runtime, who, params }) => testHook(runtime, who, refOf(params)),

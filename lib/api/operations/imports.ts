@@ -20,7 +20,8 @@ const problems: Problem[] = [
 export const importOperations = [
   senderOperation('POST /imports', {
     id: 'createImport',
-    summary: 'Import a file from a URL. It is fetched in the background; the file shows its progress.',
+    summary:
+      'Import a file from a URL. Sluice fetches it in the background, and the file shows the progress.',
     body: importInput,
     once: true,
     status: 202,

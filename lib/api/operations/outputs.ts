@@ -26,13 +26,13 @@ const problems = ['pipe_not_found', 'not_found'] as const
 const withSecret = webhookOutputAnswer.extend({ secret: z.string() })
 const list = z.strictObject({ data: z.array(webhookOutputAnswer) })
 
-/** A Pipe's and the workspace's outputs, each by its own id. */
+/** Operations on outputs of Pipes and of the workspace, which are identified by their own ids. */
 export const outputOperations = [
   operation('POST /outputs', {
     id: 'createOutput',
     right: 'build',
     summary:
-      'Create a webhook output that receives events from all Pipes, one of at most five. The response contains its secret.',
+      'Create a webhook output that receives events from all Pipes. A workspace can have up to five. The response contains its secret.',
     body: outputInput,
     status: 201,
     answer: withSecret,
@@ -49,7 +49,8 @@ export const outputOperations = [
   operation('POST /pipes/{id}/outputs', {
     id: 'createPipeOutput',
     right: 'build',
-    summary: 'Create a webhook output for a Pipe, one of at most five. The response contains its secret.',
+    summary:
+      'Create a webhook output for a Pipe, which can have up to five. The response contains its secret.',
     body: outputInput,
     status: 201,
     answer: withSecret,
@@ -59,7 +60,8 @@ export const outputOperations = [
   operation('GET /pipes/{id}/outputs', {
     id: 'listPipeOutputs',
     right: 'see',
-    summary: "List a Pipe's webhook outputs, oldest first: the first is the one at `/pipes/{id}/webhook`.",
+    summary:
+      "List a Pipe's webhook outputs, oldest first. The first is also available at `/pipes/{id}/webhook`.",
     answer: list,
     problems: ['pipe_not_found'],
     run: async ({ runtime, who, params }) => ({
@@ -103,7 +105,7 @@ export const outputOperations = [
     id: 'testOutput',
     right: 'operate',
     summary:
-      'Send an event of any kind, marked as a test. It is sent even while the output is off, and is tried once.',
+      'Send an event of any kind, marked as a test. Only one attempt is made, even while the output is off.',
     body: testEventInput,
     status: 202,
     answer: wholeDeliveryAnswer,
@@ -113,7 +115,7 @@ export const outputOperations = [
   operation('GET /outputs/{id}/missed', {
     id: 'showMissedOfOutput',
     right: 'see',
-    summary: 'Count the events of the last 30 days that were not sent to this output because it was off.',
+    summary: 'Count the events from the last 30 days that were not sent to this output because it was off.',
     answer: missedAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => showMissed(runtime, who, { outputId: params.id! }),
@@ -131,14 +133,14 @@ export const outputOperations = [
   operation('DELETE /outputs/{id}/missed', {
     id: 'discardMissedOfOutput',
     right: 'operate',
-    summary: 'Discard the events this output has missed. The files stay.',
+    summary: 'Discard the events that this output has missed. The files stay.',
     status: 204,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => discardMissed(runtime, who, { outputId: params.id! }),
   }),
 ]
 
-/** A Pipe's first output, which was once the only one. */
+/** Operations on a Pipe's first output, from when a Pipe could only have one. */
 export const firstOutputOperations = [
   operation('PUT /pipes/{id}/webhook', {
     id: 'saveWebhookOutput',
@@ -169,7 +171,7 @@ export const firstOutputOperations = [
   operation('POST /pipes/{id}/webhook/test', {
     id: 'sendTestEvent',
     right: 'operate',
-    summary: 'Send an event marked as a test. It is sent even while the output is off, and is tried once.',
+    summary: 'Send an event marked as a test. Only one attempt is made, even while the output is off.',
     status: 202,
     answer: wholeDeliveryAnswer,
     problems: [...problems, 'rate_limited'],
@@ -179,7 +181,7 @@ export const firstOutputOperations = [
     id: 'showMissedEvents',
     right: 'see',
     summary:
-      'Count the events of the last 30 days that were not sent because the output was off or did not exist.',
+      'Count the events from the last 30 days that were not sent because the output was off or did not exist.',
     answer: missedAnswer,
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params }) => showMissed(runtime, who, { firstOf: params.id! }),

@@ -31,7 +31,7 @@ export const peopleOperations = [
   operation('PATCH /members/{id}', {
     id: 'changeRole',
     right: 'administer',
-    summary: "Change a member's role, by their user id. It applies from their next request.",
+    summary: 'Change the role of a member, identified by their user id. It applies from their next request.',
     body: roleChange,
     answer: memberAnswer,
     problems: ['not_found', 'conflict'],
@@ -40,7 +40,7 @@ export const peopleOperations = [
   operation('DELETE /members/{id}', {
     id: 'removeMember',
     right: 'administer',
-    summary: 'Remove a member, and revoke the account keys they created here.',
+    summary: 'Remove a member, and revoke the account keys that they created in this workspace.',
     status: 204,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => removeMember(runtime, who, params.id!),
@@ -48,7 +48,8 @@ export const peopleOperations = [
   operation('POST /invitations', {
     id: 'invite',
     right: 'administer',
-    summary: 'Invite someone by email. The link is valid for seven days, once, and only for that address.',
+    summary:
+      'Invite someone by email. The link can be used once, within seven days, and only with that address.',
     body: invitationInput,
     status: 201,
     answer: invitationAnswer,
@@ -58,7 +59,7 @@ export const peopleOperations = [
   operation('GET /invitations', {
     id: 'listInvitations',
     right: 'see',
-    summary: 'List invitations that nobody has accepted, including expired ones.',
+    summary: 'List invitations that have not been accepted, including expired ones.',
     query: pageQuery,
     answer: pageAnswer(invitationAnswer),
     run: ({ runtime, who, query }) => listInvitations(runtime, who, query),

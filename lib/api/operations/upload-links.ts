@@ -25,7 +25,7 @@ export const uploadLinkOperations = [
     id: 'createUploadLink',
     right: 'build',
     summary:
-      'Create a link that lets people without an account upload to a Pipe. Only this response contains its code, and its URL, which ends with it.',
+      'Create a link that lets people without an account upload to a Pipe. Only this response contains its code, and its URL, which ends with the code.',
     body: uploadLinkInput,
     status: 201,
     answer: uploadLinkAnswer.extend({ code: z.string(), url: z.url() }),

@@ -7,11 +7,11 @@ import { operationsOf } from '../operation.ts'
 const { senderOperation } = operationsOf('Uploads')
 
 const createdUploadAnswer = z.strictObject({
-  /** Where the client sends the bytes, with PATCH: the `uploadUrl` for tus-js-client. */
+  /** The URL to which the client sends the bytes with PATCH: the `uploadUrl` of tus-js-client. */
   uploadUrl: z.string(),
   /** Only valid for this upload, until it ends. */
   token: z.string(),
-  /** When it expires if no more bytes arrive; new bytes postpone that. */
+  /** When the upload expires if no more bytes arrive. New bytes postpone this. */
   expiresAt: z.iso.datetime(),
   file: fileAnswer,
 })
@@ -20,7 +20,7 @@ export const uploadOperations = [
   senderOperation('POST /uploads', {
     id: 'createUpload',
     summary:
-      'Create an upload whose name, type, length and metadata the client cannot change. Returns its address and a token that is only valid for this upload.',
+      'Create an upload whose name, type, length and metadata the client cannot change. Returns its URL and a token that is only valid for this upload.',
     body: backendUploadInput,
     once: true,
     status: 201,
