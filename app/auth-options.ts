@@ -99,8 +99,8 @@ async function authorize(given: unknown, refusal: Refusal): Promise<SignedIn | n
 }
 
 /**
- * Cookies that identify a round trip to a provider when it returns. Only this host can set them, so nobody on a
- * subdomain can make a visitor complete a round trip that they started.
+ * Cookies that tie a provider's redirect back to the sign-in that started it. Only this host can set them, so nobody on
+ * a subdomain can make a visitor complete a sign-in that someone else started.
  */
 function roundTripCookies(baseUrl: string): NextAuthOptions['cookies'] {
   const named = (name: string) => ownCookie(`next-auth.${name}`, baseUrl)
@@ -109,7 +109,7 @@ function roundTripCookies(baseUrl: string): NextAuthOptions['cookies'] {
 
 const SECURITY = '/dashboard/settings/security'
 
-/** Returns true to allow the sign-in, or an address to redirect to, with the reason. */
+/** Returns true to allow the sign-in, or an address to redirect to that contains the reason. */
 async function enterByProvider(user: SignedIn, profile: ProviderProfile): Promise<true | string> {
   const connecting = await takeWishToConnect(profile.provider)
   try {

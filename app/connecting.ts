@@ -22,7 +22,7 @@ export async function wishToConnect({ id }: Session, provider: ProviderId): Prom
   ;(await cookies()).set(name, token, { ...options, maxAge: MAX_AGE_SECONDS })
 }
 
-/** The session that made the request, if it is still the open one; each request works once. */
+/** The session that requested the connection, if it is still the current one. Each request works only once. */
 export async function takeWishToConnect(provider: ProviderId): Promise<Session | undefined> {
   const { authSecret: secret, baseUrl } = getRuntime().config
   const { name, options } = ownCookie(SALT, baseUrl)

@@ -6,7 +6,8 @@ import { Toaster } from '#components/ui/toaster.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import './globals.css'
 
-// Loading late, they do not shift text that is already being read. They are preloaded, so that is rare.
+// `optional` means that a font that loads late does not shift text that is already being read. Fonts are preloaded, so
+// that is rare.
 const text = localFont({
   src: './fonts/hanken-grotesk.woff2',
   variable: '--font-text',
@@ -43,7 +44,7 @@ export const viewport: Viewport = {
 }
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  // The policy's nonce changes with each request, so every page is rendered per request.
+  // The content security policy's nonce changes with each request, so every page is rendered per request.
   await headers()
   const theme = (await cookies()).get('theme')?.value
   return (

@@ -5,7 +5,7 @@ type Claims = { iss: string; sub: string; email?: string; email_verified?: boole
 
 /**
  * The OIDC_ISSUER provider for next-auth, configured from the provider's discovery document. Users are identified by
- * issuer and subject, so a replacement provider lets nobody into accounts of the old one.
+ * issuer and subject, so users of a replacement provider cannot sign in to accounts created with the old one.
  */
 export function openIdConnect({ issuer, name, ...client }: OpenIdConnect): OAuthConfig<Claims> {
   const base = issuer.replace(/\/$/, '')
@@ -23,7 +23,7 @@ export function openIdConnect({ issuer, name, ...client }: OpenIdConnect): OAuth
         const claims = (tokens as { claims(): Claims }).claims()
         if (claims.iss.replace(/\/$/, '') !== base)
           throw new Error(`The provider's issuer is ${claims.iss}, but OIDC_ISSUER is set to ${issuer}.`)
-        // Many providers only return the address here. The library checks that the subject matches.
+        // Many providers only return the email address here. The library checks that the subject matches.
         if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims
         return { ...(await client.userinfo<Claims>(tokens as never)), iss: claims.iss }
       },

@@ -16,8 +16,9 @@ import { describeWithDatabase } from '../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../test/support/runtime.ts'
 
 /**
- * Everything that Next serves, found by scanning the files. Each must name a right, and is requested as every role
- * and compared with the table. Public ones are listed here; anything else without a right fails.
+ * Everything that Next serves, found by scanning the files. Each page, route and action must name a right. It is
+ * requested as every role, and the outcome is compared with the table of rights. Public files are listed here; any
+ * other file without a right fails.
  */
 const PUBLIC = [
   '(auth)/**',
@@ -25,7 +26,7 @@ const PUBLIC = [
   'api/auth/**',
   'api/inbox/**',
   'u/**',
-  // Covered by its table of operations: see lib/api/rights.db.test.ts.
+  // Covered by lib/api/rights.db.test.ts, which goes through the table of operations.
   'api/v1/**',
   'kit/**',
   'uppy/**',
@@ -55,7 +56,7 @@ const rightOf = (source: string) =>
 
 /** The id of a webhook output, by its workspace's id. */
 const outputOf = new Map<string, string>()
-/** Status codes for a user in a non-demo workspace with no quota left. */
+/** Pages that do not return 200 in a workspace that is not a demo and requires no second factor. */
 const UNUSUAL: Record<string, number> = {
   'dashboard/settings/mails/page.tsx': 404,
   '(person)/second-factor/page.tsx': 307,
@@ -76,19 +77,19 @@ vi.mock('#components/ui/filter-bar.tsx', () => ({ FilterBar: () => null }))
 type Module = Record<string, (...args: unknown[]) => Promise<unknown>>
 const load = (file: string) => import(/* @vite-ignore */ join(process.cwd(), 'app', file)) as Promise<Module>
 
-describe('rights for what Next serves', () => {
+describe('rights named by pages, routes and actions', () => {
   it.each([...PAGES, ...LAYOUTS, ...ROUTES])('%s names its right', (file) => {
     expect(isOperators(sourceOf(file)) || rightOf(sourceOf(file))).toBeTruthy()
   })
 
-  it('finds all of them', () => {
+  it('finds the pages, routes and actions', () => {
     expect(PAGES.length).toBeGreaterThan(25)
     expect(ROUTES.length).toBeGreaterThan(4)
     expect(ACTIONS.length).toBeGreaterThan(8)
   })
 })
 
-describeWithDatabase('rights for what Next serves', (database) => {
+describeWithDatabase('rights enforced by pages, routes and actions', (database) => {
   let runtime: TestRuntime
   let mine: Furnished
   let theirs: Furnished
@@ -105,7 +106,7 @@ describeWithDatabase('rights for what Next serves', (database) => {
   })
   beforeEach(() => setRuntime(runtime))
 
-  /** Some actions end a membership or a session. */
+  /** Signs in with the role, after restoring the membership and the session, which some actions end. */
   async function as(role: Role): Promise<void> {
     jar.set('next-auth.session-token', memberOf[role].cookie)
     const { workspaceId } = mine
@@ -116,7 +117,7 @@ describeWithDatabase('rights for what Next serves', (database) => {
 
   describe.each(PAGES)('%s', (file) => {
     it.each(ROLES)(
-      'opens to %s according to the table, and shows nothing of another workspace',
+      'opens to %s according to the table, and shows nothing from another workspace',
       async (role) => {
         await as(role)
         const right = rightOf(sourceOf(file))!
@@ -174,24 +175,27 @@ describeWithDatabase('rights for what Next serves', (database) => {
   })
 
   describe.each(ROUTES)('%s', (file) => {
-    it.each(ROLES)('answers %s according to the table, and never for an anonymous visitor', async (role) => {
-      const { GET } = await load(file)
-      const kinds = file.includes('[kind]') ? ['file', 'delivery'] : ['']
-      for (const kind of kinds) {
-        const ask = async (whose: Furnished) => {
-          const request = new NextRequest('http://localhost:3000/x?topic=files')
-          const id = kind === 'file' ? whose.arrived : whose.delivery.id
-          const response = (await GET!(request, { params: Promise.resolve({ kind, id }) })) as Response
-          await response.body?.cancel()
-          return response.status
+    it.each(ROLES)(
+      'responds to %s according to the table, and never to an anonymous visitor',
+      async (role) => {
+        const { GET } = await load(file)
+        const kinds = file.includes('[kind]') ? ['file', 'delivery'] : ['']
+        for (const kind of kinds) {
+          const ask = async (whose: Furnished) => {
+            const request = new NextRequest('http://localhost:3000/x?topic=files')
+            const id = kind === 'file' ? whose.arrived : whose.delivery.id
+            const response = (await GET!(request, { params: Promise.resolve({ kind, id }) })) as Response
+            await response.body?.cancel()
+            return response.status
+          }
+          jar.clear()
+          expect([302, 401]).toContain(await ask(mine))
+          await as(role)
+          expect(await ask(mine)).toBe(may({ role }, rightOf(sourceOf(file))!) ? 200 : 403)
+          if (kind) expect(await ask(theirs)).toBe(404)
         }
-        jar.clear()
-        expect([302, 401]).toContain(await ask(mine))
-        await as(role)
-        expect(await ask(mine)).toBe(may({ role }, rightOf(sourceOf(file))!) ? 200 : 403)
-        if (kind) expect(await ask(theirs)).toBe(404)
-      }
-    })
+      },
+    )
   })
 
   describe.each(ACTIONS)('%s', (file) => {

@@ -14,7 +14,7 @@ beforeEach(() => sent.delete('set-cookie'))
 it.each([
   ['https://sluice.example.com', '__Host-next-auth.session-token', true],
   ['http://localhost:3000', 'next-auth.session-token', false],
-])('expires the cookie of %s at sign-out so that a browser drops it', async (baseUrl, name, secure) => {
+])('expires the cookie for %s at sign-out, so that the browser deletes it', async (baseUrl, name, secure) => {
   setRuntime(testRuntime({} as never, { BASE_URL: baseUrl }))
   await closeSession()
   const line = sent.get('set-cookie')!

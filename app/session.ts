@@ -72,7 +72,7 @@ const PAGE_OF = {
   factor_due: '/second-factor',
 } as const
 
-/** For actions: redirects to sign-in without a session. Rights are checked next. */
+/** For actions: redirects to sign-in if there is no session. The action then checks the rights. */
 export async function enteredSession(): Promise<Session> {
   const standing = await currentStanding()
   if (!standing) redirect('/login')
@@ -104,7 +104,7 @@ export async function requireSession(right: Right): Promise<Session> {
   return session
 }
 
-/** The actor for whom verbs run. */
+/** The actor on whose behalf verbs run. */
 export async function currentActor(right: Right): Promise<Actor> {
   return (await requireSession(right)).actor
 }
@@ -116,7 +116,7 @@ export async function visitor(): Promise<Visitor & { address: string }> {
   return { userAgent: sent.get('user-agent'), address: /^[\da-f.:]+$/i.test(address) ? address : '0.0.0.0' }
 }
 
-/** After signing in or up with one of our own forms. */
+/** Opens a session after sign-in or sign-up with one of our own forms. */
 export async function openSession(userId: string, opening: SessionOpening = {}): Promise<void> {
   const { config, ...runtime } = getRuntime()
   const session = await createSession(runtime, userId, await visitor(), opening)
@@ -136,7 +136,7 @@ export async function closeSession(): Promise<void> {
   if (person) await revokeSession(getRuntime(), person, person.id)
   const store = await cookies()
   const { name, olderName, options } = ownCookie()
-  // A browser only drops a `__Secure-` or `__Host-` cookie if the response that expires it is also marked secure.
+  // A browser only deletes a `__Secure-` or `__Host-` cookie if the response that expires it is also marked secure.
   for (const ended of [name, olderName])
     if (ended !== undefined) store.set(ended, '', { ...options, expires: new Date(0) })
 }

@@ -1,5 +1,5 @@
 const ending = new AbortController()
 process.once('SIGTERM', () => ending.abort())
 
-/** A stream would keep the server from closing. */
+/** Aborts on SIGTERM, because an open stream would keep the server from closing. */
 export const stopping: AbortSignal = ending.signal

@@ -23,7 +23,7 @@ import { ownPath } from './own-path.ts'
 /** Passwords are used exactly as typed, including leading and trailing spaces. */
 const passwordOf = (data: FormData, name = 'password') => String(data.get(name) ?? '')
 
-/** Scripts send the part after the #; people enter the link. */
+/** The page's script sends the part after the #; without JavaScript, users paste the full link. */
 function tokenOf(data: FormData): string {
   const given = data.getAll('link').map((link) => String(link).split('#').at(-1)!.trim())
   return given.find((token) => token !== '') ?? ''

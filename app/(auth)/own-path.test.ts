@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { ownPath } from './own-path.ts'
 
 it.each(['/dashboard', '/dashboard/', '/dashboard/files?status=failed#top', '/dashboard?a=//b'])(
-  'keeps %s',
+  'keeps the dashboard path %s',
   (next) => {
     expect(ownPath(next)).toBe(next)
   },
@@ -19,6 +19,6 @@ it.each([
   'javascript:alert(1)',
   'http://[',
   '',
-])('does not redirect elsewhere for %j', (next) => {
+])('replaces %j with the dashboard', (next) => {
   expect(ownPath(next)).toBe('/dashboard')
 })

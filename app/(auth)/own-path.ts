@@ -1,6 +1,6 @@
 /**
- * Where to go after signing in: a dashboard page, or the first one by default. Checks the address as a browser would
- * resolve it, since `/dashboard/..//evil.example` starts like ours but leads elsewhere.
+ * The path to open after sign-in: the requested dashboard page, or the overview by default. Resolves the address as a
+ * browser would, because `/dashboard/..//evil.example` starts like a dashboard path but leads elsewhere.
  */
 export function ownPath(next: string): string {
   const base = 'http://own.invalid'

@@ -4,7 +4,7 @@ import { Wordmark } from '#components/brand/mark.tsx'
 import { AccountMenu } from '#components/shell/account-menu.tsx'
 import { currentPerson } from '../session.ts'
 
-/** For signed-in users with no workspace open. */
+/** The layout for signed-in users who have no workspace open. */
 export default async function PersonLayout({ children }: { children: ReactNode }) {
   const person = await currentPerson()
   return (

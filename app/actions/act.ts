@@ -24,7 +24,7 @@ export async function act<Data = undefined>(
   })
 }
 
-/** The same for a user's own data, with or without a workspace. */
+/** Like `act`, for a user's own data, with or without an open workspace. */
 export async function actAsPerson<Data = undefined>(
   verb: (runtime: Runtime, person: Person) => Promise<Outcome<Data> | undefined>,
 ): Promise<FormState<Data>> {
@@ -32,7 +32,7 @@ export async function actAsPerson<Data = undefined>(
   return answer(() => verb(getRuntime(), person))
 }
 
-/** For the service's operator. */
+/** Like `act`, for the service's operator. */
 export async function actAsOperator<Data = undefined>(
   verb: (runtime: Runtime, operator: Operator) => Promise<Outcome<Data> | undefined>,
 ): Promise<FormState<Data>> {
@@ -77,7 +77,7 @@ function sentence(message: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** `redirect()` and `notFound()` are thrown. */
+/** `redirect()` and `notFound()` work by throwing. */
 function isNextSignal(error: unknown): boolean {
   return typeof (error as { digest?: unknown } | null)?.digest === 'string'
 }

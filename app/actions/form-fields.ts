@@ -16,10 +16,10 @@ export function textArgument(value: unknown): string {
 export function assertConfirmed(data: FormData): void {
   const wanted = textOf(data, 'toConfirm')
   if (wanted === textOf(data, 'confirmation')) return
-  throw invalidRequest([{ field: 'confirmation', message: `is not ${wanted ?? 'the name'}` }])
+  throw invalidRequest([{ field: 'confirmation', message: `must be ${wanted ?? 'the name'}` }])
 }
 
-/** Entries on separate lines or separated by commas. */
+/** A list whose entries are separated by commas or whitespace. */
 export function listOf(data: FormData, name: string): string[] {
   return (textOf(data, name) ?? '').split(/[\s,]+/).filter(Boolean)
 }
@@ -35,7 +35,7 @@ export function bytesOf(data: FormData, name: string): number | null {
   return Math.round(Number(amount) * UNIT_BYTES[unit])
 }
 
-/** The largest unit that keeps the number short. */
+/** The largest unit in which the size is a whole number; MB if there is none. */
 export function inUnit(bytes: number): { amount: number; unit: Unit } {
   const unit = bytes % UNIT_BYTES.TB === 0 ? 'TB' : bytes % UNIT_BYTES.GB === 0 ? 'GB' : 'MB'
   return { amount: bytes / UNIT_BYTES[unit], unit }

@@ -4,7 +4,7 @@ export type FormState<Data = undefined> =
   | { status: 'error'; message: string; fields: Record<string, string> }
   | { status: 'done'; message?: string; data?: Data }
 
-/** The form's target: a server action, possibly bound to an id. */
+/** The server action that a form submits to, possibly bound to an id. */
 export type FormAction<Data = undefined> = (
   previous: FormState<Data>,
   data: FormData,

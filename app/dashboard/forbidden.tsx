@@ -13,7 +13,7 @@ export default function Forbidden() {
       <EmptyState
         icon={LockKeyhole}
         title="Your role does not allow this"
-        action={<ButtonLink href="/dashboard/settings/members">See who can change it</ButtonLink>}
+        action={<ButtonLink href="/dashboard/settings/members">See owners and admins</ButtonLink>}
       >
         An owner or admin of this workspace can give you another role.
       </EmptyState>

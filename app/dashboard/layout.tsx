@@ -27,7 +27,11 @@ export default async function DashboardLayout({ children }: { children: ReactNod
               <Notice
                 tone="warn"
                 className="mb-5"
-                title={workspace.suspended ? 'This workspace is suspended' : 'This workspace is deleted'}
+                title={
+                  workspace.suspended
+                    ? 'This workspace is suspended'
+                    : 'This workspace is scheduled for deletion'
+                }
               >
                 It issues no tokens and accepts no bytes. All its data is kept, and uploads keep their
                 offsets.{' '}

@@ -21,7 +21,7 @@ export function orNothing(error: unknown): undefined {
   throw error
 }
 
-/** A filtered list. People type filters, so an invalid one gives no files and the reason. */
+/** Runs a filtered query. Users type filters by hand, so an invalid one returns an empty list and the reason. */
 export async function orProblem<Item>(
   list: () => Promise<TurnedPage<Item>>,
 ): Promise<TurnedPage<Item> & { problem?: string }> {

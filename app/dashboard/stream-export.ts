@@ -9,8 +9,8 @@ type Export<Item> = {
 }
 
 /**
- * Streams a file while generating it: each page is read once the previous one is on its way, so memory use does not
- * depend on the size.
+ * Streams a file while generating it: each page is read once the previous one has been sent, so memory use does not
+ * depend on the export's size.
  */
 export function streamExport<Item>({ name, format, pages, columns }: Export<Item>): Response {
   const json = format === 'json'

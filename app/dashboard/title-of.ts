@@ -8,7 +8,7 @@ import { orNothing } from './or-not-found.ts'
 
 type Show = (runtime: Runtime, actor: Actor, id: string) => Promise<{ name: string }>
 
-/** A tab's title names what it shows: `film.mp4 · Files · Sluice`. */
+/** The browser tab's title names the item on the page: `film.mp4 · Files · Sluice`. */
 export function titledBy(kind: string, show: Show, right: Right = 'see') {
   return async ({ params }: { params: Promise<{ id: string }> }): Promise<Metadata> => {
     const { id } = await params

@@ -21,7 +21,7 @@ export async function limit(id: string, _previous: unknown, data: FormData) {
       maxFileBytes: bytesOf(data, 'maxFileBytes'),
     }
     await limitWorkspace(runtime, operator, textArgument(id), parseInput(limitsInput, given))
-    return { message: 'Saved. It applies from now on.' }
+    return { message: 'Saved. The limits apply from now on.' }
   })
 }
 
@@ -36,6 +36,6 @@ export async function suspend(id: string, _previous: unknown, data: FormData) {
 export async function lift(id: string) {
   return actAsOperator(async (runtime, operator) => {
     await liftSuspension(runtime, operator, textArgument(id))
-    return { message: 'Lifted. Uploads continue.' }
+    return { message: 'The suspension was lifted. Uploads continue.' }
   })
 }

@@ -29,13 +29,13 @@ export default async function Workspaces({ searchParams }: { searchParams: Searc
                   {name}
                 </Link>
                 <span className="block font-normal text-ink-faint text-xs">
-                  since <Time at={createdAt} />
+                  created <Time at={createdAt} />
                 </span>
               </>
             ),
             NAME,
           ],
-          ['Owner', ({ owner }) => owner ?? 'nobody', LONG],
+          ['Owner', ({ owner }) => owner ?? 'none', LONG],
           ['Members', ({ members }) => members],
           ['This month', ({ usedBytes }) => formatBytes(usedBytes)],
           ['In progress', ({ uploadsUnderWay }) => uploadsUnderWay],

@@ -1,6 +1,6 @@
 import { getRuntime } from '#lib/platform/runtime.ts'
 
-/** Only the public pages: everything else needs a sign-in or is for programs. */
+/** Allows only the public pages; everything else requires sign-in or is for programs. */
 export function GET(): Response {
   const lines = ['User-agent: *', 'Disallow: /dashboard', 'Disallow: /api/', 'Disallow: /pipes/', '']
   const text = [...lines, `Sitemap: ${getRuntime().config.baseUrl}/sitemap.xml`, ''].join('\n')

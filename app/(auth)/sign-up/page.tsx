@@ -14,7 +14,7 @@ export default async function SignUp() {
   return (
     <>
       <h1 className="font-semibold text-2xl tracking-[-0.02em]">Create an account</h1>
-      <p className="mt-1 mb-6 text-ink-soft text-sm">Free, without a card.</p>
+      <p className="mt-1 mb-6 text-ink-soft text-sm">Free. No credit card required.</p>
       {open ? (
         <>
           <ProviderButtons next="/dashboard" />

@@ -10,7 +10,7 @@ import { currentPerson } from '../../session.ts'
 
 const codeOf = (data: FormData) => (textOf(data, 'code') ?? '').slice(0, 50)
 
-/** For sessions that have not given a code yet. */
+/** Verifies the code for a session that has not entered one yet. */
 export async function giveCode(_previous: unknown, data: FormData) {
   const person = (await currentPerson()) ?? redirect('/login')
   return answer(async () => {
@@ -19,10 +19,10 @@ export async function giveCode(_previous: unknown, data: FormData) {
   })
 }
 
-/** A stolen session must not lock out its owner. */
+/** Requires the password, so that a stolen session cannot lock out its owner. */
 export async function beginFactor(_previous: unknown, data: FormData) {
   return actAsPerson<factor.FactorSetup>(async (runtime, person) => {
-    const fault = { field: 'password', message: 'is not your password' }
+    const fault = { field: 'password', message: 'does not match your password' }
     await assertOwner(runtime, person, String(data.get('password') ?? ''), fault)
     return { data: await factor.beginSecondFactor(runtime, person) }
   })

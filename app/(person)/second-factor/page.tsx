@@ -4,7 +4,7 @@ import { currentPerson, currentStanding } from '../../session.ts'
 
 export const metadata = { title: 'Second factor' }
 
-/** The step between a session and its workspace. */
+/** Shown after sign-in if a code is required, or a second factor must be set up, before the workspace opens. */
 export default async function SecondFactor() {
   const [standing, person] = [await currentStanding(), await currentPerson()]
   if (!standing || !person) redirect('/login')

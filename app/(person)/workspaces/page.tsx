@@ -16,10 +16,10 @@ export default async function Workspaces() {
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Workspaces</h1>
-      <Panel title="You belong to" flush>
+      <Panel title="Your workspaces" flush>
         {workspaces.length === 0 ? (
           <p className="px-4 pb-4 text-ink-soft text-sm">
-            None at the moment. Create one, or open an invitation link.
+            You are not in any workspace. Create one, or open an invitation link.
           </p>
         ) : (
           <ul className="divide-y border-t">
@@ -28,16 +28,17 @@ export default async function Workspaces() {
                 <div className="min-w-0 flex-1">
                   <p className="truncate font-medium text-sm">{name}</p>
                   <p className="text-ink-faint text-xs">
-                    {`You are ${withArticle(role)}, ${plural(members, 'member')}`}
+                    {`You are ${withArticle(role)} · ${plural(members, 'member')}`}
                     {deleteAfter && (
                       <>
-                        , scheduled for deletion <Time at={deleteAfter} />
+                        {' · scheduled for deletion '}
+                        <Time at={deleteAfter} />
                       </>
                     )}
                   </p>
                 </div>
                 {id === open ? (
-                  <span className="text-ink-faint text-sm">open now</span>
+                  <span className="text-ink-faint text-sm">current</span>
                 ) : (
                   <OpenWorkspace id={id} name={name} />
                 )}
@@ -47,7 +48,7 @@ export default async function Workspaces() {
         )}
       </Panel>
       {getRuntime().config.signUp === 'open' && (
-        <Panel title="Create another" className="mt-5">
+        <Panel title="Create a workspace" className="mt-5">
           <CreateWorkspace />
         </Panel>
       )}

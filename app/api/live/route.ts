@@ -15,7 +15,7 @@ export async function GET(request: NextRequest): Promise<Response> {
   if (!may(session.actor, 'see')) return new Response(null, { status: 403 })
   const topic = request.nextUrl.searchParams.get('topic') ?? ''
   if (!isTopic(topic)) return new Response(null, { status: 400 })
-  // The page then polls every few seconds.
+  // Without a stream, the page polls every few seconds instead.
   const evicted = new AbortController()
   const taken = stopping.aborted ? undefined : places.take(session.userId, () => evicted.abort())
   if (!taken || 'refused' in taken) return new Response(null, { status: 503 })

@@ -16,7 +16,7 @@ import { updateDataStore } from '#lib/workspace/data-stores/update-data-store.ts
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 
-/** Checks the input, and saves it if uploads would work or the user saves it anyway. */
+/** Checks the Data Store, and saves it if uploads would work or the user chose to save it anyway. */
 export async function connect(_previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
     const input = parseInput(dataStoreInput, read(data))
@@ -31,7 +31,8 @@ export async function connect(_previous: unknown, data: FormData) {
 }
 
 /**
- * Keys that do not work would end every upload in progress, so they only replace working ones if the user insists.
+ * Keys that do not work would end every upload in progress, so they only replace working ones if the user chose to save
+ * them anyway.
  */
 export async function update(id: string, _previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
@@ -62,7 +63,7 @@ export async function remove(id: string, _previous: unknown, data: FormData) {
   })
 }
 
-/** The button shown after a refusal. */
+/** Whether the user pressed the button that appears after a failed check. */
 function saveAnyway(data: FormData): boolean {
   return data.get('anyway') === 'on'
 }

@@ -40,8 +40,8 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
       <RejectingBanner actor={actor} />
       {data.length === 0 ? (
         <EmptyState icon={Database} title="Connect your first bucket" action={connect}>
-          Uploads go straight into your own bucket, at any S3-compatible provider. It takes one permission:
-          PutObject.
+          Uploads go straight into your own bucket at any S3-compatible provider. Only one permission is
+          needed: PutObject.
         </EmptyState>
       ) : (
         <Table

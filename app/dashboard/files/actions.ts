@@ -53,7 +53,7 @@ export async function erase(id: string, _previous: unknown, data: FormData) {
 export async function repair(id: string, dataStoreId: string) {
   return act('operate', async (runtime, actor) => {
     await repairDestination(runtime, actor, { fileId: id, dataStoreId })
-    return { message: 'The copy is in progress.' }
+    return { message: 'The object is being copied.' }
   })
 }
 
@@ -74,7 +74,10 @@ export async function restoreAll(ids: string[]) {
   return act('administer', async (runtime, actor) => {
     const restored = await restoreFiles(runtime, actor, ids)
     return {
-      message: restored === 0 ? 'They have already been erased.' : `${plural(restored, 'record')} restored.`,
+      message:
+        restored === 0
+          ? 'These records have already been erased.'
+          : `${plural(restored, 'record')} restored.`,
     }
   })
 }

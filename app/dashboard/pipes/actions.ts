@@ -12,7 +12,7 @@ import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, bytesOf, listOf, textOf } from '../../actions/form-fields.ts'
 
-/** A new Pipe starts with its source on, since its creator wants to use it. */
+/** The form suggests switching on the HTTP source, because the creator usually wants to use the Pipe right away. */
 export async function create(_previous: unknown, data: FormData) {
   return act('build', async (runtime, actor) => {
     const given = {

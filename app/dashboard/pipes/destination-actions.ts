@@ -11,7 +11,7 @@ import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 
-/** Each button in the list is its own form, so the list works without script. */
+/** Each button in the list is its own form, so the list works without JavaScript. */
 export async function addDestination(pipeId: string, _previous: unknown, data: FormData) {
   const added = { dataStoreId: textOf(data, 'dataStoreId') ?? '', required: data.get('required') === 'on' }
   return act('build', async (runtime, actor) => {
@@ -31,7 +31,7 @@ export async function requireDestination(pipeId: string, dataStoreId: string, re
   return act('build', async (runtime, actor) => {
     const changed = (one: PipeDestination) => (one.dataStoreId === dataStoreId ? { ...one, required } : one)
     await edit(runtime, actor, pipeId, (all) => all.map(changed))
-    return { message: `It is ${required ? 'required' : 'best effort'} for new uploads.` }
+    return { message: `The destination is ${required ? 'required' : 'best effort'} for new uploads.` }
   })
 }
 
@@ -49,7 +49,7 @@ async function edit(
   change: (all: PipeDestination[]) => PipeDestination[],
 ): Promise<void> {
   const wanted = change((await showPipe(runtime, actor, pipeId)).destinations)
-  // These forms have no field that could show it.
+  // These forms have no field that could show the error.
   const fault = destinationsField.safeParse(wanted).error?.issues[0]?.message
   if (fault) throw new SluiceError('conflict', `The list ${fault}.`)
   await updatePipe(runtime, actor, pipeId, parseInput(pipeChanges, { destinations: wanted }))

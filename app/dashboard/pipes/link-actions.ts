@@ -64,7 +64,7 @@ function fieldsOf(data: FormData) {
   }
 }
 
-/** Exactly as typed: visitors have to type the same. */
+/** The password exactly as typed, because visitors must type exactly the same. */
 function passwordOf(data: FormData): string | null {
   const given = data.get('password')
   return typeof given === 'string' && given !== '' ? given : null
@@ -72,7 +72,7 @@ function passwordOf(data: FormData): string | null {
 
 const MOST_DAYS = 3650
 
-/** Null for never; undefined to keep it unchanged. */
+/** Null means that the link never expires; undefined leaves the expiry unchanged. */
 function expiryOf(data: FormData, clock: Clock): string | null | undefined {
   const given = textOf(data, 'expiresIn')
   if (given === undefined) return undefined

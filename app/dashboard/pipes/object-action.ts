@@ -21,7 +21,7 @@ export async function setObject(id: string, _previous: unknown, data: FormData) 
   })
 }
 
-/** Errors in single entries appear at the field that contains them all. */
+/** Errors in individual entries are reported on the field that contains all the entries. */
 function changesIn(data: FormData) {
   try {
     return parseInput(pipeChanges, { object: objectIn(data) })

@@ -33,7 +33,7 @@ export default async function Senders({ searchParams }: { searchParams: Search }
       {data.length === 0 ? (
         <EmptyState
           icon={KeySquare}
-          title="No Sender yet"
+          title="No Senders yet"
           action={
             <IfMay right="build">
               <ButtonLink href="/dashboard/senders?new=1" tone="primary" scroll={false}>

@@ -30,7 +30,7 @@ export async function savePassword(_previous: unknown, data: FormData) {
       revokeKeys: data.get('revokeKeys') === 'on',
     }
     await changePassword(runtime, session, parseInput(passwordChange, given))
-    return { message: 'Changed. Every other session was signed out.' }
+    return { message: 'Password changed. Every other session was signed out.' }
   })
 }
 
@@ -58,7 +58,7 @@ export async function endOtherSessions() {
 
 export async function createKey(_previous: unknown, data: FormData) {
   return act<{ key: string }>('build', async (runtime, actor, session) => {
-    const fault = { field: 'password', message: 'is not your password' }
+    const fault = { field: 'password', message: 'does not match your password' }
     await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
     const forDays = Number(textOf(data, 'days') ?? 0) || undefined
     const expiresAt = forDays && new Date(runtime.clock.now() + days(forDays)).toISOString()

@@ -20,7 +20,7 @@ const TABS = [
 ]
 
 const TURNED_OFF = { href: '/dashboard/settings/turned-off', title: 'Turned off' }
-const MAILS = { href: '/dashboard/settings/mails', title: 'Mails' }
+const MAILS = { href: '/dashboard/settings/mails', title: 'Emails' }
 
 export default async function SettingsLayout({ children }: { children: ReactNode }) {
   const { workspace, actor } = await requireSession('see')

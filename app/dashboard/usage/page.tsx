@@ -16,7 +16,7 @@ export const metadata = { title: 'Usage' }
 export default async function UsagePage({ searchParams }: { searchParams: Search }) {
   const { month } = await readSearch(searchParams)
   const actor = await currentActor('see')
-  // An invalid month means the current one.
+  // An invalid month is treated as the current one.
   const query = usageQuery.catch({}).parse({ month })
   const [usage, pipes] = await Promise.all([
     reportUsage(getRuntime(), actor, query),

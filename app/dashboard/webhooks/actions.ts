@@ -46,7 +46,7 @@ export async function switchWebhook(outputId: string, _previous: unknown, data: 
   })
 }
 
-/** Returns to the page that lists the output. */
+/** Deletes the output, then redirects to the page that listed it. */
 export async function deleteWebhook(outputId: string, pipeId: string | null) {
   const answer = await act('build', (runtime, actor) =>
     deleteOutput(runtime, actor, outputId).then(() => undefined),
@@ -85,7 +85,7 @@ export async function sendMissedEvents(outputId: string) {
   })
 }
 
-/** The events that an output, or a Pipe without one, missed. */
+/** Discards the events that an output missed, or that a Pipe missed without an output. */
 export async function discardMissedEvents(outputId: string | null, pipeId: string | null) {
   return act('operate', async (runtime, actor) => {
     await discardMissed(runtime, actor, outputId ? { outputId } : { firstOf: pipeId ?? '' })
@@ -96,7 +96,7 @@ export async function discardMissedEvents(outputId: string | null, pipeId: strin
 export async function resend(deliveryId: string) {
   return act('operate', async (runtime, actor) => {
     await resendDelivery(runtime, actor, deliveryId)
-    return { message: 'It is being sent.' }
+    return { message: 'The event is being sent again.' }
   })
 }
 

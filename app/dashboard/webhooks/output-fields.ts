@@ -1,7 +1,7 @@
 import { invalidRequest } from '#lib/platform/kernel/errors.ts'
 import { textOf } from '../../actions/form-fields.ts'
 
-/** The output form's values in API terms. Empty headers stay unchanged. */
+/** The output form's values as API fields. If the headers field is empty, the output keeps its headers. */
 export function outputFields(data: FormData) {
   const headers = data.get('dropHeaders') === 'on' ? {} : headersIn(textOf(data, 'headers') ?? '')
   return {

@@ -108,14 +108,14 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   )
 }
 
-/** Identifies a delivery for people. Empty once the file is erased. */
+/** File names help users recognize deliveries. An erased file has none. */
 async function filenamesOf(deliveries: Delivery[]): Promise<Map<string, string>> {
   const ids = new Set(deliveries.flatMap(({ fileId }) => fileId ?? []))
   const files = await readFiles(getRuntime().db, [...ids])
   return new Map(files.map(({ id, filename }) => [id, filename]))
 }
 
-/** Marked as watched by its own id, since the list only follows the newest ones. */
+/** Watches the delivery by its own id, because the list only follows the newest ones. */
 async function openDelivery(actor: Actor, id: string) {
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `delivery:${id}`)

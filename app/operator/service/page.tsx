@@ -35,7 +35,7 @@ export default async function Service() {
                 <>
                   {id.slice(-12)}
                   <span className="block font-sans text-ink-faint">
-                    since <Time at={startedAt} />
+                    started <Time at={startedAt} />
                   </span>
                 </>
               ),
@@ -70,8 +70,8 @@ export default async function Service() {
           rows={backlogs}
           rowKey={({ what }) => what}
           columns={[
-            ['What', ({ what }) => what, WHAT],
-            ['How many', ({ waiting }) => waiting],
+            ['Kind', ({ what }) => what, WHAT],
+            ['Count', ({ waiting }) => waiting],
             ['Oldest', ({ oldestAt }) => (oldestAt ? <Time at={oldestAt} /> : '–'), SOFT],
           ]}
         />
@@ -86,8 +86,8 @@ export default async function Service() {
             rows={failures}
             rowKey={({ workspaceId, kind, subject }) => workspaceId + kind + subject}
             columns={[
-              ['What', ({ kind }) => PROBLEMS[kind], WHAT],
-              ['Which', ({ subject }) => subject, { long: true }],
+              ['Problem', ({ kind }) => PROBLEMS[kind], WHAT],
+              ['Name', ({ subject }) => subject, { long: true }],
               [
                 'Workspace',
                 ({ workspaceId, workspace }) => (

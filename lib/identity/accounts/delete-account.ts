@@ -55,7 +55,7 @@ async function placesOf(tx: Db, userId: string): Promise<Place[]> {
 /** Returns the Pipes that were closed. */
 async function leave(inTx: MailingRuntime & { db: Db }, session: Session, place: Place): Promise<string[]> {
   const { workspaceId, demo, alone, role } = place
-  if (demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
+  if (demo) throw new SluiceError('conflict', 'The demo workspace cannot be deleted while DEMO is on.')
   await lockWorkspace(inTx.db, workspaceId)
   if (alone) return closeWorkspace(inTx.db, workspaceId, new Date(inTx.clock.now()))
   await removeMember(inTx, { ...session.actor, workspaceId, role }, session.userId)

@@ -31,7 +31,8 @@ export async function deleteWorkspace(
   session: Session,
   { name, password }: { name: string; password: string },
 ): Promise<void> {
-  if (session.workspace.demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
+  if (session.workspace.demo)
+    throw new SluiceError('conflict', 'The demo workspace cannot be deleted while DEMO is on.')
   if (name.trim() !== session.workspace.name)
     throw invalidRequest([{ field: 'name', message: "is not this workspace's name" }])
   await assertOwner(runtime, session, password, { field: 'password', message: 'is wrong' })

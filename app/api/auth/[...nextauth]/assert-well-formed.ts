@@ -32,7 +32,7 @@ async function callbackOfBody(request: Request): Promise<string | null> {
   } catch {
     throw new SluiceError('invalid_json')
   }
-  throw new SluiceError('invalid_request', 'callbackUrl must be text.')
+  throw new SluiceError('invalid_request', 'callbackUrl must be a string.')
 }
 
 function decoded(text: string | undefined): string | undefined {

@@ -28,7 +28,7 @@ function refuse(error: unknown, more: Record<string, string> = {}): Response {
   return new Response(body, { status, headers: { ...headers, ...more } })
 }
 
-/** Otherwise a browser that keeps an invalid callback address would be rejected on every request. */
+/** Deletes the callback cookie; otherwise a browser with an invalid one would be rejected on every request. */
 function forgetCallback(baseUrl: string): string {
   const secure = baseUrl.startsWith('https:')
   return `${secure ? '__Secure-' : ''}next-auth.callback-url=; Path=/; Max-Age=0${secure ? '; Secure' : ''}`

@@ -1,7 +1,8 @@
 import { answer } from '../answer.ts'
 
 /**
- * The token API. The front door answers a POST to this exact address itself, using the same function: decision 40.
+ * The token API. The front door handles POST requests to exactly this address itself, with the same function (decision
+ * 40).
  */
 export const dynamic = 'force-dynamic'
 

@@ -14,7 +14,7 @@ export default async function NewDataStore() {
       <PageHeader
         back={{ href: '/dashboard/data-stores', label: 'Data Stores' }}
         title="Connect a bucket"
-        description="The check tries each operation with these keys and says what works, what is refused, and what to change."
+        description="The check tries each operation with these keys and reports what works, what is refused, and what to change."
       />
       <Panel title="Bucket" className="max-w-3xl">
         <CheckedForm presets={FORM_PRESETS} action={connect} />

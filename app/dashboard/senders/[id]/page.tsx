@@ -42,9 +42,9 @@ export default async function SenderPage({ params, searchParams }: Props) {
       />
       <div className="space-y-5">
         {sender.exposedAt && !sender.revokedAt && (
-          <Notice tone="bad" title="This token was in a browser">
-            It reached the upload endpoint <Time at={sender.exposedAt} />
-            {sender.exposedOrigin && <> from a page of {sender.exposedOrigin}</>}. Anyone who has seen it can
+          <Notice tone="bad" title="This token was exposed in a browser">
+            It was sent to the upload endpoint <Time at={sender.exposedAt} />
+            {sender.exposedOrigin && <> from a page on {sender.exposedOrigin}</>}. Anyone who has seen it can
             issue tokens in your name. Rotate it without an overlap, and give browsers only temporary tokens.
           </Notice>
         )}

@@ -13,7 +13,7 @@ export default async function Account() {
   return (
     <Panel tone="danger" title="Delete the account" className="max-w-2xl">
       {workspace.demo ? (
-        <Notice tone="info">The demo workspace stays while DEMO is on.</Notice>
+        <Notice tone="info">The demo workspace cannot be deleted while DEMO is on.</Notice>
       ) : (
         <DeleteAccount email={email} hasPassword={hasPassword} underWay={underWay} />
       )}

@@ -19,7 +19,7 @@ export default async function Alerts() {
   return (
     <>
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
-        Each alert is sent once when it starts and once when it is resolved: by email to the workspace's
+        Each alert is reported once when it starts and once when it is resolved: by email to the workspace's
         members, and as a notice on the Overview.
       </p>
       <AlertsForm kinds={kinds} />

@@ -21,15 +21,15 @@ const PATH = '/dashboard/settings/audit'
 
 const ACTORS = { user: 'Person', account_key: 'Account key', operator: 'Operator', system: 'Sluice' }
 
-/** The other entries say what they are in their label. */
+/** The actors shown with their kind; for all others, the label makes it clear. */
 const SAID_OF = new Set<AuditLine['actor']['kind']>(['account_key', 'operator'])
 
 const optionsOf = (names: Record<string, string>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }))
 
 const FILTERS: Filter[] = [
-  { kind: 'text', name: 'search', label: 'Who, or to what' },
-  { kind: 'choice', name: 'action', label: 'What', options: optionsOf(AUDIT_KINDS) },
+  { kind: 'text', name: 'search', label: 'Person or item' },
+  { kind: 'choice', name: 'action', label: 'Action', options: optionsOf(AUDIT_KINDS) },
   { kind: 'choice', name: 'actorKind', label: 'By', options: optionsOf(ACTORS) },
   { kind: 'day', name: 'from', label: 'From' },
   { kind: 'day', name: 'to', label: 'to' },
@@ -48,7 +48,7 @@ export default async function Audit({ searchParams }: { searchParams: Search }) 
       <FilterBar filters={FILTERS} />
       {data.length === 0 ? (
         <EmptyState icon={ScrollText} title="Nothing matches these filters">
-          {problem ?? 'Remove one, or clear all of them.'}
+          {problem ?? 'Remove a filter, or clear all of them.'}
         </EmptyState>
       ) : (
         <>
@@ -73,7 +73,7 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
         ['When', ({ at }) => <Time at={at} />, SOFT],
         ['Who', ({ actor }) => <Who actor={actor} />, { long: true, className: 'py-1.5' }],
         [
-          'What',
+          'Action',
           ({ action, detail }) => (
             <>
               <span className="font-mono text-xs">{action}</span>
@@ -83,7 +83,7 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
           { long: true, className: 'py-1.5' },
         ],
         [
-          'To what',
+          'Item',
           ({ subjectLabel, subjectId }) => subjectLabel ?? subjectId ?? '–',
           { ...LONG, hint: ({ subjectId }) => subjectId ?? undefined },
         ],

@@ -35,7 +35,7 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
         <p className="text-ink-soft text-sm">
-          Keys for the management API. A key never has more rights than its creator has now.
+          Keys for the management API. A key never has more rights than its creator currently has.
         </p>
         {mayMake && (
           <CreateKey
@@ -60,7 +60,7 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
             ['Status', (key) => <Status state={stateOf(key, now)} />],
             ['Key', ({ last4 }) => `ak_…${last4}`, { className: 'font-mono text-ink-soft text-xs' }],
             ['Scope', (key) => <Scope accountKey={key} />, SOFT],
-            ['Made by', ({ createdBy }) => createdBy ?? '–', LONG],
+            ['Created by', ({ createdBy }) => createdBy ?? '–', LONG],
             ['Last used', ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'), SOFT],
             [
               'Actions',

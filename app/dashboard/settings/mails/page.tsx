@@ -8,9 +8,9 @@ import { listKeptMails } from '#lib/dashboard/kept-mails.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 
-export const metadata = { title: 'Mails' }
+export const metadata = { title: 'Emails' }
 
-/** Only for the demo workspace, which may have no mail server. */
+/** Only for the demo workspace, whose server may not send email. */
 export default async function Mails() {
   const session = await requireSession('own')
   if (!session.workspace.demo) notFound()
@@ -25,8 +25,8 @@ export default async function Mails() {
   return (
     <div className="space-y-4">
       <p className="text-ink-soft text-sm">
-        Without SMTP_URL, no email leaves this machine. These are to {session.email}, and those of this
-        workspace.
+        Without SMTP_URL, no email leaves this machine. Below are the emails to {session.email} and those of
+        this workspace.
       </p>
       {mails.map(({ at, to, subject, text }) => (
         <Panel key={at + subject} title={subject} aside={<Time at={at} className="text-ink-faint text-sm" />}>

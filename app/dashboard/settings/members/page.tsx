@@ -52,7 +52,7 @@ export default async function Members({ searchParams }: { searchParams: Search }
             { ...NAME, hint: ({ name }) => name ?? undefined },
           ],
           ['Role', ({ role }) => role],
-          ['Since', ({ joinedAt }) => <Time at={joinedAt} />, SOFT],
+          ['Joined', ({ joinedAt }) => <Time at={joinedAt} />, SOFT],
           [
             'Actions',
             ({ userId, email, role }) =>

@@ -18,8 +18,9 @@ export default async function WorkspaceOutputs() {
         outputs are on its own page.
       </p>
       {outputs.length === 0 ? (
-        <EmptyState icon={Webhook} title="No output for all Pipes" action={add}>
-          One address for everything: uploads on every Pipe, failing Data Stores, and quota usage.
+        <EmptyState icon={Webhook} title="No workspace outputs yet" action={add}>
+          A workspace output receives everything at one address: uploads on every Pipe, failing Data Stores,
+          and quota usage.
         </EmptyState>
       ) : (
         <>

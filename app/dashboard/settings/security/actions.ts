@@ -8,9 +8,12 @@ import { act } from '../../../actions/act.ts'
 import { wishToConnect } from '../../../connecting.ts'
 
 const provider = z.enum(['github', 'google', 'oidc'])
-const fault = { field: 'password', message: 'is not your password' }
+const fault = { field: 'password', message: 'does not match your password' }
 
-/** The page then redirects to the provider. A stolen session must not create a permanent way in. */
+/**
+ * The page then redirects to the provider. The password is required so that a stolen session cannot add a permanent way
+ * in.
+ */
 export async function connect(id: string, _previous: unknown, data: FormData) {
   return act('see', async (runtime, _actor, session) => {
     const chosen = providersOf(runtime.config).find((one) => one.id === id)

@@ -25,7 +25,7 @@ export default async function Security({ searchParams }: { searchParams: Search 
         description={
           hasSecondFactor
             ? `Every sign-in needs a code from your authenticator. ${plural(left, 'recovery code')} left.`
-            : 'A code from an authenticator app, required at every sign-in: by password, link or provider. Your other sessions will also need it.'
+            : 'Every sign-in, by password, link or provider, then requires a code from an authenticator app. Your other sessions also have to enter one.'
         }
       >
         {hasSecondFactor ? <DisableFactor /> : <SetUpFactor hasPassword={hasPassword} />}

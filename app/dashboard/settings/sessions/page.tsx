@@ -14,7 +14,7 @@ export default async function Sessions() {
   return (
     <>
       <div className="mb-3 flex items-center justify-between gap-3">
-        <p className="text-ink-soft text-sm">Where you are signed in.</p>
+        <p className="text-ink-soft text-sm">The browsers where you are signed in.</p>
         {sessions.length > 1 && <EndOtherSessions />}
       </div>
       <Table
@@ -27,7 +27,7 @@ export default async function Sessions() {
             ({ userAgent, current }) => (
               <span className="flex items-center gap-2">
                 {describeAgent(userAgent)}
-                {current && <Status state="active" label="this one" />}
+                {current && <Status state="active" label="this session" />}
               </span>
             ),
             { ...NAME, hint: ({ userAgent }) => userAgent ?? undefined },

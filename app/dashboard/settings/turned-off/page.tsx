@@ -16,15 +16,15 @@ export default async function TurnedOff() {
   if (things.length === 0)
     return (
       <EmptyState icon={Power} title="Nothing is turned off">
-        If someone else had used this account before you verified your address, anything they could have left
-        behind would be listed here.
+        If someone uses an account before its address is verified, anything they could have left behind is
+        turned off and listed here.
       </EmptyState>
     )
   return (
     <>
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
         Someone used this account before you verified its address. In case it was not you, everything that
-        could act or listen was turned off, and uploads in progress were canceled. Switch on what you
+        could still give them access was turned off, and uploads in progress were canceled. Switch on what you
         recognize, and leave the rest off. The <TextLink href="/dashboard/settings/audit">audit log</TextLink>{' '}
         shows when each was created, and from which address.
       </p>
@@ -34,7 +34,7 @@ export default async function TurnedOff() {
         rowKey={({ id }) => id}
         columns={[
           ['Name', ({ name }) => <span title={name}>{name}</span>, NAME],
-          ['What it is', ({ kind }) => TURNED_OFF_NAMES[kind], SOFT],
+          ['Kind', ({ kind }) => TURNED_OFF_NAMES[kind], SOFT],
           ['Turned off', ({ turnedOffAt }) => <Time at={turnedOffAt} />, SOFT],
           ['Actions', ({ id, kind, name }) => <SwitchOn id={id} kind={kind} name={name} />, ACTIONS],
         ]}

@@ -37,7 +37,7 @@ export async function deleteWorkspace(_previous: unknown, data: FormData) {
   return act('own', async (runtime, _actor, session) => {
     const given = { name: textOf(data, 'name') ?? '', password: String(data.get('password') ?? '') }
     await deletion.deleteWorkspace(runtime, session, given)
-    return { message: 'It will be deleted in seven days.' }
+    return { message: 'The workspace will be deleted in seven days.' }
   })
 }
 

@@ -24,7 +24,7 @@ export default async function WorkspaceSettings() {
   return (
     <div className="max-w-2xl space-y-5">
       {workspace.deleteAfter && (
-        <Notice tone="warn" title="This workspace is deleted">
+        <Notice tone="warn" title="This workspace is scheduled for deletion">
           <p className="mb-3">
             It accepts no uploads. Everything in it will be erased{' '}
             <Time at={workspace.deleteAfter.toISOString()} />.
@@ -60,15 +60,13 @@ export default async function WorkspaceSettings() {
       {owns && !workspace.deleteAfter && (
         <Panel tone="danger" title="Delete the workspace">
           {workspace.demo ? (
-            <Notice tone="info">The demo workspace stays while DEMO is on.</Notice>
+            <Notice tone="info">The demo workspace cannot be deleted while DEMO is on.</Notice>
           ) : (
             <DeleteWorkspace
               name={workspace.name}
               hasPassword={hasPassword}
               underWay={
-                underWay === 0
-                  ? 'No upload is in progress.'
-                  : `${plural(underWay, 'upload')} in progress waiting.`
+                underWay === 0 ? 'No upload is in progress.' : `${plural(underWay, 'upload')} in progress.`
               }
             />
           )}

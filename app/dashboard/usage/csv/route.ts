@@ -4,7 +4,7 @@ import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { listPipeDays, usageQuery } from '#lib/workspace/usage/report-usage.ts'
 import { exportOrProblem } from '../../export-or-problem.ts'
 
-/** A month as a table: a line for each day and Pipe. */
+/** A month's usage as CSV, with a line for each day and Pipe. */
 export function GET(request: NextRequest): Promise<Response> {
   return exportOrProblem('see', async (runtime, actor) => {
     const month = request.nextUrl.searchParams.get('month') ?? undefined

@@ -14,15 +14,15 @@ export default async function Verify() {
     return (
       <EmptyState
         icon={ShieldCheck}
-        title="There is no webhook output yet"
+        title="No webhook outputs yet"
         action={
           <ButtonLink href="/dashboard/pipes" tone="primary">
             Choose a Pipe
           </ButtonLink>
         }
       >
-        Each webhook output has its own signing secret. Paste the request your receiver got to see which part
-        differs.
+        Each webhook output has its own signing secret. Once you have an output, paste a request that your
+        receiver got here to see which part differs.
       </EmptyState>
     )
   }

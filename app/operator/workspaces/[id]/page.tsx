@@ -88,7 +88,7 @@ function Problems({ alerts }: Pick<WholeWorkspace, 'alerts'>) {
       rowKey={({ kind, subject }) => kind + subject}
       columns={[
         ['Problem', ({ kind }) => PROBLEMS[kind], { unnamed: true, className: 'font-medium' }],
-        ['Which', ({ subject }) => subject, { long: true }],
+        ['Name', ({ subject }) => subject, { long: true }],
         ['Since', ({ raisedAt }) => <Time at={raisedAt} />, SOFT],
       ]}
     />

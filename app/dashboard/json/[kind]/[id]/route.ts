@@ -5,7 +5,7 @@ import { exportOrProblem } from '../../../export-or-problem.ts'
 
 const SHOW = { file: showFile, event: showEvent, delivery: showDelivery }
 
-/** A file, event or delivery with everything known about it, as the API returns it. */
+/** A file, event or delivery with all its details, as the API returns it. */
 export async function GET(
   _request: Request,
   { params }: { params: Promise<{ kind: string; id: string }> },

@@ -42,13 +42,13 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
   return (
     <div className="max-w-3xl space-y-9">
       {!pipe.source.http && (
-        <Notice tone="warn" title="The source of this Pipe is off">
-          Token requests get 409 until you switch it on under Inputs and outputs.
+        <Notice tone="warn" title="This Pipe's HTTP (TUS) source is off">
+          Token requests are rejected with 409 until you switch it on under Inputs and outputs.
         </Notice>
       )}
       <EmbedStep
-        title="With the kit: install it"
-        text="Served from this server, since the packages are not on npm yet. Your lock file pins their digests."
+        title="With the kit: install the packages"
+        text="This server serves the packages, because they are not on npm yet. Your lock file pins their digests."
         snippets={[
           {
             name: 'npm',
@@ -95,7 +95,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       <WithoutTusStep target={target} />
       <EmbedStep
         title="On your backend: verify the webhook"
-        text="Pass it the raw body, before any parser. It rejects webhooks older than five minutes."
+        text="Pass this function the raw body, before any parser. It rejects webhooks older than five minutes."
         snippets={receivers.map(({ language: name, code }) => ({
           name,
           code,

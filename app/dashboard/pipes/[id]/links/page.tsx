@@ -41,7 +41,7 @@ export default async function UploadLinks({ params, searchParams }: Props) {
             Upload links
           </h2>
           <p className="mt-0.5 text-ink-soft text-sm">
-            A page where people without an account upload to this Pipe.{' '}
+            Pages where people without an account can upload to this Pipe.{' '}
             <TextLink href="/docs/upload-links">How they work</TextLink>
           </p>
         </div>
@@ -52,7 +52,7 @@ export default async function UploadLinks({ params, searchParams }: Props) {
       {data.length === 0 ? (
         <EmptyState
           icon={Link2}
-          title="No upload link yet"
+          title="No upload links yet"
           action={
             <IfMay right="build">
               <ButtonLink href={`${path}?new=1`} tone="primary" scroll={false}>

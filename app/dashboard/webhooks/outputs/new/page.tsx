@@ -9,7 +9,7 @@ import { readSearch, type Search } from '../../../page-query.ts'
 
 export const metadata = { title: 'New webhook output' }
 
-/** For the Pipe named in the address, or else for the entire workspace. */
+/** Creates an output for the Pipe in the query or, without one, for the entire workspace. */
 export default async function NewOutput({ searchParams }: { searchParams: Search }) {
   const { pipeId } = await readSearch(searchParams)
   const { actor, workspace } = await requireSession('build')
