@@ -24,7 +24,7 @@ it.each([
   expect(formatRelative(now + distance, now)).toBe(text)
 })
 
-it('writes the exact time in UTC', () => {
+it('formats the exact time in UTC', () => {
   expect(formatExact(Date.UTC(2026, 10, 21, 8, 24, 11))).toBe('21 Nov 2026, 08:24:11 UTC')
 })
 

@@ -28,7 +28,7 @@ const STEPS = [
   { limitMs: 30 * 86_400_000, unitMs: 86_400_000, unit: 'd' },
 ]
 
-/** `12 s ago`, `in 3 h`; the date if it says more. */
+/** `12 s ago`, `in 3 h`; from 30 days on, the date. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const distance = Math.abs(nowMs - atMs)
   if (distance < 5000) return 'just now'
@@ -40,7 +40,7 @@ export function formatRelative(atMs: number, nowMs: number): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `21 Nov 2026`, in UTC, which everything in Sluice uses. */
+/** `21 Nov 2026`, in UTC like every time in Sluice. */
 export function formatDate(atMs: number): string {
   const date = new Date(atMs)
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`

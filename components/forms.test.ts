@@ -7,10 +7,10 @@ const sources = globSync('{app,components}/**/*.tsx').map((path) => ({
 }))
 
 /**
- * Until its script loads, a form without an action is sent by GET, with its fields in the address. React sends any
- * form whose action is a server action by POST.
+ * Until the page's script loads, the browser submits a form without an action by GET, with its fields in the URL. React
+ * submits any form whose action is a server action by POST.
  */
-it('every form has an action, so none puts its fields into an address', () => {
+it('every form has an action, so that no field values end up in a URL', () => {
   const forms = sources.flatMap(({ path, forms }) => forms.map((form) => [path, form] as const))
   expect(forms.length).toBeGreaterThan(0)
   for (const [path, form] of forms) expect(form, path).toMatch(/\baction=\{/)

@@ -96,15 +96,15 @@ export function VerifyEmail() {
       action={verify}
       submit="Verify my address"
       instead={(email) => (
-        <Done title="Verified" goOn="Go on">
-          {email} is yours.
+        <Done title="Email address verified" goOn="Continue">
+          {email} is now verified.
         </Done>
       )}
     >
       <LinkToken />
       <PasswordField
         label="Password"
-        hint="The one you signed up with. Leave it empty if you used GitHub or Google."
+        hint="The password you signed up with. Leave it empty if you used GitHub or Google."
       />
     </ActionForm>
   )
@@ -163,7 +163,7 @@ function JoinAsGuest({ providers }: { providers: ReactNode }) {
 }
 
 /**
- * The token from an email link. It follows the #, which no server sees or logs: a script reads it, and without one
+ * The token from an email link. It follows the #, so no server sees or logs it. A script reads it; without JavaScript,
  * the user pastes the link.
  */
 export function LinkToken() {

@@ -23,8 +23,8 @@ export function ProviderButton({ provider, name, next }: Props) {
 }
 
 /**
- * Uses a script, since our pages' policy forbids forms that lead to another site. Returns false if the provider
- * cannot be reached.
+ * Uses a script, because our content security policy forbids forms that lead to another site. Returns false if the
+ * provider cannot be reached.
  */
 export async function goToProvider(provider: ProviderId, next: string): Promise<boolean> {
   try {

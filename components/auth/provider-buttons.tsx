@@ -15,7 +15,7 @@ export function ProviderButtons({ next }: { next: string }) {
   )
 }
 
-/** The message for the `error` that a provider round trip returned. */
+/** The message for the `error` parameter that a sign-in with a provider returned. */
 export function refusalText(error: string): string {
   const refusals = new Map<string, string>(Object.entries(PROVIDER_REFUSALS))
   return refusals.get(error) ?? 'Sign-in failed. Try again.'

@@ -6,7 +6,7 @@ import { Notice } from '../ui/notice.tsx'
 /** The page that an email link opens. Without the token after the #, it shows instructions instead. */
 export function WithLink({ next, children }: { next: ReactNode; children: ReactNode }) {
   useEffect(restoreLink, [])
-  // Without script, the user pastes the link into the form.
+  // Without JavaScript, the user pastes the link into the form.
   const hasLink = useSyncExternalStore(
     onHash,
     () => window.location.hash.length > 1,
@@ -26,8 +26,8 @@ function onHash(changed: () => void): () => void {
 }
 
 /**
- * An email link's token follows the #. It is kept in this browser tab, so that it is still there after signing in at
- * a provider; no server sees it.
+ * The key under which this browser tab keeps an email link's token, which follows the #, so that it survives a sign-in
+ * with a provider. No server sees the token.
  */
 const keyOfPage = () => `sluice.link ${window.location.pathname}`
 
@@ -35,7 +35,7 @@ export function keepLink(): void {
   if (window.location.hash.length > 1) sessionStorage.setItem(keyOfPage(), window.location.hash)
 }
 
-/** Restores it to the address, where every script looks for it. */
+/** Restores the token to the address, where every script looks for it. */
 export function restoreLink(): void {
   const kept = sessionStorage.getItem(keyOfPage())
   if (!kept || window.location.hash.length > 1) return

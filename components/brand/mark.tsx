@@ -1,5 +1,6 @@
 /**
- * A sluice gate, raised: high water on one side, low water on the other. `public/favicon.svg` is the same drawing.
+ * The logo: a raised sluice gate with high water on one side and low water on the other. `public/favicon.svg` is the
+ * same drawing.
  */
 export function Mark({ className = 'size-6' }: { className?: string }) {
   return (

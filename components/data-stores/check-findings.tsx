@@ -2,7 +2,7 @@ import { Check, Minus, X } from 'lucide-react'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 
-/** These are optional; uploads need all the others. */
+/** The optional operations; uploads need all the others. */
 const OPTIONAL = new Set(['AbortMultipartUpload', 'GetObject', 'UploadPartCopy', 'DeleteObject'])
 
 export const isOptional = (name: string): boolean => OPTIONAL.has(name)
@@ -31,7 +31,7 @@ export function CheckedOperations({ check }: { check: Pick<BucketCheck, 'ok' | '
   )
 }
 
-/** Snippets to paste at the provider, for those who need them. */
+/** The minimal policy and a lifecycle rule, to paste at the provider. */
 export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'lifecycleRule'> }) {
   const { policy, lifecycleRule } = check
   return (

@@ -30,7 +30,7 @@ export function CheckReport({ store }: { store: DataStore }) {
       {check && (
         <div className="space-y-4">
           {check.ok && check.operations.some(isRefusedUse) && (
-            <Notice tone="bad" title="It rejects a Pipe's object settings.">
+            <Notice tone="bad" title="The bucket rejects a Pipe's object settings.">
               Uploads to that Pipe will fail. Change its settings, or grant the missing permission below.
             </Notice>
           )}

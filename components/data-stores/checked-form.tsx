@@ -18,7 +18,8 @@ type Props = {
 }
 
 /**
- * The input is checked first. The result scrolls into view: below the form if nothing was saved, otherwise above it.
+ * Checks the input before saving it. The result scrolls into view: below the form if nothing was saved, otherwise above
+ * it.
  */
 export function CheckedForm({ presets, store, action }: Props) {
   const [refused, setRefused] = useState<BucketCheck>()

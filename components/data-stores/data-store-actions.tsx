@@ -35,7 +35,7 @@ export function DeleteDataStore({ id, name }: { id: string; name: string }) {
             confirm="Delete this Data Store"
             action={remove.bind(null, id)}
           >
-            <p>Sluice erases its keys. Files keep their record, and their objects stay in your bucket.</p>
+            <p>Sluice erases its keys. File records are kept, and the objects stay in your bucket.</p>
             <p>A Data Store cannot be deleted while a Pipe uses it.</p>
           </ConfirmDialog>
         }

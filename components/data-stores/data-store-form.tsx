@@ -85,14 +85,14 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           defaultValue={store?.prefix}
           placeholder="uploads/"
           mono
-          hint="Every object key starts with it."
+          hint="Every object key starts with this prefix."
           spellCheck={false}
         />
       </div>
       <fieldset className="grid gap-4 border-t pt-5 sm:grid-cols-2">
         <legend className="sr-only">Keys</legend>
         <p className="text-ink-soft text-sm sm:col-span-2">
-          Use credentials with permission to put objects in this bucket. Nothing else is needed.
+          Use credentials with permission to put objects in this bucket. No other permission is needed.
           {preset.provider !== 'other' && (
             <>
               {' '}
@@ -116,7 +116,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           mono
           autoComplete="off"
           placeholder={store ? 'unchanged' : undefined}
-          hint={store ? 'Leave empty to keep the current one.' : 'Stored encrypted. It is never shown again.'}
+          hint={store ? 'Leave empty to keep the current key.' : 'Stored encrypted. It is never shown again.'}
         />
       </fieldset>
       <details className="group border-t pt-4">

@@ -5,7 +5,7 @@ import { ENDPOINT_EXAMPLES, PRESETS } from '#lib/workspace/data-stores/presets.t
 export type FormPreset = {
   provider: (typeof PROVIDERS)[number]
   label: string
-  /** Null: entered by the customer. */
+  /** Null if the customer has to enter it. */
   endpoint: string | null
   endpointExample: string | undefined
   fixedRegion: string | undefined

@@ -9,11 +9,11 @@ type Props = {
   actor: Actor
   /** Limits the banner to these Data Stores. */
   only?: readonly string[]
-  /** On the page that shows its check. */
+  /** Whether the banner is on the Data Store's own page, which shows the check. */
   here?: boolean
 }
 
-/** Which Data Stores reject uploads, since when, the bucket's error, and how to fix it. */
+/** Shows which Data Stores reject uploads, since when, the bucket's error, and how to fix it. */
 export async function RejectingBanner({ actor, only, here = false }: Props) {
   const rejecting = (await listRejecting(getRuntime(), actor)).filter(({ id }) => !only || only.includes(id))
   if (rejecting.length === 0) return null
@@ -38,8 +38,8 @@ export async function RejectingBanner({ actor, only, here = false }: Props) {
         >
           <p className="break-words">{reason}</p>
           <p>
-            Uploads wait and keep what has arrived. Fix the bucket or its keys, then run the check. This
-            notice also disappears within a minute of a successful upload.
+            Uploads wait and keep the bytes that have arrived. Fix the bucket or its keys, then run the check.
+            This notice also disappears within a minute of a successful upload.
           </p>
         </Notice>
       ))}

@@ -9,7 +9,7 @@ import { Panel } from '../ui/panel.tsx'
 
 const MAX_PIPES = 10
 
-/** What this Data Store shares with the other destinations of each Pipe that has several. */
+/** The combined limits of this Data Store and the other destinations of each Pipe that has several. */
 export async function SharedLimits({ actor, id }: { actor: Actor; id: string }) {
   const runtime = getRuntime()
   const { data } = await listPipes(runtime, actor, { limit: 100 })
@@ -24,7 +24,7 @@ export async function SharedLimits({ actor, id }: { actor: Actor; id: string }) 
   return (
     <Panel
       title="Combined limits"
-      description="A file must fit every destination of its Pipe. Their combined limits:"
+      description="A file must fit the limits of every destination of its Pipe. These are the combined limits:"
     >
       <ul className="divide-y rounded-md border">
         {described.map(({ pipe, set }) => (

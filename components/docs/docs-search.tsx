@@ -31,7 +31,7 @@ export function DocsSearch() {
       </p>
       {query.trim() && sections && (
         <ul
-          aria-label="Found"
+          aria-label="Search results"
           className="absolute top-full left-0 z-30 mt-1 w-[min(26rem,calc(100vw-2rem))] divide-y overflow-hidden rounded-lg border bg-raised shadow-float"
         >
           {hits.length === 0 && (

@@ -18,7 +18,7 @@ type Json = {
 
 const ID = '019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90'
 
-/** By field name, where it says more than the type. */
+/** Examples by field name, where the name says more than the type. */
 const BY_NAME: Record<string, unknown> = {
   pipeId: 'pipe_k3v6q2m7x4ra5tzw2n6c',
   name: 'Video uploads',
@@ -84,6 +84,6 @@ function textOf(format: string | undefined): string {
   return '…'
 }
 
-/** The placeholder for a name in a path. */
+/** The example value of a path parameter. */
 export const PATH_EXAMPLE = (path: string, name: string) =>
   path.startsWith('/pipes/') && name === 'id' ? (BY_NAME.pipeId as string) : ID

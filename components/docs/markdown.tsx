@@ -36,7 +36,7 @@ function Block({ token }: { token: MarkedToken }) {
     case 'table':
       return <DocTable {...token} />
     default:
-      throw new Error(`Documentation pages have no rendering for Markdown's "${token.type}".`)
+      throw new Error(`Documentation pages cannot render the Markdown token "${token.type}".`)
   }
 }
 
@@ -148,7 +148,7 @@ function Inline({ token }: { token: MarkedToken }): ReactNode {
   }
 }
 
-/** Its title is its size, `624x847`, so that the content below does not shift. */
+/** The image's title is its size, such as `624x847`, so that the content below it does not shift. */
 function Picture({ href, text, title }: Tokens.Image) {
   const [width, height] = (title ?? '').split('x')
   return (

@@ -15,7 +15,7 @@ const METHODS = {
 
 const AUTH = { actor: 'account key, ak_…', sender: 'Sender token, sk_…', nobody: 'none' } as const
 
-/** One operation, with its own address. */
+/** An operation's reference, with its own anchor. */
 export function OperationView({ operation, baseUrl }: { operation: Operation; baseUrl: string }) {
   const { id, method, path, summary, auth, query, body, answer, status, problems = [] } = operation
   const snippets = callSnippets(operation, baseUrl)
@@ -46,7 +46,7 @@ export function OperationView({ operation, baseUrl }: { operation: Operation; ba
             ...(snippets.answer
               ? [
                   {
-                    name: `Answer ${status}`,
+                    name: `Response ${status}`,
                     panel: <CodeBlock code={snippets.answer} language="json" bare />,
                   },
                 ]
@@ -54,11 +54,11 @@ export function OperationView({ operation, baseUrl }: { operation: Operation; ba
           ]}
         />
         <p className="text-ink-soft">
-          Authorization: {AUTH[auth]}. Responses {status}.
+          Authorization: {AUTH[auth]}. Response status: {status}.
         </p>
         {query && <Fields title="Query" fields={fieldsOf(query, 'input')} />}
         {body && <Fields title="Body" fields={fieldsOf(body, 'input')} />}
-        {answer && <Fields title="Answer" fields={fieldsOf(answer, 'output')} answer />}
+        {answer && <Fields title="Response" fields={fieldsOf(answer, 'output')} answer />}
         {problems.length > 0 && (
           <p className="text-ink-soft">
             Specific errors:{' '}

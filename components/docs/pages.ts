@@ -45,7 +45,8 @@ export const PAGES = [
   {
     slug: 'sftp',
     title: 'SFTP',
-    summary: 'sftp, lftp, rclone, curl and WinSCP, straight into your bucket, resuming after interruptions.',
+    summary:
+      'Upload with sftp, lftp, rclone, curl or WinSCP straight into your bucket, and resume after interruptions.',
   },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
@@ -71,7 +72,7 @@ export const PAGES = [
   {
     slug: 'second-copy',
     title: 'Keep a second copy',
-    summary: 'One upload to several buckets, and what happens when one of them cannot keep up.',
+    summary: 'Send one upload to several buckets, even if one of them cannot keep up.',
   },
   {
     slug: 'members',
@@ -89,7 +90,7 @@ const guide = <Slug extends string>(slug: Slug, title: string) => ({
   summary: `Token endpoint, upload and webhook in ${title}.`,
 })
 
-/** One per framework: the same three steps, with complete code. */
+/** One guide per framework, each with the same three steps and complete code. */
 export const GUIDES = [
   guide('nextjs', 'Next.js'),
   guide('express', 'Express'),

@@ -48,7 +48,7 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
   }
 }
 
-/** Generated from the tables that the program itself uses, so these two are always current. */
+/** Both tables are generated from the ones that the program itself uses, so they are always current. */
 const PARTS = {
   error_table: tableOf(
     '| Code | Status | Meaning |',

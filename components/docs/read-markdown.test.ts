@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { codeOf, plainText, readMarkdown, slugOf } from './read-markdown.ts'
 
-it('knows which file a code block belongs in', () => {
+it('reads the language and file name of a code block', () => {
   const [code] = readMarkdown('```go cmd/main.go\nfunc main() {}\n```')
   expect(code?.type === 'code' && codeOf(code)).toEqual({
     language: 'go',
@@ -10,7 +10,7 @@ it('knows which file a code block belongs in', () => {
   })
 })
 
-it('reads the text without the markup', () => {
+it('extracts plain text from Markdown', () => {
   const text = `Take **the** \`raw\` body,
 and [no other](/docs/x).
 
@@ -29,6 +29,6 @@ and [no other](/docs/x).
   )
 })
 
-it('gives each heading an address', () => {
+it('turns a heading into an anchor', () => {
   expect(slugOf(plainText(readMarkdown('## One `two`, three!')))).toBe('one-two-three')
 })

@@ -14,7 +14,7 @@ export function codeOf({ lang = '', text }: Tokens.Code): Code {
   return { language, file, code: text }
 }
 
-/** The text that remains without markup. */
+/** The plain text, without markup. */
 export function plainText(tokens: readonly Token[]): string {
   return (tokens as MarkedToken[]).map(wordsOf).join('').replace(/\s+/g, ' ').trim()
 }

@@ -5,7 +5,7 @@ import { ALL_RIGHTS, may, type Role } from '#lib/identity/rights.ts'
 import { RightsProvider } from '../ui/rights.tsx'
 import { FileDecision } from './file-decision.tsx'
 
-// Dialogs ask Next's router, which is not there.
+// Dialogs use Next's router, which is missing here.
 vi.mock('next/navigation', () => ({ useRouter: () => ({}) }))
 
 const decision: NonNullable<File['decision']> = {
@@ -20,7 +20,7 @@ const decision: NonNullable<File['decision']> = {
 it.each<[Role, string[]]>([
   ['viewer', []],
   ['developer', ['Allow', 'Reject…']],
-])('lets a %s decide about a deferred file: %s', (role, offered) => {
+])('shows a %s these buttons for a deferred file: %j', (role, offered) => {
   const rights = ALL_RIGHTS.filter((right) => may({ role }, right))
   const html = renderToStaticMarkup(
     <RightsProvider rights={rights}>

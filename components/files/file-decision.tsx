@@ -48,13 +48,13 @@ function Reject({ id }: { id: string }) {
       confirm="Reject the file"
       action={reject.bind(null, id)}
     >
-      <p>It fails without an object, and its bytes are discarded.</p>
+      <p>The file fails, no object is created, and its bytes are discarded.</p>
       <TextField
         name="reason"
         label="Reason"
         optional
         maxLength={500}
-        hint="The uploader sees it on every request."
+        hint="The uploader sees this reason on every request."
       />
     </ConfirmDialog>
   )

@@ -77,7 +77,7 @@ function Repair({ file, progress }: Omit<Props, 'destination'>) {
       )}
       {repairAtMs !== null && !isRepairing && (
         <p className="text-ink-soft">
-          It will be copied from {sources[0]}. The next attempt is due{' '}
+          The object will be copied from {sources[0]}. The next attempt is due{' '}
           <Time at={new Date(repairAtMs).toISOString()} />.
         </p>
       )}

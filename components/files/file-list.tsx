@@ -45,10 +45,10 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
     { kind: 'text', name: 'folder', label: 'Folder' },
-    // Links fill in the batch id, since nobody types one.
+    // Only links set a batch id, because nobody types one.
     ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
     ...(query.missingAt
-      ? [{ kind: 'text', name: 'missingAt', label: 'Missing at Data Store' } as const]
+      ? [{ kind: 'text', name: 'missingAt', label: 'Missing from Data Store' } as const]
       : []),
     {
       kind: 'choice',
@@ -100,8 +100,8 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
         <EmptyState icon={FileUp} title="Nothing matches these filters">
           {page.problem ??
             (page.nextCursor
-              ? 'Not among the newest files. Continue with Older.'
-              : 'Remove one, or clear all of them.')}
+              ? 'No match among the newest files. Select Older to continue.'
+              : 'Remove a filter, or clear all of them.')}
         </EmptyState>
       ) : (
         <EmptyState

@@ -5,7 +5,7 @@ import { Panel } from '../ui/panel.tsx'
 
 type Settings = NonNullable<File['object']>
 
-/** The headers and tags that go with the object, to each destination. */
+/** The headers and tags sent with the object to each destination. */
 export function FileObject({ object }: { object: Settings }) {
   return (
     <Panel title="Object settings">

@@ -11,10 +11,10 @@ export function ImportedFrom({ from }: { from: Import }) {
       <Copyable text={url} what="address" />
       {nextAttemptAt !== null && (
         <p className="mt-2 text-ink-soft text-sm" aria-live="polite">
-          {fetching ? 'Fetching it now.' : lastError}
+          {fetching ? 'Fetching the file now.' : lastError}
           {!fetching && (
             <>
-              {lastError ? ' Next attempt ' : 'It will be fetched '}
+              {lastError ? ' Next attempt ' : 'The file will be fetched '}
               <Time at={nextAttemptAt} />.
             </>
           )}

@@ -26,13 +26,13 @@ export function SelectedFiles({ open }: { open: string[] }) {
                 onDone={clear}
               >
                 <p>
-                  {plural(underWay.length, 'upload')} in progress {underWay.length === 1 ? 'ends' : 'end'}:
-                  the client gets 410, and the bytes received so far are discarded. This cannot be undone.
+                  {plural(underWay.length, 'upload')} in progress will be canceled: the client gets 410, and
+                  the bytes received so far are discarded. This cannot be undone.
                 </p>
                 {ended.length > 0 && (
                   <p>
-                    {plural(ended.length, 'file')} that {ended.length === 1 ? 'has' : 'have'} already ended{' '}
-                    {ended.length === 1 ? 'stays' : 'stay'} as is.
+                    {plural(ended.length, 'file')} that {ended.length === 1 ? 'has' : 'have'} already ended
+                    will not change.
                   </p>
                 )}
               </ConfirmDialog>
@@ -51,14 +51,14 @@ export function SelectedFiles({ open }: { open: string[] }) {
                   onDone={clear}
                 >
                   <p>
-                    Sluice erases {plural(ended.length, 'file')} and their webhooks{' '}
-                    {ended.length === 1 ? 'it' : 'them'}. Objects in your bucket are not touched. You can undo
-                    this for a minute.
+                    Sluice erases its {ended.length === 1 ? 'record' : 'records'} of{' '}
+                    {plural(ended.length, 'file')} and of {ended.length === 1 ? 'its' : 'their'} webhooks.
+                    Objects in your bucket are not touched. You can undo this for a minute.
                   </p>
                   {underWay.length > 0 && (
                     <p>
-                      {plural(underWay.length, 'upload')} in progress{' '}
-                      {underWay.length === 1 ? 'stays' : 'stay'}: cancel first.
+                      {plural(underWay.length, 'upload')} in progress will not be erased. Cancel{' '}
+                      {underWay.length === 1 ? 'it' : 'them'} first.
                     </p>
                   )}
                 </ConfirmDialog>

@@ -26,7 +26,7 @@ it("includes the last request's bytes, which only the completion records", () =>
   expect(titles([completed], 0)).toHaveLength(1)
 })
 
-it('says why a destination was abandoned', () => {
+it('shows why a destination was abandoned', () => {
   const entry = (detail: TimelineEntry['detail']) => ({
     at: completed.at,
     kind: 'destination_failed',
@@ -38,7 +38,7 @@ it('says why a destination was abandoned', () => {
   expect(titles([entry({ reason: 'fell_behind', detail: null })], 10)[0]![1]).toMatch(/^It was slower/)
 })
 
-it('says why the bucket rejected it, how often, and where that left the upload', () => {
+it('shows why and how often the bucket rejected a request, and the bytes confirmed by then', () => {
   expect(titles([refused(0), completed], 10)).toEqual([
     ['The bucket rejected the request', 'No.'],
     ['Bytes arrived', '10 B confirmed'],
@@ -57,7 +57,7 @@ it('only calls an upload resumed if it was interrupted', () => {
   expect(titles(chunks, 25).filter(([title]) => title?.startsWith('Resumed'))).toEqual([])
 })
 
-it('merges consecutive requests, and stops at an interruption', () => {
+it('merges consecutive requests up to an interruption', () => {
   const entries = [request(0, 100), request(100, 200), request(200, 250, 'cut'), request(250, 400)]
   expect(titles(entries, 500)).toEqual([
     ['Bytes arrived', '250 B confirmed in 3 requests, then the connection was lost'],

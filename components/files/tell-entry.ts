@@ -8,8 +8,8 @@ export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad
 
 /**
  * Merges consecutive requests without an interruption, since a client with small chunks makes hundreds. The request
- * that brings the last byte is only recorded as the completion, and one that the bucket stopped as its refusal, so
- * their bytes are counted from the file's previous offset.
+ * that brings the last byte is only recorded as the completion, and one that the bucket rejected only as the rejection,
+ * so their bytes are counted from the file's previous offset.
  */
 export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []
@@ -70,7 +70,7 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return { title: 'Paused', text: `${formatBytes(Number(detail.offsetBytes))} were kept`, tone: 'plain' }
     case 'sftp_opened':
       return {
-        title: 'Opened by SFTP',
+        title: 'Opened over SFTP',
         text: `From ${detail.address}${detail.fingerprint ? `, with the key ${detail.fingerprint}` : ''}`,
         tone: 'plain',
       }
@@ -108,8 +108,8 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
 
 const CERTAINTY: Record<string, string> = {
   answered: 'Confirmed by the bucket.',
-  confirmed: 'Sluice looked it up in the bucket.',
-  found: 'Sluice found it in the bucket after the database was restored from an older backup.',
+  confirmed: 'Sluice looked up the object in the bucket.',
+  found: 'Sluice found the object in the bucket after the database was restored from an older backup.',
   inferred:
     "Inferred: the bucket's response was lost, and on the next request the bucket already had the object or no longer had the unfinished upload. Sluice has not looked at the object.",
 }
@@ -159,7 +159,7 @@ function tellDecision({ decision, reason, by }: TimelineEntry['detail']): Told {
   return { ...DECISIONS[String(decision)]!, text: why }
 }
 
-/** Best effort: the file continues without it. */
+/** The destination was best effort, so the file continues without it. */
 function tellLack({ reason, detail }: TimelineEntry['detail']): Told {
   const words = [REASONS_IN_WORDS[reason as DestinationReason], detail].filter(Boolean)
   return { title: 'A destination was abandoned', text: words.join(' '), tone: 'warn' }

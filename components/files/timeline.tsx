@@ -36,11 +36,11 @@ const ICONS: Record<string, LucideIcon> = {
 
 const TONES = { plain: 'text-ink-faint', good: 'text-good', bad: 'text-bad', warn: 'text-warn' } as const
 
-/** Everything that happened under one id, with the time in between. */
+/** Everything that happened to a file, with the time between entries. */
 export function Timeline({ entries: all, size }: { entries: TimelineEntry[]; size: number | null }) {
   const entries = foldRequests(all, size)
   if (entries.length === 0)
-    return <p className="text-ink-faint text-sm">File timelines are kept for a year.</p>
+    return <p className="text-ink-faint text-sm">No entries. Timelines are kept for a year.</p>
   return (
     <ol className="relative space-y-4 before:absolute before:inset-y-2 before:left-[0.8125rem] before:w-px before:bg-line">
       {entries.map((entry, index) => {

@@ -1,7 +1,7 @@
 import type { FileTotals } from '#lib/dashboard/files/list-files.ts'
 import { formatBytes, formatCount, plural } from '../format.ts'
 
-/** The number and size of matching items, as far as they are cheap to count. */
+/** The number and total size of matching files. If counting all of them is too slow, only the newest are included. */
 export function Totals({ totals, order }: { totals: FileTotals | undefined; order: string | undefined }) {
   if (!totals) return null
   const { files, bytes, ofNewest } = totals
@@ -10,7 +10,7 @@ export function Totals({ totals, order }: { totals: FileTotals | undefined; orde
     <p className="tnum mr-auto text-ink-faint text-sm">
       {plural(files, 'file')}, {formatBytes(bytes)}
       {ofNewest !== null &&
-        ` among the newest ${formatCount(ofNewest)}${bySize ? ', of which these are sorted' : ''}; narrow the time range to see more`}
+        ` among the newest ${formatCount(ofNewest)}${bySize ? ' (only these are sorted)' : ''}; narrow the time range to see more`}
     </p>
   )
 }

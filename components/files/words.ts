@@ -13,7 +13,7 @@ export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
 type Decision = NonNullable<File['decision']>
 
 export const DECISION_STATES_IN_WORDS: Record<Decision['state'], string> = {
-  due: 'Asked once every byte has arrived',
+  due: 'Requested once every byte has arrived',
   asked: 'Waiting for the response',
   deferred: 'Deferred until it is decided here or through the API',
   allowed: 'Allowed',
@@ -24,7 +24,7 @@ export const DECIDED_BY_IN_WORDS: Record<NonNullable<Decision['decidedBy']>, str
   receiver: "by the hook's receiver",
   api: 'by an API call',
   default: 'by the setting for missing responses',
-  time: 'because nobody decided in time',
+  time: 'by default, because nobody decided in time',
 }
 
 /** Why a destination has no object, in words. */

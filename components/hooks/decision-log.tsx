@@ -24,7 +24,7 @@ export function DecisionLog({ decisions }: { decisions: Decision[] }) {
           NAME,
         ],
         ['Decision', ({ state }) => <Status state={state} />],
-        ['Asked', ({ hook }) => HOOK_WORDS[hook].title, SOFT],
+        ['Hook', ({ hook }) => HOOK_WORDS[hook].title, SOFT],
         [
           'Reason',
           ({ reason, decidedBy }) => (reason ? explainRejection(reason) : DECIDED_BY_IN_WORDS[decidedBy]),

@@ -45,7 +45,7 @@ export function HookForm({ pipeId, kind, hook }: Props) {
             label="Seconds to wait for a response"
             inputMode="numeric"
             defaultValue={hook?.timeoutSeconds ?? 5}
-            hint="From 1 to 30. Sluice asks three times."
+            hint="From 1 to 30. Sluice makes up to three attempts."
           />
           <SelectField
             name="withoutAnswer"
@@ -63,7 +63,7 @@ export function HookForm({ pipeId, kind, hook }: Props) {
   )
 }
 
-/** Shows the response directly; nothing is stored. */
+/** Sends a test request and shows the response; nothing is stored. */
 export function SendTestQuestion({ pipeId, kind }: { pipeId: string; kind: HookAnswer['hook'] }) {
   const [test, setTest] = useState<HookTest>()
   return (
@@ -90,7 +90,7 @@ function Outcome({ test: { answer, fault, milliseconds } }: { test: HookTest }) 
       </Notice>
     )
   return (
-    <Notice tone="good" title={`It responded within ${milliseconds} ms`}>
+    <Notice tone="good" title={`Your backend responded within ${milliseconds} ms`}>
       <code className="break-all font-mono text-xs">{JSON.stringify(answer)}</code>
     </Notice>
   )

@@ -18,7 +18,7 @@ import { HOOK_WORDS } from './hook-words.ts'
 
 type Props = { pipeId: string; kind: HookAnswer['hook']; hook: HookAnswer | undefined }
 
-/** One decision hook with everything about it: off until it has an address. */
+/** A decision hook with its settings, test and secret. It is off until it has an address. */
 export function HookPanel({ pipeId, kind, hook }: Props) {
   const { title, purpose } = HOOK_WORDS[kind]
   return (
@@ -34,15 +34,17 @@ export function HookPanel({ pipeId, kind, hook }: Props) {
       ) : (
         <div>
           <h3 className="font-medium text-sm">{title}</h3>
-          <p className="mt-0.5 text-ink-faint text-sm">{purpose} Off until you give it an address.</p>
+          <p className="mt-0.5 text-ink-faint text-sm">
+            {purpose} The hook is off until you enter an address.
+          </p>
         </div>
       )}
       {hook?.enabled && hook.failingSince && (
         <Notice tone="bad" title="Your backend is not responding" className="mt-4">
-          No request has been answered since <Time at={hook.failingSince} />. {hook.fault}
+          It stopped responding <Time at={hook.failingSince} />. {hook.fault}
         </Notice>
       )}
-      {/* The same form before and after the first save, which shows the secret. */}
+      {/* The form stays mounted after the first save, so that it can show the secret. */}
       <div key="form" className="mt-4 space-y-5 border-t pt-4">
         <HookForm key="fields" pipeId={pipeId} kind={kind} hook={hook} />
         {hook && <SendTestQuestion pipeId={pipeId} kind={kind} />}
@@ -75,7 +77,7 @@ function DeleteHook({ pipeId, kind }: Omit<Props, 'hook'>) {
         confirm="Delete"
         action={removeHook.bind(null, pipeId, kind)}
       >
-        <p>Files it has not been asked about are allowed. Deferred files still wait for a decision.</p>
+        <p>Files that it has not decided on are allowed. Deferred files still wait for a decision.</p>
       </ConfirmDialog>
     </div>
   )

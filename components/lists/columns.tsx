@@ -9,10 +9,10 @@ type Props = {
   title: string
   path: string
   query: Record<string, string | undefined>
-  /** The address's values for descending and ascending order. */
+  /** The `order` parameter's values for descending and ascending. */
   down: string
   up: string
-  /** The list's default. */
+  /** The list's default order. */
   usual?: string
 }
 
@@ -36,7 +36,7 @@ export function SortHead({ title, path, query, down, up, usual }: Props) {
   )
 }
 
-/** The default sort order. */
+/** The creation time, by which lists are sorted by default. */
 export function createdColumn(list: Pick<Props, 'path' | 'query'>): Column<{ createdAt: string }> {
   const head = <SortHead title="Created" {...list} down="newest" up="oldest" usual="newest" />
   return ['Created', ({ createdAt }) => <Time at={createdAt} />, { ...SOFT_NUMBER, head }]

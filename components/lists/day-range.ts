@@ -19,7 +19,7 @@ function dayAfter(day: string): string {
   return Number.isNaN(ms) ? day : new Date(ms + 86_400_000).toISOString()
 }
 
-/** How long ago, in minutes, since an address with a relative time can be bookmarked. */
+/** Time ranges in minutes before now, so that an address with a range stays useful as a bookmark. */
 export const SPANS = [
   { value: '60', label: 'last hour' },
   { value: '1440', label: 'last day' },

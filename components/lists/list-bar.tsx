@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 import { hrefOf } from '../shell/pager.tsx'
 import { buttonLook } from '../ui/button.tsx'
 
-/** Between the filters and the list: totals on the left, actions for all of it on the right. */
+/** The bar between the filters and the list: totals on the left, actions for the entire list on the right. */
 export function ListBar({ children }: { children: ReactNode }) {
   return <div className="mb-2 flex min-h-8 flex-wrap items-center justify-end gap-2">{children}</div>
 }
 
 type Props = { path: string; query: Record<string, string | undefined> }
 
-/** Exactly the filtered items, on all pages. */
+/** Links that export exactly the filtered items, from all pages. */
 export function ExportLinks({ path, query }: Props) {
   const filters = { ...query, cursor: undefined, delivery: undefined }
   return (

@@ -7,7 +7,7 @@ import { useMay } from '../ui/rights.tsx'
 
 type Selected = {
   ids: string[]
-  /** Those of `ids` that are selected. */
+  /** The selected ids. */
   chosen: string[]
   choose: (ids: string[], on: boolean) => void
 }
@@ -15,8 +15,8 @@ type Selected = {
 const Context = createContext<Selected>({ ids: [], chosen: [], choose: () => {} })
 
 /**
- * One page of list rows, some of them selected. Rows that disappear are deselected. Visitors without rights cannot
- * select any.
+ * Keeps track of the selected rows on a list page. Rows that disappear are deselected. Users without the right to act
+ * on rows cannot select any.
  */
 export function Selection({ ids, children }: { ids: string[]; children: ReactNode }) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
@@ -58,7 +58,7 @@ export function SelectAll() {
   return (
     <input
       type="checkbox"
-      aria-label="Select all of this page"
+      aria-label="Select all rows on this page"
       className={box}
       checked={ids.length > 0 && chosen.length === ids.length}
       ref={(element) => {

@@ -10,7 +10,7 @@ type Told = { uploads?: LiveUpload[]; mark?: string }
 
 const POLL_MS = 5000
 
-/** Calls back whenever the topic changes; the first call has the current state. */
+/** Calls `onChange` whenever the topic changes; the first call has the current state. */
 export function useLive(topic: Topic, paused: boolean, onChange: (told: Told) => void): void {
   const tell = useEffectEvent(onChange)
   useEffect(() => {
@@ -19,7 +19,7 @@ export function useLive(topic: Topic, paused: boolean, onChange: (told: Told) =>
     const source = new EventSource(`/api/live?topic=${encodeURIComponent(topic)}`)
     source.onmessage = (event) => tell(JSON.parse(event.data))
     source.onerror = () => {
-      // Reconnects automatically unless the server refused; then the page polls.
+      // EventSource reconnects automatically unless the server refused the connection; then the page polls.
       if (source.readyState === EventSource.CLOSED && !poll) poll = setInterval(() => tell({}), POLL_MS)
     }
     return () => {
@@ -56,7 +56,7 @@ export function LiveRefresh({ topic, seen, paused = false }: Props) {
   return null
 }
 
-/** The list follows changes until it is paused. */
+/** Keeps the list up to date until the user pauses it. */
 export function LiveTail({ topic, seen }: { topic: Topic; seen: string }) {
   const [paused, setPaused] = useState(false)
   return (

@@ -21,7 +21,7 @@ export function Limits({ id, ...limits }: LimitProps) {
       <BytesField
         name="transferLimitBytes"
         label="Monthly transfer"
-        hint="Empty: the usual quota. 0: unlimited."
+        hint="Leave empty for the default quota. 0 means unlimited."
         bytes={transferLimitBytes}
       />
       <TextField
@@ -31,7 +31,7 @@ export function Limits({ id, ...limits }: LimitProps) {
         min={1}
         inputMode="numeric"
         defaultValue={tokensPerSecond ?? ''}
-        hint="Empty: 100."
+        hint="If empty, 100."
       />
       <TextField
         name="memorySharePercent"
@@ -41,12 +41,12 @@ export function Limits({ id, ...limits }: LimitProps) {
         max={100}
         inputMode="numeric"
         defaultValue={memorySharePercent ?? ''}
-        hint="In each process. Empty: whatever other workspaces leave. A lower share slows uploads down but loses nothing."
+        hint="In each process. If empty, whatever other workspaces leave. A lower share slows uploads down but loses no data."
       />
       <BytesField
         name="maxFileBytes"
         label="Largest file"
-        hint="Empty: whatever the bucket and the Pipe allow."
+        hint="If empty, whatever the bucket and the Pipe allow."
         bytes={maxFileBytes}
       />
     </ActionForm>
@@ -84,7 +84,7 @@ export function Suspend({ id }: { id: string }) {
       <TextArea
         name="reason"
         label="Reason"
-        hint="Its members receive it by email."
+        hint="The workspace's members receive the reason by email."
         maxLength={500}
         className="max-w-md"
       />

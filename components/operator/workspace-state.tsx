@@ -12,7 +12,7 @@ export function WorkspaceState({
   if (!deleteAfter) return <Status state="active" />
   return (
     <span className="text-warn text-sm">
-      ends <Time at={deleteAfter} />
+      will be deleted <Time at={deleteAfter} />
     </span>
   )
 }
@@ -23,5 +23,5 @@ export const PROBLEMS: Record<string, string> = {
   output_off: 'Webhook was turned off',
   output_failing: 'Webhook has failed for an hour',
   hook_failing: 'Decision hook is not responding',
-  copies_missing: 'Copies are missing at a Data Store',
+  copies_missing: 'Copies are missing from a Data Store',
 }

@@ -24,7 +24,7 @@ export async function AlertNotices({ actor }: { actor: Actor }) {
           }
           action={
             <ButtonLink href={ALERT_WORDS[alert.kind].path(alert)} size="sm">
-              Open it
+              Open
             </ButtonLink>
           }
         >

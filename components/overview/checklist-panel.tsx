@@ -7,14 +7,14 @@ type Step = { done: boolean; title: string; text: string; href: string }
 
 type Props = {
   checklist: Checklist
-  /** The newest one, if any. */
+  /** The newest Data Store, if any. */
   dataStoreId: string | undefined
   pipeId: string | undefined
-  /** The marks read before it. */
+  /** The marks that were read before the checklist. */
   seen: { files: string; deliveries: string }
 }
 
-/** The steps to the first file, based on what has actually happened. Each step opens the next task. */
+/** The steps to the first file, checked off by what has actually happened. Each links to the page for that step. */
 export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) {
   const pipe = pipeId ? `/dashboard/pipes/${pipeId}` : '/dashboard/pipes/new'
   const steps: Step[] = [
@@ -27,7 +27,7 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) 
     {
       done: checklist.pipeOn,
       title: 'Create a Pipe',
-      text: 'With its HTTP (TUS) source enabled, it has an endpoint.',
+      text: 'With its HTTP (TUS) source switched on, it has an upload endpoint.',
       href: pipe,
     },
     {

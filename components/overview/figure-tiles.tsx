@@ -7,7 +7,7 @@ import { RANGE_MINUTES } from './ranges.tsx'
 
 type Tile = { title: string; value: string; text: string; href: string; tone?: 'bad' | 'warn' }
 
-/** Shows whether everything is all right. Each figure links to what it counts. */
+/** Shows at a glance whether everything works. Each figure links to the items that it counts. */
 export function FigureTiles({
   figures,
   range,
@@ -73,13 +73,13 @@ function tilesOf(
     {
       title: 'Median time',
       value: medianMs === undefined ? '–' : `≈ ${formatDuration(medianMs)}`,
-      text: 'from creation to transferred',
+      text: 'from creation to transfer',
       href: files({ status: 'transferred', within }),
     },
     {
       title: 'Webhooks delivered',
       value: formatCount(total.delivered),
-      text: sent === 0 ? 'none were sent' : `${formatPercent(total.delivered, sent)} of those that ended`,
+      text: sent === 0 ? 'none were sent' : `${formatPercent(total.delivered, sent)} of those attempted`,
       href: webhooks('delivered'),
     },
     {
@@ -106,7 +106,7 @@ function tilesOf(
 }
 
 function change(of: keyof Totals, total: Totals, before: Totals, range: Range): string {
-  const than = range === '24h' ? 'a week ago' : 'just before'
+  const than = range === '24h' ? 'a week ago' : 'in the previous period'
   if (before[of] === 0) return total[of] === 0 ? `none ${than} either` : `none ${than}`
   const ratio = total[of] / before[of] - 1
   if (Math.abs(ratio) < 0.005) return `as many as ${than}`

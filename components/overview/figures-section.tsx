@@ -86,10 +86,10 @@ export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range
   )
 }
 
-/** How many slots lie between two labels below the chart. */
+/** The number of slots from one label below the chart to the next. */
 const EVERY: Record<Range, number> = { '24h': 6, '7d': 4, '30d': 7, '90d': 15 }
 
-/** A slot's label, in full and below the chart: the time for hours, otherwise the date, in UTC. */
+/** Each slot's full name and its label below the chart, in UTC: with the time for hourly slots, otherwise the date. */
 export function slotNames(range: Range, slots: { at: string }[]): { name: string; tick?: string }[] {
   const hourly = range === '24h' || range === '7d'
   const first = range === '7d' ? slots.findIndex(({ at }) => at.slice(11, 13) === '00') : 0

@@ -5,13 +5,13 @@ import { hrefOf } from '../shell/pager.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 
-/** The files missing at each destination, and why. */
+/** The files missing from each destination, and why. */
 export function MissingCopiesPanel({ missing }: { missing: MissingCopies[] }) {
   if (missing.length === 0) return null
   return (
     <Panel
       title="Missing copies"
-      description="All required destinations have these files. Copies from there are retried if possible."
+      description="All required destinations have these files. If possible, Sluice keeps trying to copy them from there."
       flush
     >
       <ul className="divide-y border-t" aria-label="Destinations with missing files">
@@ -21,7 +21,7 @@ export function MissingCopiesPanel({ missing }: { missing: MissingCopies[] }) {
               <TextLink href={`/dashboard/data-stores/${dataStoreId}`}>{name}</TextLink>
               <TextLink href={hrefOf('/dashboard/files', { missingAt: dataStoreId })}>
                 {isMore ? `more than ${formatCount(files)} files` : plural(files, 'file')}
-                <span className="sr-only"> missing at {name}</span>
+                <span className="sr-only"> missing from {name}</span>
               </TextLink>
             </p>
             <ul className="mt-1 space-y-1 text-ink-soft">

@@ -12,7 +12,7 @@ export function QuotaPanel({ usage, past = false }: { usage: Usage; past?: boole
     <Panel title={past ? 'Transfer in that month' : 'Transfer this month'}>
       <p className="tnum font-semibold text-3xl tracking-[-0.03em]">{formatBytes(usedBytes)}</p>
       {limitBytes === null ? (
-        <p className="mt-1 text-ink-soft text-sm">This server has no limit.</p>
+        <p className="mt-1 text-ink-soft text-sm">There is no limit.</p>
       ) : (
         <>
           <p className="mt-1 text-ink-soft text-sm">
@@ -31,7 +31,7 @@ export function QuotaPanel({ usage, past = false }: { usage: Usage; past?: boole
       {usedUp && (
         <p className="mt-4 flex gap-2 text-bad text-sm">
           <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-          Nothing is left: new uploads get 403 until it resets.
+          The quota is used up: new uploads get 403 until it resets.
         </p>
       )}
       {!past && (

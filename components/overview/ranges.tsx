@@ -10,7 +10,7 @@ export const RANGE_NAMES: Record<Range, string> = {
   '90d': '90 days',
 }
 
-/** As the lists' filters accept them. */
+/** The ranges in minutes, as the list filters accept them. */
 export const RANGE_MINUTES: Record<Range, string> = {
   '24h': '1440',
   '7d': '10080',
@@ -22,7 +22,7 @@ export function rangeOf(text: string | undefined): Range {
   return text !== undefined && Object.hasOwn(RANGE_NAMES, text) ? (text as Range) : '24h'
 }
 
-/** Links, so that each view has an address and works without script. */
+/** These are links, so that each view has an address and works without JavaScript. */
 export function RangePicker({ range, pipeId }: { range: Range; pipeId: string | undefined }) {
   return (
     <nav aria-label="Time range">

@@ -12,7 +12,7 @@ import { TextLink } from '../ui/text-link.tsx'
 
 const SHOWN = 8
 
-/** Follows the confirmed offsets live. */
+/** Shows the confirmed offsets live. */
 export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
   const [uploads, setUploads] = useState(first)
   useLive('uploads', false, (told) => told.uploads && setUploads(told.uploads))

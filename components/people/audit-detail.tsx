@@ -1,6 +1,6 @@
 const MOST_TEXT = 200
 
-/** What changed, as recorded: field names and plain values. */
+/** The recorded details of a change: field names and plain values. */
 export function AuditDetail({ detail }: { detail: Record<string, unknown> }) {
   const known = Object.entries(detail).filter(([, value]) => value !== null && value !== undefined)
   if (known.length === 0) return null

@@ -46,7 +46,7 @@ export function SetUpFactor({ hasPassword }: { hasPassword: boolean }) {
   return (
     <ActionForm<Setup>
       action={beginFactor}
-      submit="Begin"
+      submit="Set up"
       width="sm"
       instead={(setup) => <Confirm setup={setup} />}
     >
@@ -70,7 +70,7 @@ function Confirm({ setup }: { setup: Setup }) {
       </p>
       <div
         role="img"
-        aria-label="QR code for your authenticator; the key below contains the same"
+        aria-label="QR code for your authenticator; the key below is the same secret"
         className="w-48 overflow-hidden rounded-md border bg-white"
         dangerouslySetInnerHTML={{ __html: setup.svg }}
       />

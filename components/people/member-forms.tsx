@@ -23,8 +23,8 @@ function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
 export function InviteMember({ roles }: { roles: string[] }) {
   return (
     <FormDialog
-      title="Invite somebody"
-      description="They receive an email with a link that is valid for seven days, once, and only for their address."
+      title="Invite a member"
+      description="They receive an email with a link that works once, within seven days, and only for their address."
       trigger={
         <Button tone="primary">
           <UserPlus aria-hidden />
@@ -46,7 +46,7 @@ export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
   return (
     <FormDialog
       title={`Role of ${email}`}
-      description="It applies from their next request, including to the account keys they created."
+      description="The new role applies from their next request, including to the account keys they created."
       trigger={
         <Button tone="quiet" size="sm" aria-label={`Change role of ${email}`}>
           Change role
@@ -93,15 +93,15 @@ export function InvitationActions({ id, email }: { id: string; email: string }) 
       />
       <ConfirmDialog
         trigger={
-          <Button tone="quiet" size="sm" aria-label={`Withdraw the invitation of ${email}`}>
+          <Button tone="quiet" size="sm" aria-label={`Withdraw the invitation for ${email}`}>
             Withdraw
           </Button>
         }
-        title={`Withdraw the invitation of ${email}`}
+        title={`Withdraw the invitation for ${email}`}
         confirm="Withdraw"
         action={withdrawInvitation.bind(null, id)}
       >
-        <p>Its link stops working at once.</p>
+        <p>The link stops working immediately.</p>
       </ConfirmDialog>
     </span>
   )

@@ -18,9 +18,9 @@ export function PendingInvitations({ invitations, manageable, nowMs }: Props) {
         columns={[
           ['Invited', ({ email }) => email, NAME],
           ['Role', ({ role }) => role],
-          ['By', ({ invitedBy }) => invitedBy, LONG],
+          ['Invited by', ({ invitedBy }) => invitedBy, LONG],
           [
-            'Until',
+            'Expires',
             ({ expiresAt }) =>
               Date.parse(expiresAt) <= nowMs ? <Status state="expired" /> : <Time at={expiresAt} />,
             SOFT,

@@ -30,10 +30,10 @@ export function ProviderList({ providers, hasPassword }: Props) {
 }
 
 function stateOf({ connected, connectable }: ConnectedProvider): string {
-  if (connected) return 'Connected: it signs you in.'
+  if (connected) return 'Connected. You can sign in with it.'
   return connectable
     ? 'Not connected.'
-    : 'It does not verify email addresses, so it only connects to new accounts.'
+    : 'This provider does not verify email addresses, so it can only be connected to new accounts.'
 }
 
 function ChangeProvider({ provider, hasPassword }: { provider: ConnectedProvider; hasPassword: boolean }) {

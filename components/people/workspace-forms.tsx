@@ -64,8 +64,8 @@ export function LeaveWorkspace({ name }: { name: string }) {
       action={leaveWorkspace}
     >
       <p>
-        You will no longer see it in any tab, and the account keys you created here are revoked. Only a new
-        invitation brings you back.
+        You lose access in every tab, and the account keys you created here are revoked. To return, you need a
+        new invitation.
       </p>
     </ConfirmDialog>
   )
@@ -73,16 +73,16 @@ export function LeaveWorkspace({ name }: { name: string }) {
 
 type DeleteProps = { name: string; hasPassword: boolean; underWay: string }
 
-/** The consequences are listed above the button, and the button asks for the name. */
+/** Lists the consequences above the button, and requires the user to type the workspace's name. */
 export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
   return (
     <ActionForm action={deleteWorkspace} submit="Delete the workspace" submitTone="danger">
       <ul className="list-disc space-y-1 pl-5 text-ink-soft text-sm">
-        <li>From now on, no tokens are issued and no bytes accepted. {underWay}</li>
-        <li>Everything stays for seven days, and any owner can restore it here.</li>
+        <li>From now on, no tokens are issued and no bytes are accepted. {underWay}</li>
+        <li>Everything is kept for seven days. Until then, any owner can restore the workspace here.</li>
         <li>
-          After that, Pipes, Senders, tokens and keys end, uploads in progress are canceled, and the records
-          of files and webhooks are erased.
+          After that, Pipes, Senders, tokens and keys stop working, uploads in progress are canceled, and the
+          records of files and webhooks are erased.
         </li>
         <li>The objects in your buckets are yours and are not touched.</li>
       </ul>

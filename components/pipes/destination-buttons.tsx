@@ -16,7 +16,7 @@ type Props = {
   position: number
   isFirst: boolean
   isLast: boolean
-  /** The only required destination. */
+  /** Whether it is the only required destination. */
   isNeeded: boolean
 }
 
@@ -67,7 +67,8 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
 type Moved = { direction: 'up' | 'down'; from: number }
 
 /**
- * The browser removes focus from a moved element. This restores it, so that the same key moves the destination again.
+ * The browser removes focus from a moved element. This restores it, so that pressing the same key again moves the
+ * destination further.
  */
 function useFocusAfterMove(position: number) {
   const ref = useRef<HTMLDivElement>(null)

@@ -5,7 +5,7 @@ import { TextField } from '../ui/field.tsx'
 
 type Props = { pipeId: string; template: string; prefix: string }
 
-/** An example in the server's format; the server validates the template with its own rules when it is saved. */
+/** Shows an example key in the server's format. The server validates the template when it is saved. */
 export function KeyTemplateField({ pipeId, template, prefix }: Props) {
   const [text, setText] = useState(template)
   return (
@@ -20,8 +20,8 @@ export function KeyTemplateField({ pipeId, template, prefix }: Props) {
         hint={
           <>
             Fields: {'{file_id} {filename} {ext} {path} {yyyy} {mm} {dd} {sender} {pipe_id}'}. It must contain{' '}
-            {'{file_id}'}, so nothing is ever overwritten. {'{path}'} is the folder path that the client
-            sends.
+            {'{file_id}'}, so that no object is ever overwritten. {'{path}'} is the folder path that the
+            client sends.
           </>
         }
       />

@@ -11,13 +11,13 @@ export const largestInWords = ({ largestBytes, limitedBy }: DestinationSet): str
 export const partsInWords = ({ equalPartsFor }: DestinationSet): string =>
   equalPartsFor.length > 0
     ? `all the same size${because(equalPartsFor)}`
-    : 'any size from 5 MiB, so that interruptions keep the bytes received'
+    : 'any size from 5 MiB, so that bytes received before an interruption are kept'
 
 /** The destinations a missing object can be copied from. */
 export function repairInWords({ members }: DestinationSet): string {
   const readable = members.filter(({ mayRead }) => mayRead).map(({ store }) => store.name)
   if (readable.length === 0)
     return 'Not possible: none of them can be read. Grant s3:GetObject to the keys of at least one, and check it again.'
-  if (readable.length === members.length) return 'Any of them can be a source.'
+  if (readable.length === members.length) return 'Missing objects can be copied from any of them.'
   return `Missing objects are copied from ${LIST.format(readable)}; the keys of the others do not allow reading.`
 }

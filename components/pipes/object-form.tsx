@@ -55,13 +55,13 @@ function ObjectFields({ object }: { object: ObjectSettings }) {
           mono
           defaultValue={object.cacheControl}
           placeholder="public, max-age=31536000"
-          hint="How long browsers and CDNs may cache it."
+          hint="How long browsers and CDNs may cache the object."
         />
         <SelectField
           name="object.contentDisposition"
           label="Content-Disposition"
           defaultValue={object.contentDisposition ?? ''}
-          hint="Uses the file name, whatever the key is."
+          hint="Downloads use the file name, whatever the key is."
           options={[
             ['', 'not set'],
             ['inline', 'inline: shown in the browser'],
@@ -86,7 +86,7 @@ function ObjectFields({ object }: { object: ObjectSettings }) {
   )
 }
 
-/** How the bucket stores it. Unset options use the Data Store's settings. */
+/** How the bucket stores the object. Unset options use the Data Store's settings. */
 function Keeping({ object }: { object: ObjectSettings }) {
   const { encryption } = object
   const [type, setType] = useState<string>(encryption?.type ?? '')
@@ -99,14 +99,14 @@ function Keeping({ object }: { object: ObjectSettings }) {
         mono
         defaultValue={object.storageClass}
         placeholder="STANDARD_IA"
-        hint="Empty uses the Data Store's setting."
+        hint="If empty, the Data Store's setting is used."
       />
       <SelectField
         name="encryption"
         label="Encryption"
         value={type}
         onChange={(event) => setType(event.target.value)}
-        hint="Set by the bucket."
+        hint="The bucket encrypts the object."
         options={[
           ['', "use the Data Store's setting"],
           ['SSE-S3', 'SSE-S3 (AES256)'],
@@ -116,11 +116,11 @@ function Keeping({ object }: { object: ObjectSettings }) {
       {type === 'SSE-KMS' && (
         <TextField
           name="object.encryption"
-          label="Id or ARN of the KMS key"
+          label="KMS key id or ARN"
           mono
           className="sm:col-span-2"
           defaultValue={encryption?.type === 'SSE-KMS' ? encryption.keyId : ''}
-          hint="Every bucket of the Pipe must be able to use it."
+          hint="Every bucket that the Pipe sends to must be able to use this key."
         />
       )}
     </div>
@@ -156,8 +156,8 @@ function TokensMaySet({ named }: { named: readonly string[] }) {
     <fieldset>
       <legend className="font-medium text-sm">A token may set</legend>
       <p className="mt-1 text-ink-faint text-xs">
-        Your backend can then set them in a token. Metadata and tags are added to those above; the others
-        replace them.
+        Your backend can set the selected settings in a token. Metadata and tags are added to those above;
+        other settings replace them.
       </p>
       <div className="mt-3 grid gap-3 sm:grid-cols-3">
         {Object.entries(OBJECT_SETTINGS_IN_WORDS).map(([name, words]) => (

@@ -97,10 +97,10 @@ function costOf({ members, requestsFor }: DestinationSet): string {
   const each = requestsFor(EXAMPLE_BYTES)
   const example = formatBytes(EXAMPLE_BYTES)
   if (members.length === 1)
-    return `A file of ${example} takes ${formatCount(each)} requests to the bucket; a small one takes one.`
-  return `A file of ${example} takes ${formatCount(each)} requests to each destination, ${formatCount(
+    return `A ${example} file takes ${formatCount(each)} requests to the bucket; a small file takes one.`
+  return `A ${example} file takes ${formatCount(each)} requests to each destination, ${formatCount(
     each * members.length,
-  )} in all; a small one takes one to each.`
+  )} in all; a small file takes one to each.`
 }
 
 function InCommon({ set }: { set: DestinationSet }) {
@@ -138,7 +138,7 @@ function Add({ pipeId, others }: Omit<Props, 'set'>) {
           <CheckField
             name="required"
             label="Required"
-            hint="Uploads then go as fast as the slowest required bucket, and fail if this one rejects them. Otherwise it is best effort: it never slows down or fails an upload, and missing objects are copied later."
+            hint="If required, uploads are only as fast as the slowest required bucket, and fail if this one rejects them. Otherwise, the destination is best effort: it never delays or fails an upload, and missing objects are copied to it later."
           />
         </ActionForm>
       </div>

@@ -19,14 +19,14 @@ export function CreatePipe({ stores, chosen }: CreateProps) {
       <SelectField
         name="dataStoreId"
         label="Data Store"
-        hint="Where its files go."
+        hint="Where the Pipe's files go."
         defaultValue={chosen}
         options={stores.map(({ id, label }) => [id, label])}
       />
       <CheckField
         name="sourceHttp"
         label="Switch on its HTTP (TUS) source"
-        hint="It then accepts uploads right away. You can change this at any time."
+        hint="The Pipe then accepts uploads right away. You can change this at any time."
         defaultChecked
       />
     </ActionForm>
@@ -55,7 +55,7 @@ export function ImportForm({ pipeId }: { pipeId: string }) {
         mono
         rows={8}
         placeholder={'https://example.com/films/one.mp4\nhttps://example.com/films/two.mp4'}
-        hint="One per line, up to 1,000. Sluice fetches them in the background, and resumes where a connection breaks."
+        hint="One per line, up to 1,000. Sluice fetches them in the background, and resumes if a connection is lost."
       />
     </ActionForm>
   )
@@ -90,7 +90,7 @@ export function DeletePipe({ id, name, underWay }: DeleteProps) {
               </li>
               <li>Its endpoint responds with 404, and its tokens stop working.</li>
               <li>Its webhook output is deleted, along with undelivered webhooks.</li>
-              <li>Files keep their record. Objects in your bucket are not touched.</li>
+              <li>File records are kept. Objects in your bucket are not touched.</li>
             </ul>
           </ConfirmDialog>
         }

@@ -30,7 +30,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           optional
           inputMode="decimal"
           defaultValue={size?.amount}
-          placeholder="no limit of its own"
+          placeholder="no limit"
           after={
             <UnitSelect name="maxFileBytesUnit" label="Unit of size" defaultValue={size?.unit ?? 'GB'}>
               <option>MB</option>
@@ -78,13 +78,13 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
       <CheckField
         name="verifyContent"
         label="Verify the content"
-        hint="A file's first bytes must match its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. Uploads then cannot be joined from pieces."
+        hint="A file's first bytes must match its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. Clients then cannot join partial uploads."
         defaultChecked={pipe.verifyContent}
       />
       <CheckField
         name="requireSubject"
         label="Tokens must name a subject"
-        hint="Your own id for the uploader. Without it, anyone with a token of the same Sender and no subject can continue and cancel other uploads without one if they know the address."
+        hint="The subject is your own id for the uploader. An upload without one can be continued or canceled by anyone who knows its address and has a token from the same Sender without a subject."
         defaultChecked={pipe.requireSubject}
       />
     </ActionForm>

@@ -28,7 +28,7 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
       <div className="mt-4 space-y-3 border-t pt-4 text-ink-faint text-sm">
         {!address && (
           <p>
-            This server does not accept SFTP. Its operator can{' '}
+            This server does not accept SFTP. Your administrator can{' '}
             <TextLink href="/docs/self-hosting">set SFTP_PORT</TextLink>.
           </p>
         )}
@@ -37,13 +37,13 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
           <>
             {hostKey && (
               <div>
-                <p className="mb-1.5 font-medium text-ink">Fingerprint of the host key</p>
+                <p className="mb-1.5 font-medium text-ink">Host key fingerprint</p>
                 <Copyable text={hostKey.fingerprint} what="fingerprint" />
               </div>
             )}
             <CodeTabs label="Commands" tabs={commands(pipe.id, { ...address, hostKey })} />
             <p>
-              The user is the Pipe, and the password is a temporary token from the{' '}
+              The user name is the Pipe's id, and the password is a temporary token from the{' '}
               <TextLink href="/docs/token-api">Token API</TextLink>. How clients resume, and what they see, is
               described in <TextLink href="/docs/sftp">the guide</TextLink>.
             </p>
@@ -60,7 +60,7 @@ type Address = { host: string; port: number; hostKey: HostKey | undefined }
 function commands(user: string, { host, port, hostKey }: Address) {
   const fingerprint = hostKey?.fingerprint.replace('SHA256:', '') ?? '*'
   const codes = {
-    OpenSSH: `sftp -P ${port} ${user}@${host}\n# put film.mp4, and after a cut: reput film.mp4`,
+    OpenSSH: `sftp -P ${port} ${user}@${host}\n# put film.mp4; after a lost connection: reput film.mp4`,
     lftp: `lftp -u ${user},$TOKEN -p ${port} -e 'put -c film.mp4; bye' sftp://${host}`,
     rclone: `rclone copy films ":sftp,host=${host},port=${port},user=${user},pass=$(rclone obscure $TOKEN),shell_type=none:films"`,
     curl: `curl -u ${user}:$TOKEN -C - -T film.mp4 sftp://${host}:${port}/film.mp4`,

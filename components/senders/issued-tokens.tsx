@@ -20,7 +20,7 @@ export function IssuedTokens({ page, path, query }: Props) {
       </h2>
       {page.data.length === 0 ? (
         <Panel
-          title="None yet"
+          title="No tokens yet"
           description="Each token your backend requests is listed here, with its limits."
         />
       ) : (
@@ -78,7 +78,7 @@ function TokenState({ token }: { token: Token }) {
     <span className="flex items-center gap-2">
       <Status state="active" />
       <span className="text-ink-faint text-xs">
-        ends <Time at={token.expiresAt} />
+        expires <Time at={token.expiresAt} />
       </span>
     </span>
   )

@@ -47,7 +47,7 @@ export function CreateSender({ asked, button }: Props) {
           name="name"
           label="Name"
           placeholder="web backend"
-          hint="It is shown with every file and sent in every webhook."
+          hint="The name is shown with every file and sent in every webhook."
           autoFocus
           maxLength={100}
         />
@@ -100,7 +100,7 @@ export function RotateSender({ id }: { id: string }) {
           label="Overlap"
           defaultValue="1"
           options={[
-            ['0', 'None: the old token ends now'],
+            ['0', 'None: the old token stops working now'],
             ['1', '1 day'],
             ['3', '3 days'],
             ['7', '7 days'],
@@ -118,7 +118,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
       <Panel
         tone="danger"
         title="Revoke"
-        description="Immediate and permanent. Every temporary token it issued is also revoked, even for uploads in progress."
+        description="Immediate and permanent. Every temporary token that this Sender requested is also revoked, even for uploads in progress."
         aside={
           <ConfirmDialog
             trigger={<Button tone="danger">Revoke…</Button>}
@@ -148,8 +148,8 @@ export function RevokeToken({ id }: { id: string }) {
       action={revokeIssued.bind(null, id)}
     >
       <p>
-        It ends immediately, even for uploads in progress. They can continue with a new token from the same
-        Sender, with the same subject.
+        The token stops working immediately, even for uploads in progress. They can continue with a new token
+        from the same Sender with the same subject.
       </p>
     </ConfirmDialog>
   )

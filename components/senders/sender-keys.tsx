@@ -56,9 +56,9 @@ export function SenderKeys({ sender, keys, takesSftp }: Props) {
 function About({ takesSftp }: { takesSftp: boolean }) {
   return (
     <>
-      Machines sign in with them <TextLink href="/docs/sftp">by SFTP</TextLink>, in place of a temporary
+      Machines use them to sign in <TextLink href="/docs/sftp">over SFTP</TextLink>, instead of a temporary
       token.
-      {!takesSftp && ' This installation takes no SFTP yet.'}
+      {!takesSftp && ' This server does not accept SFTP yet.'}
     </>
   )
 }

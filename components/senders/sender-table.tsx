@@ -23,6 +23,6 @@ export function SenderTable({ senders }: { senders: Sender[] }) {
 
 export function SenderState({ sender }: { sender: Sender }) {
   if (sender.revokedAt) return <Status state="revoked" />
-  if (sender.exposedAt) return <Status state="exposed" label="seen in a browser" />
+  if (sender.exposedAt) return <Status state="exposed" label="exposed in a browser" />
   return <Status state="active" />
 }

@@ -23,7 +23,7 @@ export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: b
       action={
         <ActionForm
           action={sendVerification}
-          submit={sendsMail ? 'Send the link again' : 'Make a new link'}
+          submit={sendsMail ? 'Send the link again' : 'Create a new link'}
           submitTone="plain"
           submitSize="sm"
         />
@@ -67,7 +67,7 @@ export function PasswordForm({ hasPassword, email }: { hasPassword: boolean; ema
 
 type Props = { email: string; hasPassword: boolean; underWay: number }
 
-/** The consequences are listed above the button, and the button asks for the name. */
+/** Lists the consequences above the button, and requires the user to type the account's address. */
 export function DeleteAccount({ email, hasPassword, underWay }: Props) {
   return (
     <ActionForm action={removeAccount} submit="Delete my account" submitTone="danger">
@@ -77,7 +77,7 @@ export function DeleteAccount({ email, hasPassword, underWay }: Props) {
             ? 'No uploads in progress.'
             : `${plural(underWay, 'upload')} in progress will be canceled.`}
         </li>
-        <li>Every Pipe closes, and every Sender, token and account key ends immediately.</li>
+        <li>Every Pipe closes, and every Sender, token and account key stops working immediately.</li>
         <li>Records of files and webhooks are erased. Objects in your buckets are not touched.</li>
         <li>This cannot be undone.</li>
       </ul>
@@ -95,7 +95,7 @@ export function EndSession({ id }: { id: string }) {
           Sign out
         </Button>
       }
-      title="Sign this session out"
+      title="Sign out this session"
       confirm="Sign out"
       action={endSession.bind(null, id)}
     >
@@ -108,7 +108,7 @@ export function EndOtherSessions() {
   return (
     <ConfirmDialog
       trigger={<Button>Sign all others out…</Button>}
-      title="Sign every other session out"
+      title="Sign out all other sessions"
       confirm="Sign all others out"
       action={endOtherSessions}
     >

@@ -20,8 +20,8 @@ export function AlertsForm({ kinds }: { kinds: Kind[] }) {
         rows={kinds}
         rowKey={({ kind }) => kind}
         columns={[
-          ['What happens', ({ name }) => name, { unnamed: true, className: 'font-medium' }],
-          wayColumn('mail', 'Mail'),
+          ['Alert', ({ name }) => name, { unnamed: true, className: 'font-medium' }],
+          wayColumn('mail', 'Email'),
           wayColumn('notice', 'Notice'),
         ]}
       />

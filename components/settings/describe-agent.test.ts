@@ -13,6 +13,6 @@ it.each([
   ],
   ['curl/8.1', 'curl/8.1'],
   [null, 'Unknown'],
-])('%s is %s', (userAgent, words) => {
+])('describes %s as %s', (userAgent, words) => {
   expect(describeAgent(userAgent)).toBe(words)
 })

@@ -22,7 +22,7 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
       <FormDialog
         asked={{ now: asked, path: '/dashboard/settings/keys' }}
         title="Create an account key"
-        description="It never has more rights than you have. Store it where only your own programs can read it."
+        description="The key never has more rights than you have. Store it where only your own programs can read it."
         trigger={
           <Button tone="primary">
             <Plus aria-hidden />
@@ -46,7 +46,7 @@ export function CreateKey({ hasPassword, asked, scopes }: Props) {
             ['365', 'In a year'],
           ]}
         />
-        {hasPassword && <PasswordField hint="Required again, since a key outlives this session." />}
+        {hasPassword && <PasswordField hint="Required again, because a key outlives this session." />}
       </FormDialog>
       {dialog}
     </>

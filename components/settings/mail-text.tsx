@@ -1,10 +1,10 @@
 import { REACHABLE } from '../ui/reachable.ts'
 import { LINK } from '../ui/text-link.tsx'
 
-/** Excludes the punctuation at the end of its sentence. */
+/** A web address, without the punctuation at the end of its sentence. */
 const ADDRESS = /(https?:\/\/\S*[^\s.,;:!?)])/
 
-/** An email as a mailbox shows it, with working links. */
+/** The text of an email, with working links. */
 export function MailText({ text }: { text: string }) {
   let at = 0
   return (

@@ -6,7 +6,7 @@ import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 
-/** Anything that stays off after that is off on purpose. */
+/** Anything that is still off after this time is assumed to be off on purpose. */
 const SHOWN_MS = days(30)
 
 export async function TurnedOffNotice({ actor }: { actor: Actor }) {
@@ -28,7 +28,7 @@ export async function TurnedOffNotice({ actor }: { actor: Actor }) {
           </ButtonLink>
         }
       >
-        <p>Someone used this account before you verified its address. Switch on again what you recognize.</p>
+        <p>Someone used this account before you verified its address. Switch on only what you recognize.</p>
       </Notice>
     </div>
   )

@@ -9,7 +9,7 @@ type Props = {
   previousCursor?: string | null
 }
 
-/** Keyset pagination in both directions, and to the start. */
+/** Links for keyset pagination in both directions and back to the start. */
 export function Pager({ path, query, nextCursor, previousCursor }: Props) {
   const [onward, backward, start] = WORDS[query.order as keyof typeof WORDS] ?? WORDS.newest
   if (!nextCursor && !query.cursor) return null
@@ -37,7 +37,7 @@ export function Pager({ path, query, nextCursor, previousCursor }: Props) {
   )
 }
 
-/** Next, previous and start, in sort order. */
+/** The labels for next, previous and start in each sort order. */
 const WORDS = {
   newest: ['Older', 'Newer', 'Newest'],
   oldest: ['Newer', 'Older', 'Oldest'],

@@ -35,7 +35,7 @@ const KINDS = {
   dataStore: { title: 'Data Stores', icon: Database },
 } as const
 
-/** Each opens the action itself. */
+/** Each opens the page or dialog where the action is done. */
 const ACTIONS = (
   [
     ['build', 'pipes/new', 'Create a Pipe', 'new pipe', Plus],
@@ -57,7 +57,7 @@ const PAGES = [
   { href: '/docs/api', title: 'API reference', icon: BookOpen },
 ]
 
-/** A webhook is found by its event id, which is neither in its name nor in its address. */
+/** A webhook can be found by its event id, which is in neither its title nor its address. */
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 const groupLook =
@@ -98,7 +98,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   const actions = ACTIONS.filter(
     (action) => may(action.right) && (matches(action) || action.words.includes(wanted)),
   )
-  // Results for fewer letters stay until the new ones arrive, and Enter may be pressed first.
+  // Results for the previous query stay until the new ones arrive, and the user may press Enter before that.
   const hits = found.filter((hit) => matches(hit) || isId(wanted))
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -140,7 +140,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
                 )
               })}
               {[
-                { heading: 'Do', items: actions },
+                { heading: 'Actions', items: actions },
                 { heading: 'Go to', items: pages },
               ].map(
                 ({ heading, items }) =>

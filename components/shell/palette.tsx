@@ -5,7 +5,7 @@ import dynamic from 'next/dynamic'
 import { useEffect, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 
-/** The list itself loads with the first ⌘K, not with the page. */
+/** The dialog loads when it is first opened, not with the page. */
 const PaletteDialog = dynamic(() => import('./palette-dialog.tsx').then((module) => module.PaletteDialog), {
   ssr: false,
 })

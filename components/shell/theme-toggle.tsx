@@ -7,7 +7,7 @@ const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
 const ICONS = { system: Monitor, light: Sun, dark: Moon } as const
 
-/** Stored in a cookie, so that the server renders the right mode from the first byte. */
+/** The mode is stored in a cookie, so that the server renders it right away. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState<Theme>('system')
   useEffect(() => {
@@ -18,7 +18,7 @@ export function ThemeToggle() {
   function cycle() {
     const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!
     setTheme(next)
-    // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser
+    // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API
     document.cookie = `theme=${next}; path=/; max-age=31536000; samesite=lax`
     if (next === 'system') delete document.documentElement.dataset.theme
     else document.documentElement.dataset.theme = next

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
-/** Scrolls a row of links, horizontally and nothing else, until the current page's link is centered. */
+/** Scrolls a row of links horizontally to center the current page's link, without scrolling the page. */
 export function useCurrentInSight<Row extends HTMLElement>(path: string): RefObject<Row | null> {
   const row = useRef<Row>(null)
   useEffect(() => {

@@ -5,7 +5,7 @@ import { buttonLook } from '../ui/button.tsx'
 type Props = { code: string; title: string; children: ReactNode; action?: ReactNode }
 
 /**
- * Every page includes it, so it is small. Its links load the next page in full, which is right after an
+ * Every page includes this component, so it is kept small. Its plain links reload everything, which is safest after an
  * error.
  */
 export function ErrorPage({ code, title, children, action }: Props) {
@@ -18,7 +18,7 @@ export function ErrorPage({ code, title, children, action }: Props) {
       <div className="mt-6 flex flex-wrap gap-2">
         {action}
         <a href="/dashboard" className={buttonLook({ tone: action ? 'plain' : 'primary' })}>
-          To the dashboard
+          Go to the dashboard
         </a>
         <a href="/docs" className={buttonLook({})}>
           Documentation

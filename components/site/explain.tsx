@@ -22,7 +22,7 @@ export function Explain() {
   const steps = [
     {
       title: 'Your backend requests a token',
-      text: 'The Sender token stays there. The browser gets a token that can only upload, to one Pipe, for an hour.',
+      text: 'The Sender token stays in your backend. The browser gets a token that can only upload, to one Pipe, for an hour.',
       code: nodeTokenSnippet(at),
       language: 'js',
     },

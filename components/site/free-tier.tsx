@@ -18,7 +18,7 @@ export function FreeTier() {
       <div className="grid items-center gap-8 rounded-xl border border-water-line bg-water-soft p-7 sm:p-10 md:grid-cols-[1fr_auto]">
         <div>
           <h2 id="pricing-title" className="font-semibold text-3xl tracking-[-0.025em]">
-            Free, without a card.
+            Free. No credit card required.
           </h2>
           <ul className="mt-5 grid gap-2 sm:grid-cols-2 sm:gap-x-8">
             {included.map((text) => (

@@ -20,7 +20,7 @@ const LINES = [
   { at: '+ 26 s', text: 'webhook → 200', note: 'transferred' },
 ]
 
-/** An upload in action, for servers without a demo workspace. */
+/** An illustration of an upload, for servers without a demo workspace. */
 export function HeroTrace() {
   return (
     <figure className="rounded-xl border bg-surface p-5 shadow-float">

@@ -37,7 +37,7 @@ export function Properties() {
   return (
     <section aria-labelledby="properties" className="mx-auto max-w-6xl px-4 py-16 sm:px-6">
       <h2 id="properties" className="max-w-xl font-semibold text-3xl tracking-[-0.025em]">
-        What you would build if you had the months.
+        What you would build if you had months.
       </h2>
       <ul className="mt-9 grid gap-px overflow-hidden rounded-xl border bg-line sm:grid-cols-2 lg:grid-cols-3">
         {PROPERTIES.map(({ icon: Icon, title, text }) => (

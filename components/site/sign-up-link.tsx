@@ -4,7 +4,7 @@ import { ButtonLink } from '../ui/button-link.tsx'
 
 type Props = Pick<ComponentProps<typeof ButtonLink>, 'size' | 'children'>
 
-/** Empty if sign-up is closed. */
+/** Renders nothing if sign-up is closed. */
 export function SignUpLink(props: Props) {
   if (getRuntime().config.signUp === 'closed') return null
   return <ButtonLink href="/sign-up" tone="primary" {...props} />

@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 30_000
 
 /**
  * Checks whether the server itself is down, not just this page. If it is, polls until it is back and then reloads the
- * page. A failure of the page alone is left to its button, to avoid reloading forever.
+ * page. If only the page failed, the user can reload it with its button; reloading automatically might never end.
  */
 export function useRecovery(): boolean {
   const [out, setOut] = useState(false)

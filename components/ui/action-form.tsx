@@ -21,17 +21,17 @@ import { notify } from './toaster.tsx'
 import { useWithoutScript } from './without-script.tsx'
 
 export type ActionFormProps<Data> = {
-  /** A plain server action or one bound with `bind`: React can render nothing else for browsers without script. */
+  /** A plain server action or one bound with `bind`: React supports nothing else in browsers without JavaScript. */
   action: FormAction<Data>
   onDone?: (data: Data) => void
-  /** Replaces the completed form, with or without script. */
+  /** Replaces the completed form, with or without JavaScript. */
   instead?: (data: Data) => ReactNode
   /** The message shown without JavaScript, where `onDone` is never called. */
   outcome?: (data: Data) => ReactNode
   submit?: ReactNode
   /** What the button acts on, for screen readers. */
   about?: string
-  /** The icon before the button's label, which spins while it works. */
+  /** The icon before the button's label. While the action runs, a spinner replaces it. */
   icon?: ReactNode
   submitTone?: 'primary' | 'plain' | 'danger'
   submitSize?: 'sm' | 'md'
@@ -51,8 +51,9 @@ const WIDTHS = { sm: 'max-w-sm', md: 'max-w-md' }
 const IDLE = { status: 'idle' } as const
 
 /**
- * A form with a server action. Input is preserved, each error appears at its field, and the first one gets the focus.
- * Without script, or before it loads, the browser posts the form, and the resulting page contains the response.
+ * A form with a server action. Input is preserved, each error appears at its field, and the first field with an error
+ * gets the focus. Without JavaScript, or before it loads, the browser posts the form, and the resulting page contains
+ * the response.
  */
 export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
   const { action, onDone, submit, submitTone = 'primary', aside, disabled, resetOnDone } = props

@@ -3,7 +3,7 @@ import { niceTicks } from './nice-ticks.ts'
 
 const TONES = { water: 'bg-water', bad: 'bg-bad', good: 'bg-good', warn: 'bg-warn' } as const
 
-/** Labels this far to the right end at their slot to stay inside the chart. */
+/** From this fraction of the width on, labels end at their slot, to stay inside the chart. */
 const LAST = 0.9
 
 type Series = { name: string; tone: keyof typeof TONES; values: number[] }
@@ -11,14 +11,14 @@ type Props = {
   caption: string
   /** For each slot: its full name, and the label below it, if any. */
   slots: { name: string; tick?: string }[]
-  /** Stacked, the first at the bottom. */
+  /** They are stacked, with the first at the bottom. */
   series: Series[]
   format: (value: number) => string
-  /** Values are whole numbers. */
+  /** Whether all values are whole numbers. */
   whole?: boolean
 }
 
-/** Bars rendered on the server, with no script and no animation. Screen readers get the same data as a table. */
+/** A bar chart rendered on the server, without JavaScript or animation. Screen readers get the same data as a table. */
 export function BarChart({ caption, slots, series, format, whole = false }: Props) {
   const sums = slots.map((_, at) => series.reduce((sum, { values }) => sum + values[at]!, 0))
   const ticks = niceTicks(Math.max(...sums, 0), { whole })
@@ -108,7 +108,7 @@ export function BarChart({ caption, slots, series, format, whole = false }: Prop
   )
 }
 
-/** The scale's labels, as wide as the longest. */
+/** The labels of the value axis, in a column as wide as the longest one. */
 function Scale({ ticks, format }: { ticks: number[]; format: Props['format'] }) {
   return (
     <div className="tnum relative h-32 text-right">

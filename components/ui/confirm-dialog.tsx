@@ -9,12 +9,12 @@ import { FormDialog } from './form-dialog.tsx'
 type Props<Data> = {
   trigger: DialogTrigger
   title: string
-  /** The full consequences. */
+  /** The text that explains all consequences. */
   children: ReactNode
-  /** Must be typed first, for irreversible actions. */
+  /** For irreversible actions: the name that the user must type to confirm. */
   name?: string
   confirm: string
-  /** A server action, bound to its object; with a `name`, it also asks for confirmation. */
+  /** A server action, bound to its object. With a `name`, it also checks the typed name. */
   action: FormAction<Data>
   onDone?: (data: Data) => void
   outcome?: (data: Data) => ReactNode

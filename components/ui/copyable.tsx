@@ -4,7 +4,7 @@ import { CopyButton } from './copy-button.tsx'
 
 type Props = { text: string; what: string; className?: string }
 
-/** A value to copy, in full and monospaced, with a button. */
+/** A monospaced value, shown in full, with a copy button. */
 export function Copyable({ text, what, className }: Props) {
   return (
     <span
@@ -19,7 +19,7 @@ export function Copyable({ text, what, className }: Props) {
   )
 }
 
-/** An id within other text, with a button. */
+/** An id within other text, with a copy button. */
 export function CopyableId({ id, what }: { id: string; what: string }) {
   return (
     <span className="inline-flex max-w-full items-center gap-1 align-middle">
@@ -31,7 +31,7 @@ export function CopyableId({ id, what }: { id: string; what: string }) {
 
 type RowIdProps = { id: string; what: string; children: ReactNode }
 
-/** A row's name, and its id to copy: shown on hover, or always on touch screens. */
+/** A row's name, and a button that copies its id: shown on hover, or always on touch screens. */
 export function RowId({ id, what, children }: RowIdProps) {
   return (
     <span className="flex min-w-0 items-center gap-1">

@@ -17,7 +17,8 @@ type Props = Omit<DialogContentProps, 'open' | 'onOpenChange'> & {
 }
 
 /**
- * The trigger is on the page; the dialog itself, a tenth of the page's script, loads when the user reaches for it.
+ * Only the trigger is part of the page. The dialog itself, a tenth of the page's script, loads when the user hovers
+ * over the trigger or focuses it.
  */
 export function Dialog({ trigger, open: given, onOpenChange, ...content }: Props) {
   const [own, setOwn] = useState(false)
@@ -37,7 +38,7 @@ export function Dialog({ trigger, open: given, onOpenChange, ...content }: Props
           onPointerEnter: load,
           onFocus: load,
           onClick: (event) => {
-            // Safari does not focus a clicked button, so focus returns to its previous place.
+            // Safari does not focus a clicked button, but the dialog must return focus to it.
             event.currentTarget.focus()
             change(true)
           },

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 
 type Props = { icon: LucideIcon; title: string; children: ReactNode; action?: ReactNode }
 
-/** Says what the feature is for and offers one action. */
+/** Explains what the feature is for and offers one action. */
 export function EmptyState({ icon: Icon, title, children, action }: Props) {
   return (
     <div className="flex flex-col items-center rounded-lg border border-line-strong border-dashed px-6 py-14 text-center">

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** One item's names and values. Unknown values are left out. */
+/** A list of names and values. Undefined values are left out. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined)
   return (

@@ -80,7 +80,7 @@ export function TextArea({ label, hint, optional, className, mono, name, ...rest
   )
 }
 
-/** For signed-in users: asks again for actions that a session alone must not allow. */
+/** Asks signed-in users for their password again, for actions that a session alone must not allow. */
 export function PasswordField(props: Partial<TextFieldProps>) {
   return (
     <TextField
@@ -93,7 +93,7 @@ export function PasswordField(props: Partial<TextFieldProps>) {
   )
 }
 
-/** The account name used at sign-in. */
+/** The email address that users sign in with. */
 export function EmailField(props: Partial<TextFieldProps>) {
   return <TextField name="email" label="Email" type="email" autoComplete="username" {...props} />
 }
@@ -109,7 +109,7 @@ export function NewPasswordField(props: Partial<TextFieldProps>) {
   )
 }
 
-/** Irreversible actions ask for the name. */
+/** For irreversible actions: the user must type the text to confirm. */
 export function TypeToConfirm({ name, text }: { name: string; text: string }) {
   const label = (
     <span>

@@ -11,7 +11,7 @@ export type Filter = Choice | Typed
 
 const box = 'h-8 rounded-md border border-line-strong bg-raised px-2.5 text-sm shadow-raised'
 
-/** Filters live in the address, so that a view can be bookmarked, shared and returned to. */
+/** Filters are kept in the address, so that a view can be bookmarked, shared and returned to. */
 export function FilterBar({ filters, children }: { filters: Filter[]; children?: ReactNode }) {
   const router = useRouter()
   const path = usePathname()
@@ -102,7 +102,7 @@ function TextFilter({ filter, value, onApply }: Given<Typed>) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const applied = useRef(value)
-  // The address follows the input without overtaking it: only changes from elsewhere are applied.
+  // The address lags behind the input, so only address changes from elsewhere are copied into the input.
   useEffect(() => {
     if (timer.current === undefined && value !== applied.current) setText(value)
     applied.current = value

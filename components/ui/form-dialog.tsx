@@ -8,7 +8,7 @@ type Props<Data> = ActionFormProps<Data> & {
   title: string
   description?: string
   trigger: DialogTrigger | false
-  /** Opens for an address, which is reset to `path` when it closes. */
+  /** Opens the dialog if the address asks for it. Closing the dialog resets the address to `path`. */
   asked?: { now: boolean; path: string }
 }
 

@@ -8,7 +8,7 @@ import { Dialog } from './dialog.tsx'
 
 type Props = { kind: 'file' | 'event' | 'delivery'; id: string; size?: 'sm' | 'md' }
 
-/** Everything known about an item, for people who use programs. Fetched on request. */
+/** An item as the API returns it, fetched when the dialog opens. */
 export function JsonView({ kind, id, size = 'md' }: Props) {
   const [open, setOpen] = useState(false)
   const [text, setText] = useState<string>()

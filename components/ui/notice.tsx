@@ -42,7 +42,7 @@ export function Notice({ tone, title, action, className, children }: Props) {
 
 type DoneProps = { title: string; goOn: string; children: ReactNode }
 
-/** Replaces a form that was the last step: the dashboard is next. */
+/** Replaces a form that was the last step, and links to the dashboard. */
 export function Done({ title, goOn, children }: DoneProps) {
   const action = (
     <ButtonLink href="/dashboard" tone="primary">

@@ -11,7 +11,7 @@ type Props = {
 
 const TONES = { water: 'bg-water', warn: 'bg-warn', bad: 'bg-bad' } as const
 
-/** `second` is added on top, such as reserved bytes on top of used ones. */
+/** `second` is drawn after `value`, such as reserved bytes after used ones. */
 export function Progress({ value, max, second = 0, label, tone = 'water', className }: Props) {
   const share = (part: number) => (max > 0 ? Math.min(100, (part / max) * 100) : 0)
   return (

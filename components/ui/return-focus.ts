@@ -1,6 +1,6 @@
 import { useRef } from 'react'
 
-/** Returns focus to its previous place when a dialog was opened without a button of its own. */
+/** When a dialog closes, returns focus to the element that had it before, even if the dialog has no trigger. */
 export function useReturnFocus() {
   const before = useRef<Element | null>(null)
   return {

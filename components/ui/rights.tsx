@@ -6,8 +6,8 @@ import type { Right } from '#lib/identity/rights.ts'
 const Rights = createContext<readonly Right[] | undefined>(undefined)
 
 /**
- * The visitor's rights here, so that forbidden actions are not offered. The actual check is elsewhere: each action
- * consults the table of rights again. Outside a workspace, nothing depends on a role.
+ * Provides the user's rights in this workspace, so that forbidden actions are not offered. This is not the actual
+ * check: each action consults the table of rights again. Outside a workspace, nothing depends on a role.
  */
 export function RightsProvider({ rights, children }: { rights: readonly Right[]; children: ReactNode }) {
   return <Rights value={rights}>{children}</Rights>
@@ -18,7 +18,7 @@ export function useMay(): (right: Right | undefined) => boolean {
   return (right) => right === undefined || rights === undefined || rights.includes(right)
 }
 
-/** Content only for those with the right. */
+/** Renders its content only for users with the right. */
 export function IfMay({ right, children }: { right: Right; children: ReactNode }) {
   return useMay()(right) ? children : null
 }

@@ -20,7 +20,7 @@ type Answered<Made> = About & {
   onSaved?(made: Made): void
 }
 
-/** For a form that creates a secret: its action's state, and the dialog that shows the secret. */
+/** For a form that creates a secret: the handlers of its result, and the dialog that shows the secret. */
 export function useSecretOnce<Made>({ secretOf, onSaved, ...about }: Answered<Made>) {
   const [made, setMade] = useState<Made>()
   const secret = made && secretOf(made)
@@ -77,7 +77,7 @@ function SecretOnce({ secret, what, title, revealable = false, note, onSaved }: 
   )
 }
 
-/** A secret in the page returned by a form, for browsers without script. No other page contains it. */
+/** Shows a secret on the page that a form returns, for browsers without JavaScript. No other page contains it. */
 export function SecretShown({ title, secret }: { title: string; secret: string }) {
   return (
     <Notice tone="good" title={title}>

@@ -17,7 +17,7 @@ import {
 type Tone = 'good' | 'bad' | 'warn' | 'water' | 'calm'
 type Look = { tone: Tone; icon: LucideIcon; label?: string }
 
-/** Every status in Sluice, with its own shape and word in addition to a color. */
+/** Every status in Sluice. Each has an icon and a word in addition to a color. */
 const STATES = {
   uploading: { tone: 'water', icon: ArrowUp },
   waiting: { tone: 'warn', icon: Hourglass },
@@ -38,7 +38,7 @@ const STATES = {
   exposed: { tone: 'bad', icon: TriangleAlert },
   checked: { tone: 'good', icon: Check },
   problem: { tone: 'bad', icon: TriangleAlert },
-  cleared: { tone: 'good', icon: Check, label: 'over' },
+  cleared: { tone: 'good', icon: Check, label: 'resolved' },
   unchecked: { tone: 'calm', icon: CircleDashed, label: 'not checked' },
   verified: { tone: 'good', icon: Check },
   unverified: { tone: 'bad', icon: X, label: 'not verified' },

@@ -12,8 +12,8 @@ type Props = {
   label: ReactNode
   hint?: ReactNode
   /**
-   * Submits `on` as on or off; without script, the browser posts it. Takes effect at once: the switch shows the new
-   * state immediately and reverts if it fails.
+   * Receives `on` as on or off; without JavaScript, the browser posts the form. The switch shows the new state
+   * immediately, and reverts if the action fails.
    */
   action: FormAction
   right: Right

@@ -7,24 +7,24 @@ type Look<Item> = {
   number?: boolean
   /** For text of any length: these columns share the remaining width and truncate what does not fit. */
   long?: boolean
-  /** Its cells have no label on a phone. */
+  /** On phones, its cells have no label. */
   unnamed?: boolean
   className?: string
   /** The full text of a truncated cell. */
   hint?: (item: Item) => string | undefined
-  /** Replaces the title. */
+  /** Replaces the column title. */
   head?: ReactElement
 }
 
 export type Column<Item> = [title: string, cell: (item: Item) => ReactNode, look?: Look<Item>]
 
-/** Identifies a row. */
+/** The column that identifies a row. */
 export const NAME = { long: true, unnamed: true, className: 'font-medium' }
 export const SOFT = { className: 'text-ink-soft' }
 export const LONG = { long: true, ...SOFT }
 export const NUMBER = { number: true }
 export const SOFT_NUMBER = { ...NUMBER, ...SOFT }
-/** Actions for a row. */
+/** The column with a row's actions. */
 export const ACTIONS = {
   unnamed: true,
   className: 'text-right',

@@ -6,8 +6,8 @@ import { formatDuration, formatExact, formatLocal, formatRelative } from '../for
 type Props = { at: Date | string | number; className?: string }
 
 /**
- * A relative time that stays current. On hover, the exact time in the viewer's time zone and in UTC, the only zone
- * the server knows.
+ * A relative time that stays current. On hover, it shows the exact time in the viewer's time zone and in UTC, the only
+ * zone the server knows.
  */
 export function Time({ at, className }: Props) {
   const atMs = new Date(at).getTime()
@@ -47,7 +47,7 @@ export function LocalTime({ at, className }: Props) {
   )
 }
 
-/** `in 32 s`, to the second, then `now`. */
+/** A countdown to the second, such as `in 32 s`, then `now`. */
 export function Countdown({ at }: { at: string }) {
   const atMs = Date.parse(at)
   const [now, setNow] = useState(() => Date.now())

@@ -7,7 +7,7 @@ import type { News } from './toasts.tsx'
 const Toasts = dynamic(() => import('./toasts.tsx').then((module) => module.Toasts), { ssr: false })
 const NEWS = 'sluice:news'
 
-/** A toast that can be dismissed takes the focus and returns it: nobody reaches it by Tab. */
+/** A dismissible toast would take the focus and return it. These toasts are skipped by Tab instead. */
 const PASSED_BY = { dismissible: false }
 
 const tell = (news: News) => void window.dispatchEvent(new CustomEvent<News>(NEWS, { detail: news }))
@@ -16,12 +16,12 @@ const tell = (news: News) => void window.dispatchEvent(new CustomEvent<News>(NEW
 export const notify = {
   done: (message: string) => tell((toast) => toast.success(message, PASSED_BY)),
   failed: (message: string) => tell((toast) => toast.error(message, PASSED_BY)),
-  /** With an undo action, where possible. */
+  /** A message with an undo button. */
   undoable: (message: string, undo: () => void) =>
     tell((toast) => toast(message, { duration: 8000, action: { label: 'Undo', onClick: undo } })),
 }
 
-/** Nothing loads until there is a message. */
+/** Loads the toasts' code with the first message. */
 export function Toaster() {
   const [news, setNews] = useState<News[]>([])
   useEffect(() => {

@@ -3,7 +3,10 @@
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 
-/** A dialog that also opens for a given address, which is then reset so that a reload does not open it again. */
+/**
+ * The open state of a dialog that also opens if the address asks for it. Closing the dialog resets the address, so that
+ * a reload does not open it again.
+ */
 export function useAskedOpen(asked: boolean, path: string): [open: boolean, show: (next: boolean) => void] {
   const router = useRouter()
   const [open, setOpen] = useState(asked)

@@ -4,21 +4,21 @@ import { clsx } from 'clsx'
 import { createContext, type ReactNode, useContext } from 'react'
 
 const Context = createContext(false)
-/** True only in content for browsers without script, where typing cannot enable a button. */
+/** True only in content for browsers without JavaScript, where typing cannot enable a button. */
 export const useWithoutScript = () => useContext(Context)
 
 type Props = {
   title: string
   description?: ReactNode
   menu?: boolean
-  /** The page was asked to open it. */
+  /** Whether the address asks for it to be open. */
   open?: boolean
   children: ReactNode
 }
 
 /**
- * A dialog's content, unfolded in the page itself. Browsers with script ignore it: to them it is the text of a single
- * element, which the end tag of a nested one would end too early.
+ * A dialog's content in the page itself, for browsers without JavaScript. Other browsers treat it as the text of a
+ * single `noscript` element, which the end tag of a nested one would end too early.
  */
 export function WithoutScript({ title, description, menu = false, open = false, children }: Props) {
   const content = (

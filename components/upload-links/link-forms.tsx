@@ -26,14 +26,14 @@ export function CreateLink({ pipeId, asked, button }: Props) {
     title: 'Your upload link',
     what: 'upload link',
     secretOf: (made: { url: string }) => made.url,
-    note: 'Send it to the people who should upload. Anyone who has it can use it, within its limits.',
+    note: 'Send the link to the people who should upload. Anyone who has it can use it, within its limits.',
   })
   return (
     <>
       <FormDialog
         asked={{ now: asked, path: `/dashboard/pipes/${pipeId}/links` }}
         title="Create an upload link"
-        description="People who open it upload to this Pipe, without an account."
+        description="People who open the link can upload to this Pipe without an account."
         trigger={
           button && (
             <Button tone="primary">
@@ -108,7 +108,7 @@ function LinkFields({ link }: { link?: UploadLink }) {
         optional
         hint={
           link?.hasPassword
-            ? 'At least 8 characters. Leave empty to keep the current one.'
+            ? 'At least 8 characters. Leave empty to keep the current password.'
             : 'At least 8 characters.'
         }
         autoComplete="new-password"
@@ -118,12 +118,12 @@ function LinkFields({ link }: { link?: UploadLink }) {
         name="expiresIn"
         label="Expires"
         defaultValue={link ? '' : 'never'}
-        options={link ? [['', 'As it is'], ...EXPIRIES] : EXPIRIES}
+        options={link ? [['', 'Unchanged'], ...EXPIRIES] : EXPIRIES}
       />
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           name="maxFiles"
-          label="Files in all"
+          label="Total files"
           optional
           inputMode="numeric"
           placeholder="any number"
@@ -131,7 +131,7 @@ function LinkFields({ link }: { link?: UploadLink }) {
         />
         <TextField
           name="maxBytes"
-          label="Size in all"
+          label="Total size"
           optional
           inputMode="decimal"
           placeholder="any"
@@ -187,7 +187,7 @@ export function DeleteLink({ link: { id, title } }: { link: UploadLink }) {
       action={deleteLink.bind(null, id)}
     >
       <p>
-        Nobody can open it again, and its uploads in progress stop. Files that have arrived stay. To let
+        The link stops working, and its uploads in progress stop. Files that have arrived are kept. To let
         uploads finish, close the link instead.
       </p>
     </ConfirmDialog>

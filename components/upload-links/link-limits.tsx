@@ -12,7 +12,7 @@ const TYPES: Record<string, string> = {
 }
 const LIST = new Intl.ListFormat('en', { type: 'conjunction' })
 
-/** What the link still accepts, for people who do not know what a media type is. */
+/** Shows what the link still accepts, in words for people who do not know media types. */
 export function LinkLimits({ link: { allowedTypes, filesLeft, bytesLeft, expiresAt } }: { link: ShownLink }) {
   const facts = [
     allowedTypes.length > 0 && `Accepts ${LIST.format(allowedTypes.map((type) => TYPES[type] ?? type))}`,

@@ -9,7 +9,7 @@ const UPLOAD = {
   uploadUrl: 'https://sluice.example/files/',
 }
 
-it('continues without the password once it was changed', async () => {
+it('continues existing uploads without the password after it was changed', async () => {
   let current = 'open sesame'
   const asked: (string | undefined)[] = []
   vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {

@@ -4,18 +4,18 @@ import { knownVisitor, type OpenedLink, openLink, visitorOf } from './open-link.
 type Options = {
   code: string
   place: string
-  /** The password that was given no longer opens the link. */
+  /** Called when the password that the visitor entered no longer opens the link. */
   onPasswordChanged(): void
 }
 
 /**
- * A visitor's uploads. A browser that returns to a closed link, or to one whose password it has not sent yet,
- * continues the uploads it has started and pauses the others until then.
+ * A visitor's uploads. A browser that returns to a closed link, or to a link whose password has not been entered again,
+ * continues the uploads it has started and pauses those it has not.
  */
 export function createLinkUploads({ code, place, onPasswordChanged }: Options) {
   let password: string | undefined
   let continuesOnly = false
-  /** From the last response: each password attempt counts against a limit, and so does each token. */
+  /** The token from the last response, kept because each password attempt and each token counts against a limit. */
   let unused: OpenedLink['upload'] = null
 
   const open = async (): Promise<OpenedLink> => {

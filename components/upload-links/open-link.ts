@@ -1,6 +1,6 @@
 import { UploadFailure } from '#packages/react/src/index.ts'
 
-/** The API's response to an upload link's page. */
+/** The API's response when a visitor opens an upload link. */
 export type OpenedLink = {
   message: string
   upload: { token: string; expiresAt: string; uploadUrl: string; mayCreate: boolean } | null
@@ -21,7 +21,7 @@ export async function openLink(input: {
   throw new UploadFailure(answer.detail ?? `The server responded with ${response.status}`, response.status)
 }
 
-/** For browsers that store nothing: lasts as long as the page is open. */
+/** For browsers that store nothing; lasts as long as the page is open. */
 const here = new Map<string, string>()
 
 /** The secret that lets only this browser continue its uploads through a link after a reload. */

@@ -6,7 +6,7 @@ import { FieldErrors, TextField } from '../ui/field.tsx'
 
 type Props = {
   enter(password: string): Promise<void>
-  /** Whether earlier uploads continue without it. */
+  /** Whether earlier uploads continue without the password. */
   continues: boolean
 }
 
@@ -43,7 +43,7 @@ export function PasswordForm({ enter, continues }: Props) {
           label="Password"
           hint={
             continues
-              ? 'Uploads in progress continue without it. To send more files, enter it again.'
+              ? 'Uploads in progress continue without the password. Enter it again to send more files.'
               : 'Ask the person who sent you this link.'
           }
           autoComplete="off"

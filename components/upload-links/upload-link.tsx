@@ -36,7 +36,7 @@ export function UploadLink({ code, place, link }: Props) {
   const router = useRouter()
   const isOpen = link.state === 'open'
   const mayCreate = isOpen && knowsPassword
-  // Once an upload has started, the list stays, even after the link has accepted its last file.
+  // Once an upload has started, the list stays visible, even after the link has accepted its last file.
   const [hasBegun, setBegun] = useState(mayCreate)
   const message = opened?.message || link.message
 
@@ -51,7 +51,7 @@ export function UploadLink({ code, place, link }: Props) {
         setOpened(answer)
         setBegun(true)
       })
-      // Visitors who may upload see the error on their next action, and nobody else is waiting for this.
+      // Visitors who may upload see the error on their next action; for all others it does not matter.
       .catch(() => undefined)
   }, [own.comeBack, mayCreate, hasBegun])
   const isOver = control.uploads.length > 0 && !control.busy
@@ -99,7 +99,7 @@ export function UploadLink({ code, place, link }: Props) {
 
 type Control = ReturnType<typeof useUploadsOf>
 
-/** Only files that the browser did not keep can be picked again; no others can be added. */
+/** The uploads of a visitor who cannot add files. Only files that the browser did not keep can be chosen again. */
 function Begun({ control }: { control: Control }) {
   if (control.uploads.some(({ state }) => state === 'missing'))
     return <UploadButton control={control}>Choose the same files again</UploadButton>
@@ -116,7 +116,7 @@ function Outcome({ control: { uploads, busy } }: { control: Control }) {
     return (
       <p className="text-ink-soft text-sm">
         Keep this page open until everything has arrived. If it is closed or the connection is lost, open the
-        link again in this browser: it continues where it stopped.
+        link again in this browser: the upload continues where it stopped.
       </p>
     )
   if (done === 0 || done < uploads.length) return null

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { createBadNetwork } from './bad-network.ts'
 
-/** The part of a request that the network uses, answered as soon as it is sent. */
+/** The parts of a request that the network uses, with a response as soon as it is sent. */
 function quickRequest() {
   const seen: string[] = []
   const request = Object.assign(new EventTarget(), {
@@ -14,7 +14,7 @@ function quickRequest() {
   return { request: request as unknown as XMLHttpRequest, seen }
 }
 
-it('a cut between two requests breaks only the next one, however soon it would be answered', async () => {
+it('a cut between two requests breaks only the next one, however soon its response would arrive', async () => {
   vi.stubGlobal('ProgressEvent', Event)
   const network = createBadNetwork()
   const [next, other] = [quickRequest(), quickRequest()]

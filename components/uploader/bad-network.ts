@@ -1,14 +1,14 @@
 /**
- * A network that fails on demand: it cuts the requests in flight like a broken connection, and while it is down no
- * request gets out. The uploader on top is the one customers embed; only this part is for show.
+ * A network that fails on demand: cutting it breaks the requests in flight like a lost connection, and while it is
+ * down, no request is sent. Only this network is simulated; the uploader is the one that customers embed.
  */
 export type BadNetwork = {
-  /** Asks the backend, if it can be reached. */
+  /** Calls the backend, or fails while the network is down. */
   call<Answer>(ask: () => Promise<Answer>): Promise<Answer>
   fetch: typeof globalThis.fetch
-  /** Registers a request being sent: cutting one before it is sent would lose its headers. */
+  /** Registers a request that is being sent. Aborting it earlier would lose its headers. */
   send(xhr: XMLHttpRequest): void
-  /** Between two requests, the next one breaks. */
+  /** Breaks the requests in flight or, if there are none, the next one. */
   cut(): void
   setDown(down: boolean): void
 }
@@ -58,7 +58,7 @@ export function createBadNetwork(): BadNetwork {
   }
 }
 
-/** An abort is silent; a broken connection is an error. */
+/** An abort dispatches no error event, but a lost connection does. */
 function breakLine(xhr: XMLHttpRequest): void {
   xhr.dispatchEvent(new ProgressEvent('error'))
 }

@@ -3,8 +3,8 @@ import { createBadNetwork } from './bad-network.ts'
 import { afterAnswer, afterUpload, note, SILENT, type Wire, type WireLine } from './wire.ts'
 
 /**
- * The @sluice/react uploads, instrumented: on a network that can fail, with every response recorded. `slow` sends
- * small chunks with pauses, to leave time to interfere.
+ * Uploads with @sluice/react on a network that can fail, with every response recorded. `slow` sends small chunks with
+ * pauses, to leave time to interfere.
  */
 export type TokenSource = () => Promise<
   { id: string; token: string; expiresAt: string } | { refused: string; status: number }
@@ -43,7 +43,7 @@ export function createUploader({ place, endpoint, remember, takeToken }: Options
     },
     transport: {
       fetch: network.fetch,
-      /** The chunk size changes with the next upload. */
+      /** A change of the chunk size takes effect with the next upload. */
       get chunkBytes() {
         return slow ? SLOW_CHUNK_BYTES : Number.POSITIVE_INFINITY
       },

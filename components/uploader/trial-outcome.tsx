@@ -8,13 +8,13 @@ import { Panel } from '../ui/panel.tsx'
 import { Status } from '../ui/status.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 
-/** The outcome on the receiving side, live: the object's key, the webhook, and the bytes saved by resuming. */
+/** The live outcome on the receiving side: the object's key, the webhook, and the bytes saved by resuming. */
 export function useTrial(fileId: string | undefined): TrialResult | undefined {
   const [seen, setSeen] = useState<{ fileId: string; result: TrialResult | undefined }>()
   useLive(`file:${fileId}`, !fileId, () => {
     if (!fileId) return
     const keep = (result: TrialResult | undefined) => setSeen({ fileId, result })
-    // While offline, checks again when the connection is back.
+    // If this fails while offline, it is repeated when the connection is back.
     lookAtTrial(fileId).then(keep, () => undefined)
   })
   return seen?.fileId === fileId ? seen?.result : undefined

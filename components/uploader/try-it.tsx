@@ -24,19 +24,19 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
   const control = useUploadsOf(uploader.uploads)
   const wire = useSyncExternalStore(uploader.watch, uploader.wire, uploader.wire)
   const result = useTrial(wire.fileId)
-  // As the file page counts them: only the server knows about interruptions before a reload.
+  // These come from the server, as on the file page, because only it knows about interruptions before a reload.
   const counted = { ...wire, resumes: result?.resumeCount ?? 0, savedBytes: result?.savedBytes ?? 0 }
   return (
     <div className="grid items-start gap-5 xl:grid-cols-[1fr_22rem]">
       <section aria-label="Files to upload" className="own-uploader min-w-0 space-y-3">
         <UploadDropzone control={control} />
         <p className="text-ink-soft text-sm">
-          While they upload, cut the connection, end the token or reload the page: they resume where they left
-          off. The files are really uploaded to this Pipe's bucket and count as transfer.
+          While files upload, cut the connection, expire the token or reload the page: they resume where they
+          left off. They are stored in this Pipe's bucket and count as transfer.
         </p>
       </section>
       <div className="space-y-5">
-        <Panel title="Bad network" description="Interfere while it uploads.">
+        <Panel title="Bad network" description="Interfere with the upload.">
           <NetworkButtons uploader={uploader} />
         </Panel>
         <Panel title="On the wire">

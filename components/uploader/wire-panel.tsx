@@ -54,7 +54,7 @@ export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean 
         <ol
           {...REACHABLE}
           className="mt-4 max-h-44 space-y-0.5 overflow-y-auto border-t pt-3 font-mono text-xs"
-          aria-label="What went over the wire"
+          aria-label="Requests and responses"
         >
           {wire.lines.toReversed().map(({ id, at, text, tone }) => (
             <li key={id} className={`flex gap-3 ${TONES[tone]}`}>

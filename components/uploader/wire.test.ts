@@ -12,7 +12,7 @@ it('counts the bytes saved by each resume', () => {
   expect(wire.fileId).toBe('0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10')
 })
 
-it('distinguishes a refusal from a response, without counting it', () => {
+it('shows a refused request as an error and does not count it as a resume', () => {
   const wire = afterAnswer(SILENT, { method: 'PATCH', url, status: 401, offset: undefined }, 0)
   expect(wire.lines).toEqual([{ id: 1, at: 0, text: 'PATCH → 401', tone: 'bad' }])
   expect(wire.resumes).toBe(0)
@@ -24,7 +24,7 @@ it('only keeps the newest lines', () => {
   expect([wire.lines.length, wire.lines.at(-1)?.text]).toEqual([60, '99'])
 })
 
-it('reports once why it waits or failed, and that it is done', () => {
+it('reports each reason for waiting or failing once, and the completion', () => {
   const upload = { id: 'a', name: 'film.mov', type: '', size: 500, sentBytes: 100 }
   let wire = afterUpload(SILENT, { ...upload, state: 'waiting', reason: 'Waiting for the network' }, 0)
   wire = afterUpload(wire, { ...upload, state: 'waiting', reason: 'Waiting for the network' }, 0)

@@ -1,6 +1,6 @@
 import type { Answered, FileUpload } from '#packages/react/src/index.ts'
 
-/** Requests and responses for the latest upload, as far as the browser can see them. */
+/** Requests and responses for the latest upload, as the browser sees them. */
 export type WireLine = { id: number; at: number; text: string; tone: 'plain' | 'good' | 'bad' }
 export type Wire = {
   /** The upload's id, which is also the file's. */
@@ -16,7 +16,7 @@ export type Wire = {
   /** Why it is waiting, if the cause is temporary. */
   waiting: string | undefined
   done: boolean
-  /** It ended without completing. */
+  /** Whether it ended without completing. */
   failed: boolean
   lines: WireLine[]
 }
@@ -52,7 +52,7 @@ export function afterAnswer(wire: Wire, { method, url, status, offset }: Answere
   return note(next, `${method} → ${status}${told}`, status < 400 ? (resumed ? 'good' : 'plain') : 'bad', at)
 }
 
-/** As reported by the uploader, with a line for the error. */
+/** Applies the state that the uploader reported, with a line for a new error or reason to wait. */
 export function afterUpload(
   wire: Wire,
   { name, size, state, sentBytes, reason }: FileUpload,

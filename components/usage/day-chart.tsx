@@ -1,7 +1,7 @@
 import { formatBytes, formatDate, formatShortDate } from '../format.ts'
 import { BarChart } from '../ui/bar-chart.tsx'
 
-/** The entire month, so that days keep their place as the month progresses. */
+/** Shows the entire month, so that days keep their place as the month progresses. */
 export function DayChart({ days }: { days: { date: string; bytes: number }[] }) {
   const first = days[0]?.date
   if (!first) return null
@@ -12,7 +12,7 @@ export function DayChart({ days }: { days: { date: string; bytes: number }[] }) 
       caption="Transfer per day"
       slots={dates.map((atMs, n) => ({
         name: formatDate(atMs),
-        // The last two days have no room for a date below.
+        // The last days of the month have no room for a date label.
         ...(n % 7 === 0 && n < 28 && { tick: formatShortDate(atMs) }),
       }))}
       series={[{ name: 'bytes', tone: 'water', values: dates.map((_, n) => days[n]?.bytes ?? 0) }]}

@@ -19,7 +19,7 @@ import { LINK } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { ResendOne } from './resend-forms.tsx'
 
-/** A delivery next to the list. Its address is the list's, plus the delivery. */
+/** Shows a delivery next to the list. Its address is the list's address plus the delivery's id. */
 export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; seen: string }) {
   const router = useRouter()
   const query = useSearchParams()
@@ -118,7 +118,7 @@ function pretty(body: string): string {
 
 type Attempt = WholeDelivery['attempts'][number]
 
-/** One attempt, with everything both sides sent. */
+/** An attempt with the full request and response. */
 export function AttemptView({ attempt, startOpen }: { attempt: Attempt; startOpen: boolean }) {
   const good = attempt.error === null
   const Icon = good ? Check : X

@@ -32,7 +32,7 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
             NAME,
           ],
           ['State', (delivery) => <Status state={stateOf(delivery)} />],
-          ['Answer', (delivery) => <LastAnswer delivery={delivery} />, { className: 'font-mono text-xs' }],
+          ['Response', (delivery) => <LastAnswer delivery={delivery} />, { className: 'font-mono text-xs' }],
           ['To', ({ url }) => <Receiver url={new URL(url)} />, { ...LONG, hint: ({ url }) => url }],
           ['Attempts', (delivery) => <Attempts delivery={delivery} />, NUMBER],
           createdColumn({ path: '/dashboard/webhooks', query: { ...query, delivery: undefined } }),
@@ -47,7 +47,7 @@ type LinkProps = { delivery: Delivery; name: string | undefined; query: Props['q
 
 function EventLink({ delivery: { id, eventId, fileId, event, test }, name, query }: LinkProps) {
   return (
-    <RowId id={eventId} what="the id of its event">
+    <RowId id={eventId} what="the event id">
       <RowLink href={hrefOf('/dashboard/webhooks', { ...query, delivery: id })} scroll={false}>
         {test ? (
           <Status state="test" />

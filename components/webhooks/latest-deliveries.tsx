@@ -12,12 +12,12 @@ export function LatestDeliveries({ outputId, latest }: { outputId: string; lates
         Latest events
         {latest.length > 0 && (
           <TextLink href={`/dashboard/webhooks?outputId=${outputId}`} className="font-normal">
-            Its log
+            Full log
           </TextLink>
         )}
       </p>
       {latest.length === 0 ? (
-        <p className="text-ink-faint text-sm">Nothing has been sent to it yet.</p>
+        <p className="text-ink-faint text-sm">Nothing has been sent to this output yet.</p>
       ) : (
         <ul className="divide-y rounded-md border">
           {latest.map((delivery) => (

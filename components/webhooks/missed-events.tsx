@@ -12,7 +12,7 @@ import { Time } from '../ui/time.tsx'
 
 type Props = { pipeId: string | null; outputId: string | undefined; missed: Missed; canSend: boolean }
 
-/** Events that happened while nobody was notified, and the available actions. */
+/** Events that were not sent because no output was on, and the available actions. */
 export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
   const count = `${missed.more ? 'More than ' : ''}${plural(missed.events, 'event')}`
   return (
@@ -47,7 +47,7 @@ export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
         </IfMay>
       }
     >
-      The first was <Time at={missed.since!} />. They are kept for 30 days
+      The first event was <Time at={missed.since!} />. They are kept for 30 days
       {canSend ? '.' : ', so you can send them once the webhook is on.'}
     </Notice>
   )

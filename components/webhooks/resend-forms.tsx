@@ -35,7 +35,8 @@ export function SelectedDeliveries() {
         >
           <p>
             Each event is sent immediately, with its original id and a new signature, even if it was delivered
-            before: a receiver that checks ids ignores it. Failed events are retried on the full schedule.
+            before: a receiver that checks ids ignores duplicates. Failed events are retried on the full
+            schedule.
           </p>
         </ConfirmDialog>
       )}
@@ -46,7 +47,7 @@ export function SelectedDeliveries() {
 type Props = { of: { pipeId?: string | undefined; outputId?: string | undefined }; asked: boolean }
 
 export function ResendUndelivered({ of, asked }: Props) {
-  const which = of.outputId ? 'of this output' : of.pipeId ? 'of this Pipe' : ''
+  const which = of.outputId ? 'for this output' : of.pipeId ? 'from this Pipe' : ''
   return (
     <FormDialog
       asked={{ now: asked, path: '/dashboard/webhooks' }}

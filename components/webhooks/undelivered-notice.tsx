@@ -5,7 +5,7 @@ import { IfMay } from '../ui/rights.tsx'
 import { Countdown } from '../ui/time.tsx'
 import { ResendUndelivered } from './resend-forms.tsx'
 
-/** Retries in progress are not failures yet, but must be visible. */
+/** Also shows events that are being retried: they have not failed yet, but must be visible. */
 export function UndeliveredNotice({
   undelivered,
   of,
@@ -13,7 +13,7 @@ export function UndeliveredNotice({
 }: {
   undelivered: Undelivered
   of: { pipeId?: string | undefined; outputId?: string | undefined }
-  /** The visitor came to resend. */
+  /** Whether the user opened the page to resend events. */
   asked: boolean
 }) {
   const { retrying, failed, nextAt, most } = undelivered
@@ -48,7 +48,7 @@ export function UndeliveredNotice({
         </IfMay>
       }
     >
-      Events that were sent but not accepted. The responses are in the list.
+      These events were sent but not accepted. The list shows the responses.
     </Notice>
   )
 }

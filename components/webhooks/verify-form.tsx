@@ -45,7 +45,7 @@ export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[
           />
           <TextField
             name="secret"
-            label="The secret it uses"
+            label="Secret that the receiver uses"
             optional
             type="password"
             mono
@@ -64,7 +64,7 @@ function Findings({ found }: { found: Explanation }) {
       {found.valid ? (
         <Notice tone="good" title="This webhook is from Sluice." />
       ) : (
-        <Notice tone="bad" title="A receiver must reject this one." />
+        <Notice tone="bad" title="A receiver must reject this webhook." />
       )}
       <ul className="mt-4 divide-y rounded-md border">
         {found.parts.map(({ name, ok, text }) => {
@@ -77,7 +77,7 @@ function Findings({ found }: { found: Explanation }) {
                 <p className="font-medium">
                   {name}
                   <span className="sr-only">
-                    {ok === undefined ? ': not checked' : ok ? ': right' : ': differs'}
+                    {ok === undefined ? ': not checked' : ok ? ': matches' : ': differs'}
                   </span>
                 </p>
                 <p className="break-words text-ink-soft">{text}</p>

@@ -118,7 +118,7 @@ const KINDS = [
   ['file.created', 'an upload starts'],
   ['batch.completed', 'a batch is sealed and all its files have ended'],
   ['data_store.failing', 'a bucket rejects uploads'],
-  ['data_store.recovered', 'it accepts uploads again'],
+  ['data_store.recovered', 'the bucket accepts uploads again'],
   ['output.turned_off', 'Sluice turns a webhook output off'],
   ['usage.threshold', '80 or 100 % of the monthly transfer is used'],
 ] as const
@@ -132,14 +132,13 @@ function NameField({ value }: { value: string }) {
       label="Name"
       defaultValue={value}
       maxLength={100}
-      hint="A name for it here: Backend, Data pipeline, Chat."
+      hint="A name for the output, such as Backend, Data pipeline or Chat."
     />
   )
 }
 
 /**
- * Options that few people need: collapsed, except for a new output with a specific purpose, where its name comes
- * first.
+ * Options that few people need. They are collapsed, except on the page for a new output, where the name comes first.
  */
 function FurtherFields({ output, ofWorkspace, open }: FurtherProps) {
   const names = output?.headerNames ?? []

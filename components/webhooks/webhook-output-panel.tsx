@@ -24,7 +24,7 @@ type Props = {
   inboxUrl: string
 }
 
-/** One webhook output with everything about it: off until it has an address. */
+/** A webhook output with its settings, deliveries and secret. It is off until it has an address. */
 export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }: Props) {
   return (
     <div className="rounded-lg border bg-surface p-4">
@@ -37,7 +37,7 @@ export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }:
           canSend={output?.enabled ?? false}
         />
       )}
-      {/* The same form before and after the first save, which shows the secret. */}
+      {/* The form stays mounted after the first save, so that it can show the secret. */}
       <div key="form" className="mt-4 space-y-5 border-t pt-4">
         <WebhookForm
           key="fields"
@@ -73,7 +73,9 @@ function Introduction() {
   return (
     <div>
       <h3 className="font-medium text-sm">Webhook</h3>
-      <p className="mt-0.5 text-ink-faint text-sm">{PURPOSE} Off until you give it an address.</p>
+      <p className="mt-0.5 text-ink-faint text-sm">
+        {PURPOSE} The webhook is off until you enter an address.
+      </p>
     </div>
   )
 }
@@ -91,14 +93,15 @@ function State({ output }: { output: WebhookOutput }) {
         right="build"
       />
       {turnedOffReason && (
-        <Notice tone="bad" title="Sluice turned it off" className="mt-4">
+        <Notice tone="bad" title="Sluice turned this output off" className="mt-4">
           {turnedOffReason} {turnedOffAt && <Time at={turnedOffAt} />}. Fix the receiver, send a test, then
           switch the output on, resend the failed events and send the missed ones.
         </Notice>
       )}
       {enabled && failingSince && (
-        <Notice tone="warn" title="Only failures" className="mt-4">
-          Every attempt has failed since <Time at={failingSince} />. After five days, Sluice turns it off.
+        <Notice tone="warn" title="All attempts are failing" className="mt-4">
+          The first attempt failed <Time at={failingSince} />, and all others since then. After five days,
+          Sluice turns the output off.
         </Notice>
       )}
     </div>
@@ -119,7 +122,10 @@ function DeleteOutput({ output: { id, name, pipeId } }: { output: WebhookOutput 
         confirm="Delete"
         action={deleteWebhook.bind(null, id, pipeId)}
       >
-        <p>Unsent events are dropped. Its log stays for 30 days, and the other outputs are not affected.</p>
+        <p>
+          Unsent events are discarded. The output's log is kept for 30 days, and other outputs are not
+          affected.
+        </p>
       </ConfirmDialog>
     </div>
   )
