@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { api, expect, test } from '../../test/support/browser.ts'
 
 /**
- * What another site's page could send if its browser included the cookies. Uses plain HTTP, so the browser never
- * protects it.
+ * Requests that another site's page could send if the browser included the cookies. They are sent without a browser, so
+ * no browser protection applies.
  */
 const EVIL = 'https://evil.example'
 
@@ -23,7 +23,7 @@ function post(
   return fetch(`${process.env.SLUICE_URL}${path}`, { method: 'POST', redirect: 'manual', headers, body })
 }
 
-/** The two ways to call an action: by script, and with a form that needs none. */
+/** The two ways to call an action: with a script, and with a form that needs no script. */
 const byScript = (id: string, Origin: string) =>
   post('/dashboard', { Origin, Cookie: signedIn(), 'Next-Action': id, 'Content-Type': 'text/plain' }, '["x"]')
 
@@ -33,7 +33,7 @@ function byForm(id: string, Origin: string): Promise<Response> {
   return post('/', { Origin, Cookie: signedIn() }, form)
 }
 
-/** A form's action, by script: its previous state, and the fields. */
+/** Calls a form's action as a script does, with the previous state and the fields. */
 function createSender(id: string, Origin: string, name: string): Promise<Response> {
   const form = new FormData()
   form.set('_1_name', name)
@@ -56,7 +56,7 @@ test('server actions reject posts from other sites', async ({ baseURL, demo }) =
     for (const answer of answers) expect(answer.headers.getSetCookie(), exportedName).toEqual([])
   }
 
-  // The same request has an effect when it comes from here.
+  // The same request has an effect when it comes from Sluice's own origin.
   const sender = Object.keys(node).find((id) => {
     const { exportedName, filename } = node[id]!
     return exportedName === 'create' && filename === 'app/dashboard/senders/actions.ts'

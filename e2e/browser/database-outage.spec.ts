@@ -4,7 +4,7 @@ import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
-test('without the database, pages that need no data work, and the others recover by themselves', async ({
+test('without the database, pages that need no data work, and the others recover automatically', async ({
   browser,
 }) => {
   test.setTimeout(120_000)

@@ -44,7 +44,7 @@ test('a decision hook is set up, tested, switched off and deleted', async ({ own
     .toMatchObject([{ hook: 'before_complete', enabled: false, timeoutSeconds: 2, withoutAnswer: 'allow' }])
   await panel.getByRole('button', { name: 'Delete this hook' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await expect(panel.getByText('Off until you give it an address.')).toBeVisible()
+  await expect(panel.getByText('The hook is off until you enter an address.')).toBeVisible()
   expect((await hooks()).data).toEqual([])
   await decider.close()
 })

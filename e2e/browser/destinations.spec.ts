@@ -28,7 +28,7 @@ test('destinations are added, reordered by keyboard, made best effort and remove
 }) => {
   const { pipeId } = await makePipe(demo, 'first', 'second', 'third')
   await page.goto(`/dashboard/pipes/${pipeId}`)
-  await expect(page.getByText('A file of 1 GB takes 122 requests to the bucket')).toBeVisible()
+  await expect(page.getByText('A 1 GB file takes 122 requests to the bucket')).toBeVisible()
   await page.getByText('Add a destination').click()
   for (const name of ['second', 'third']) {
     const option = page.getByRole('option', { name: `${name} (` })
@@ -40,7 +40,7 @@ test('destinations are added, reordered by keyboard, made best effort and remove
   await expect(listOf(page).nth(1)).toContainText('best effort')
   await expectAccessible(page, 'a Pipe with three destinations')
 
-  // The only required one stays, and stays required.
+  // The only required destination can be neither removed nor made best effort.
   await expect(page.getByRole('button', { name: 'Remove first' })).toHaveCount(0)
   await page.getByRole('button', { name: /^Make required.*second/ }).click()
   await expect(listOf(page).nth(1)).toContainText('required')
@@ -62,7 +62,7 @@ test('destinations are added, reordered by keyboard, made best effort and remove
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
 })
 
-test('destinations are changed without a script', async ({ browser, baseURL, demo }) => {
+test('destinations are changed without JavaScript', async ({ browser, baseURL, demo }) => {
   const { pipeId } = await makePipe(demo, 'one', 'two')
   const storageState = process.env.SLUICE_STATE!
   const context = await browser.newContext({ baseURL: baseURL!, storageState, javaScriptEnabled: false })
@@ -83,7 +83,10 @@ test('destinations are changed without a script', async ({ browser, baseURL, dem
   await context.close()
 })
 
-test('a file missing from one bucket says why, and a button repairs it', async ({ owner: page, demo }) => {
+test('the page of a file missing from one bucket says why, and a button repairs it', async ({
+  owner: page,
+  demo,
+}) => {
   test.setTimeout(120_000)
   const { pipeId, stores } = await makePipe(demo, 'whole', 'lacking')
   const [whole, lacking] = stores
@@ -96,11 +99,11 @@ test('a file missing from one bucket says why, and a button repairs it', async (
   await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipeId), 'copied.bin')
   await page.goto('/dashboard')
   const missing = page.getByRole('list', { name: 'Destinations with missing files' }).getByRole('listitem')
-  await expect(missing.filter({ hasText: '1 file missing at lacking' })).toContainText(
+  await expect(missing.filter({ hasText: '1 file missing from lacking' })).toContainText(
     'The bucket rejected it.',
   )
   await expectAccessible(page, 'the Overview with missing copies')
-  await page.getByRole('link', { name: '1 file missing at lacking' }).click()
+  await page.getByRole('link', { name: '1 file missing from lacking' }).click()
   await expect(page).toHaveURL(/missingAt=/)
   await page.getByRole('link', { name: 'copied.bin' }).click()
   await expect(page.getByText('partially transferred').first()).toBeVisible()
@@ -109,9 +112,9 @@ test('a file missing from one bucket says why, and a button repairs it', async (
   const settingsIn = (name: string) => page.getByRole('region', { name: `Object settings in ${name}` })
   await expect(settingsIn('whole')).toContainText('no-cache')
   await expect(settingsIn('lacking')).toHaveCount(0)
-  await expectAccessible(page, 'a file that one bucket lacks')
+  await expectAccessible(page, 'a file missing from one bucket')
   await page.setViewportSize({ width: 360, height: 800 })
-  await expectAccessible(page, 'a file that one bucket lacks, on a phone')
+  await expectAccessible(page, 'a file missing from one bucket, on a phone')
   // The next automatic attempt is half a minute later.
   await expect(page.getByText('A repair failed')).toHaveCount(2, { timeout: 20_000 })
   await keys(whole!, 'wrong')
@@ -128,5 +131,5 @@ test('a file missing from one bucket says why, and a button repairs it', async (
   await expectAccessible(page, 'a file whose destinations got different settings')
   await expect(page.getByRole('button', { name: /^Repair now.*lacking/ })).toHaveCount(0)
   await page.goto('/dashboard')
-  await expect(page.getByText('missing at lacking')).toHaveCount(0)
+  await expect(page.getByText('missing from lacking')).toHaveCount(0)
 })

@@ -3,7 +3,7 @@ import { fillIn } from '../../test/support/addresses.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
 import { expect, openPalette, test } from '../../test/support/browser.ts'
 
-/** Each page with its buttons that ask for confirmation. */
+/** Pages, each with its buttons that open a dialog. */
 const DIALOGS: [address: string, ...buttons: string[]][] = [
   ['/dashboard/senders/{senderId}', 'Rotate', 'Add a key', 'Remove', 'Revoke', 'Revoke…'],
   ['/dashboard/pipes/{pipeId}', 'Rotate'],
@@ -35,7 +35,10 @@ test('every confirmation dialog is accessible in both modes', async ({ owner: pa
   }
 })
 
-test('so are the secret dialog, the drawer, ⌘K and the phone menu', async ({ owner: page, demo }) => {
+test('the secret dialog, the drawer, ⌘K and the phone menu are accessible in both modes', async ({
+  owner: page,
+  demo,
+}) => {
   await page.goto('/dashboard/senders')
   await open(page, 'Create a Sender')
   await look(page, 'Create a Sender')
@@ -44,7 +47,7 @@ test('so are the secret dialog, the drawer, ⌘K and the phone menu', async ({ o
   await expect(page.getByText('Your Sender token')).toBeVisible()
   await look(page, 'Your Sender token')
   await page.goto(await fillIn('/dashboard/webhooks?delivery={deliveryId}', demo))
-  await look(page, 'the drawer of a delivery')
+  await look(page, 'the delivery drawer')
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto('/dashboard')
   await openPalette(page)
@@ -54,5 +57,5 @@ test('so are the secret dialog, the drawer, ⌘K and the phone menu', async ({ o
   await page.keyboard.press('Escape')
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await open(page, 'Open the menu')
-  await look(page, 'the menu of a phone')
+  await look(page, 'the phone menu')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from '../../test/support/browser.ts'
 
-test('documentation search needs no other server, and each operation has an address', async ({
+test('documentation search contacts no other server, and each operation has an address', async ({
   page,
   baseURL,
 }) => {
@@ -8,7 +8,7 @@ test('documentation search needs no other server, and each operation has an addr
   page.on('request', (request) => hosts.add(new URL(request.url()).origin))
   await page.goto('/docs/concepts')
   await page.getByLabel('Search the documentation').fill('verify signature')
-  const found = page.getByRole('list', { name: 'Found' })
+  const found = page.getByRole('list', { name: 'Search results' })
   await found.getByRole('link').first().click()
   await expect(page).toHaveURL(/\/docs\/webhooks#/)
   await page.getByLabel('Search the documentation').fill('resendDelivery')
@@ -20,7 +20,7 @@ test('documentation search needs no other server, and each operation has an addr
   await expect(operation.locator('code').first()).toHaveCSS('font-variant-ligatures', 'none')
   await operation.getByRole('tab', { name: 'TypeScript' }).click()
   await expect(operation.getByText('await fetch(')).toBeVisible()
-  await operation.getByRole('tab', { name: /^Answer/ }).click()
+  await operation.getByRole('tab', { name: /^Response/ }).click()
   await expect(operation.getByText('"requestBody"')).toBeVisible()
   expect([...hosts]).toEqual([new URL(baseURL!).origin])
   // On a phone, the page links are a scrolling row, and the open page's link is visible.
@@ -30,7 +30,11 @@ test('documentation search needs no other server, and each operation has an addr
   await expect(pages.getByRole('link', { name: 'Django' })).toBeInViewport({ ratio: 1 })
 })
 
-test('search engines get a list of all pages with their addresses', async ({ page, request, baseURL }) => {
+test('the sitemap lists every page, and pages have canonical addresses', async ({
+  page,
+  request,
+  baseURL,
+}) => {
   const robots = await (await request.get('/robots.txt')).text()
   expect(robots).toContain('Disallow: /dashboard')
   expect(robots).toContain(`Sitemap: ${new URL(baseURL!).origin}/sitemap.xml`)

@@ -24,10 +24,11 @@ import {
 } from '../../test/support/examples.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** The examples, started with the command in their READMEs, with the packages that the server serves. */
+/** Starts each example with the command in its README and the packages that the server serves. */
 const MAX_LINES_OF_NEXT = 15
 /**
- * Installing them from npm takes minutes and gives the same packages: `npm run drill -- examples` does that.
+ * Linked from this repository, because installing them from npm takes minutes and yields the same packages. `npm run
+ * drill -- examples` installs them.
  */
 const FROM_HERE = ['next', 'react', 'react-dom', 'hono', '@hono/node-server', 'express']
 const PROGRAMS = ['next', 'vite', 'esbuild']
@@ -60,13 +61,13 @@ async function installInto(folder: string, baseUrl: string): Promise<void> {
 }
 
 for (const example of EXAMPLES) {
-  test(`the example ${example} uploads, and survives a lost connection`, async ({ demo }) => {
+  test(`the ${example} example uploads a file despite a lost connection`, async ({ demo }) => {
     test.setTimeout(300_000)
     const folder = join(shared.folder, example)
     cpSync(folderOf(example), folder, { recursive: true })
     const pipeId = await makePipe(demo, example)
     const { start } = commandsOf(example, demo, pipeId)
-    // Next's other bundler follows no links out of the project.
+    // Next's other bundler does not follow symbolic links out of the project.
     const command = example === 'next' ? `${start} --webpack` : start
     const { PATH, HOME } = process.env
     const env = { PATH, HOME, NODE_ENV: 'development' as const, NEXT_TELEMETRY_DISABLED: '1' }

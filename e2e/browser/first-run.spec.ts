@@ -22,7 +22,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
   await expect(page.getByText('0 of 5 done')).toBeVisible()
 
-  // A Data Store, first with a wrong secret: the check reports it and what to change.
+  // Connects a Data Store, first with a wrong secret: the check reports it and what to change.
   await page.getByRole('link', { name: /Connect a bucket/ }).click()
   await page.getByLabel('Name', { exact: true }).fill('Media')
   await page.getByLabel('Bucket', { exact: true }).fill(demo.bucket.name)
@@ -43,7 +43,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByText('The minimal policy for these keys')).toBeVisible()
   await expect(page.getByText('"s3:PutObject"').first()).toBeHidden()
 
-  // The check leads to creating a Pipe, whose source is off at first.
+  // The check links to the form for a Pipe, which is created with its source off.
   await expect(page).toHaveTitle('Media · Data Stores · Sluice')
   await page.getByRole('link', { name: 'Create a Pipe for it' }).click()
   await expect(page).toHaveURL(/\/pipes\/new/)
@@ -58,7 +58,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   const pipeId = page.url().split('/').at(-1)!
   await expect(page.getByText(`${demo.uploadUrl}/pipes/${pipeId}/files/`)).toBeVisible()
 
-  // It can be tried before there is a Sender.
+  // The Pipe can be tried before there is a Sender.
   await page.getByRole('link', { name: 'Try it', exact: true }).click()
   await expect(page).toHaveTitle('Video uploads · Try it · Sluice')
   const tried = { name: 'tried.txt', mimeType: 'text/plain', buffer: Buffer.alloc(1000, 'x') }
@@ -67,14 +67,14 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible()
   await page.getByRole('link', { name: 'Inputs and outputs' }).click()
 
-  // Its webhook, to the inbox.
+  // Switches on the Pipe's webhook, which sends to the inbox.
   await page.getByRole('button', { name: 'Use your inbox' }).click()
   await page.getByRole('button', { name: 'Switch on' }).click()
   await page.getByLabel('I have saved it').check()
   await page.getByRole('button', { name: 'Done' }).click()
   await expect(page.getByRole('switch', { name: 'Webhook' })).toBeChecked()
 
-  // A Sender, whose token is shown once.
+  // Creates a Sender, whose token is shown once.
   await page.goto('/dashboard/senders')
   await page.getByRole('button', { name: 'Create a Sender' }).click()
   await page.getByLabel('Name').fill('web backend')
@@ -88,7 +88,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await page.reload()
   expect(await page.content()).not.toContain(token!)
 
-  // The Embed page's code, unchanged: with curl, and on a page from another origin.
+  // Runs the Embed page's code unchanged: with curl, and on a page from another origin.
   await page.goto(`/dashboard/pipes/${pipeId}/embed`)
   await expect(page.getByText('After a reload, one click resumes the upload.')).toBeVisible()
   for (const [tab, install] of [

@@ -102,7 +102,7 @@ test('a user signs out and in, changes the password and ends a session by keyboa
   await press(page, 'Go to the dashboard')
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
 
-  // As in another browser: that session continues.
+  // Acts like another browser; the session of the first one stays open.
   await page.context().clearCookies()
   await page.goto('/login')
   await enter(page, email, 'other words in a row')
@@ -111,7 +111,7 @@ test('a user signs out and in, changes the password and ends a session by keyboa
   await press(page, 'Sessions')
   const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row')
   await expect(sessions).toHaveCount(3)
-  // The button in the row, not the one in the sidebar.
+  // From here, the next Sign out button is the row's, not the sidebar's.
   await tabTo(page, 'Sign all others out…')
   await press(page, 'Sign out')
   await expect(page.getByRole('dialog')).toBeVisible()

@@ -47,7 +47,7 @@ test('the main tasks can be done by keyboard alone', async ({ owner: page }) => 
   await expect(page.getByRole('button', { name: 'Revoke…' })).toBeFocused()
 })
 
-test('a phone offers the same tasks in its menu', async ({ browser, baseURL }) => {
+test('on a phone, the menu leads to the same pages', async ({ browser, baseURL }) => {
   const context = await browser.newContext({
     baseURL: baseURL!,
     storageState: process.env.SLUICE_STATE!,
@@ -62,7 +62,7 @@ test('a phone offers the same tasks in its menu', async ({ browser, baseURL }) =
   await context.close()
 })
 
-test('a Sender is rotated, and its token and then itself revoked, by keyboard alone', async ({
+test('a Sender is rotated, then its temporary token and the Sender are revoked, by keyboard alone', async ({
   owner: page,
   demo,
 }) => {
@@ -130,7 +130,7 @@ test('a webhook is switched on, its secret rotated, and a test event sent and re
   await expect(attempts).toHaveCount(1)
   await press(page, 'Resend')
   await expect(attempts).toHaveCount(2)
-  // An earlier attempt opens from its row.
+  // Earlier attempts are collapsed.
   const earlier = attempts.last().getByRole('group')
   await expect(earlier).not.toHaveAttribute('open')
   await expect(drawer.getByText('delivered')).toBeVisible()
@@ -138,7 +138,7 @@ test('a webhook is switched on, its secret rotated, and a test event sent and re
   await expect(drawer).toHaveCount(0)
   await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
 
-  // For one Pipe, so that nothing from another test is resent.
+  // Filters by one Pipe, so that nothing from another test is resent.
   await page.goto(`/dashboard/webhooks?pipeId=${await makeRefusedPipe(demo)}`)
   await expect(page.getByRole('button', { name: 'Resend all undelivered…' })).toBeVisible()
   await press(page, 'Resend all undelivered…')
@@ -166,7 +166,7 @@ test('a webhook is switched on, its secret rotated, and a test event sent and re
   await expect(page.getByLabel('Raw body')).toBeFocused()
   await page.keyboard.type(' ')
   await press(page, 'Compare')
-  await expect(page.getByText('A receiver must reject this one.')).toBeVisible()
+  await expect(page.getByText('A receiver must reject this webhook.')).toBeVisible()
 })
 
 test('filters keep the focus, and a file found with ⌘K is canceled, by keyboard alone', async ({
@@ -199,7 +199,7 @@ test('filters keep the focus, and a file found with ⌘K is canceled, by keyboar
   await expect(page.getByRole('button', { name: 'Paused' })).toBeFocused()
   await page.keyboard.press('ControlOrMeta+k')
   await expect(find.getByRole('option', { name })).toBeVisible()
-  // Typed and entered before any results are found.
+  // Types the name and presses Enter before any results arrive.
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   await page.route('**/dashboard/**', async (route) => {
     if (route.request().method() === 'POST') await answered
@@ -235,18 +235,18 @@ test('a Pipe is created, restricted and deleted by keyboard alone', async ({ own
   await tabTo(page, /^Allowed types/)
   await page.keyboard.type('image/*')
   await press(page, 'Save')
-  // A reload ends a request that is in progress.
+  // Waits for the request, which a reload would abort.
   await expect(page.getByText(/^Saved\./)).toBeVisible()
   await page.reload()
   await expect(page.getByLabel('Largest file')).toHaveValue('2')
   await expect(page.getByLabel('Allowed types')).toHaveValue('image/*')
-  // The Pipe's own, not the one in the sidebar.
+  // From here, the next Settings link is the Pipe's, not the sidebar's.
   await tabTo(page, 'Embed')
   await press(page, 'Settings')
   await expect(page.getByRole('button', { name: 'Delete Pipe…' })).toBeVisible()
   await press(page, 'Delete Pipe…')
   await tabTo(page, /to confirm$/)
-  // The button is disabled until the name is entered, and so is Enter.
+  // Until the full name is entered, the button is disabled and Enter does nothing.
   await page.keyboard.type('Made by')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('button', { name: 'Delete this Pipe' })).toBeDisabled()
@@ -264,7 +264,7 @@ test('Try it uploads a file over a connection that is cut, by keyboard alone', a
   await press(page, 'Choose files')
   const file = { name: 'by-keys.bin', mimeType: 'text/plain', buffer: Buffer.alloc(6_000_000, 'keys ') }
   await (await chooser).setFiles(file)
-  const wire = page.getByLabel('What went over the wire')
+  const wire = page.getByLabel('Requests and responses')
   await expect(wire).toContainText('PATCH → 204')
   await press(page, 'Cut connection')
   await expect(wire).toContainText('HEAD → 200')

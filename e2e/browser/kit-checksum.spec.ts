@@ -3,7 +3,8 @@ import { api, expect, test } from '../../test/support/browser.ts'
 import { file, MIB, openCustomer } from '../../test/support/kit-site.ts'
 
 /**
- * What @sluice/react declares about its files, so that no byte can change unnoticed between the disk and the bucket.
+ * Tests the checksums that @sluice/react declares, so that no byte can change unnoticed between the disk and the
+ * bucket.
  */
 
 type Stored = {
@@ -26,7 +27,7 @@ function flipBytes(): void {
 const flip = (page: Page, told: 'yes' | 'no') =>
   page.evaluate((value) => localStorage.setItem('flip', value), told)
 
-test('a file is verified end to end across a reload, and fails if a byte changes before or after it', async ({
+test('a file is verified end to end across a reload, and fails if a byte changes before or after the reload', async ({
   demo,
   owner,
   page,

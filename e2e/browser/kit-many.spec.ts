@@ -3,7 +3,7 @@ import { expectAccessible } from '../../test/support/axe.ts'
 import { expect, test } from '../../test/support/browser.ts'
 import { openCustomer } from '../../test/support/kit-site.ts'
 
-/** Folders, drops and lists of many files. */
+/** Tests folders, drops and lists of many files. */
 
 test('a dropped folder is uploaded with its subfolders, and unreadable files are listed as failed', async ({
   demo,
@@ -63,7 +63,7 @@ test('dropping too many files shows an error', async ({ demo, page }) => {
 
 const MANY = 10_000
 
-/** Files that are never read: no backend issues a token for them. */
+/** Drops files that are never read, because the backend never issues a token for them. */
 async function dropMany(page: Page, count: number): Promise<void> {
   await page.evaluate((count) => {
     const drop = new Event('drop', { bubbles: true, cancelable: true })
@@ -99,7 +99,7 @@ test('with thousands of files, only the rows near the visible area are in the pa
   await expect(rows.last()).toHaveAttribute('aria-setsize', String(MANY - 1))
 })
 
-test('the next visit reads a few stored uploads at a time', async ({ demo, page }) => {
+test('the next visit reads stored uploads in small batches', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, '<UploadDropzone />')
   customer.backend.post = () => new Promise(() => {})
   await page.goto(customer.url)

@@ -2,9 +2,9 @@ import type { BrowserContext, Page } from 'playwright/test'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { file, holdBodies, MIB, openCustomer } from '../../test/support/kit-site.ts'
 
-/** One upload in several tabs, across reloads, and in components that mount and unmount. */
+/** Tests one upload in several tabs, across reloads, and in components that mount and unmount. */
 
-/** A second tab that wants the first one's upload, and waits for it. */
+/** Opens a second tab that waits to take over the first tab's upload. */
 async function openWaitingTab(context: BrowserContext, url: string): Promise<Page> {
   const second = await context.newPage()
   await second.goto(url)
@@ -52,7 +52,7 @@ test('an upload canceled in one tab is not started again by another that waited 
 })
 
 for (const react18 of [true, false]) {
-  test(`under React ${react18 ? 18 : 19}, mounted twice by its strict mode, a file is sent once, across a reload and by the next component`, async ({
+  test(`under React ${react18 ? 18 : 19}, a component mounted twice by strict mode sends a file once, even across a reload and a remount`, async ({
     demo,
     page,
   }) => {

@@ -2,7 +2,7 @@ import { expectAccessible } from '../../test/support/axe.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { file, holdBodies, keptUrls, MIB, openCustomer } from '../../test/support/kit-site.ts'
 
-/** The @sluice/react components. Try it covers interruptions, tokens and reloads. */
+/** Tests the @sluice/react components. The Try it tests cover interruptions, tokens and reloads. */
 
 test('several files are uploaded, paused, resumed and canceled by keyboard, and every state is accessible and announced', async ({
   demo,
@@ -19,7 +19,7 @@ test('several files are uploaded, paused, resumed and canceled by keyboard, and 
   await expect.poll(async () => Object.keys(await customer.statuses()).length).toBe(2)
   await expectAccessible(page, 'uploads in progress')
 
-  // The third has its turn while the first is paused.
+  // The third upload starts while the first is paused.
   await page.getByRole('button', { name: 'Pause one.txt' }).focus()
   await page.keyboard.press('Enter')
   await expect(row('one.txt')).toContainText('Paused at')
@@ -36,7 +36,7 @@ test('several files are uploaded, paused, resumed and canceled by keyboard, and 
   await page.getByRole('button', { name: 'Resume one.txt' }).press('Enter')
   await expect(row('one.txt')).toContainText('Uploaded')
   await expect(page.getByRole('status')).toHaveText('one.txt: Uploaded')
-  // Its button disappeared while it had the focus.
+  // The button with the focus disappeared, so the focus moved to its row.
   await expect(row('one.txt')).toBeFocused()
   await expect.poll(customer.statuses).toMatchObject({ 'one.txt': 'transferred', 'three.txt': 'transferred' })
   await expect.poll(async () => (await customer.statuses())['two.txt']).toBe('canceled')
@@ -68,7 +68,7 @@ test('an upload stopped while it is being created is deleted, or continues at it
   expect(data).toHaveLength(2)
 })
 
-test('a refusal shows its reason and can be retried, also after a reload', async ({ demo, page }) => {
+test('a refused upload shows the reason and can be retried, even after a reload', async ({ demo, page }) => {
   await using customer = await openCustomer(demo, '<UploadButton>Send</UploadButton>')
   const issue = customer.backend.post
   customer.backend.post = async () => Response.json({}, { status: 403 })
@@ -88,7 +88,7 @@ test('a refusal shows its reason and can be retried, also after a reload', async
   await expect(page.getByRole('listitem')).toHaveCount(0)
 })
 
-test('empty and identical files started offline upload from several lists on a page', async ({
+test('empty and identical files added offline are uploaded from several lists on one page', async ({
   demo,
   page,
   context,
@@ -160,7 +160,7 @@ test('in forced colors, the button has a border and the progress is visible', as
   await using customer = await openCustomer(demo, HALF_DONE)
   await page.emulateMedia({ forcedColors: 'active' })
   await page.goto(customer.url)
-  await expectAccessible(page, 'forced colours')
+  await expectAccessible(page, 'forced colors')
   await expect(page.locator('.sluice-choose')).toHaveCSS('border-top-style', 'solid')
   const progress = page.getByRole('progressbar')
   const picture = (await progress.screenshot()).toString('base64')
@@ -195,7 +195,7 @@ test('each drop is its own batch, sealed once all of its files are created, even
   const flow = await holdBodies(page, customer.uploadUrl)
   await page.getByLabel('Choose files').setInputFiles(names.map((name) => file(name, MIB)))
   await expect.poll(customer.statuses).toEqual({ 'one.txt': 'uploading' })
-  // Reloaded before this, the page would create the first one again.
+  // If it were reloaded earlier, the page would create the first upload again.
   await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
   await expect(page.getByRole('listitem')).toContainText(names)

@@ -13,7 +13,7 @@ test('the landing page shows a real upload that resumes', async ({ page, complai
   expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([])
 })
 
-test('the demo survives a minute offline, and continues by itself', async ({ page, context }) => {
+test('the demo continues automatically after a minute offline', async ({ page, context }) => {
   await page.clock.install()
   await page.goto('/')
   const demo = page.getByRole('region', { name: 'Live demo' })
@@ -26,7 +26,7 @@ test('the demo survives a minute offline, and continues by itself', async ({ pag
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
 })
 
-test('the color mode is kept, and applies from the first byte of the page', async ({ page, request }) => {
+test('the color mode is kept, and the server already renders it', async ({ page, request }) => {
   await page.goto('/')
   await page.getByRole('button', { name: 'Color mode: system' }).click()
   await page.getByRole('button', { name: 'Color mode: light' }).click()
@@ -37,7 +37,7 @@ test('the color mode is kept, and applies from the first byte of the page', asyn
   expect(html).toContain('data-theme="dark"')
 })
 
-test('the demo says why an upload was refused, and offers to try again', async ({ page }) => {
+test('the demo shows why an upload was refused, and offers to try again', async ({ page }) => {
   await page.route('**/pipes/*/files/', (route) =>
     route.request().method() === 'POST'
       ? route.fulfill({ status: 403, json: { detail: 'The demo has no transfer left this month.' } })

@@ -57,13 +57,13 @@ test('several files are canceled, or erased and restored', async ({ owner: page,
   await beginUpload(token, 'open-2.bin')
   await uploadEmpty(token, 'done.bin')
   await page.goto(`/dashboard/files?pipeId=${id}`)
-  await page.getByLabel('Select all of this page').check()
+  await page.getByLabel('Select all rows on this page').check()
   const bar = page.getByRole('region', { name: 'Selection' })
   await expect(bar.getByText('3 selected')).toBeVisible()
   await bar.getByRole('button', { name: 'Cancel uploads…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads' })
   await expect(dialog.getByText('This cannot be undone.')).toBeVisible()
-  await expect(dialog.getByText('1 file that has already ended stays as is.')).toBeVisible()
+  await expect(dialog.getByText('1 file that has already ended will not change.')).toBeVisible()
   await dialog.getByRole('button', { name: 'Cancel them' }).click()
   await expect(page.getByText('2 uploads canceled.')).toBeVisible()
   await expect(page.getByRole('table').getByText('canceled')).toHaveCount(2)
@@ -78,7 +78,7 @@ test('several files are canceled, or erased and restored', async ({ owner: page,
   await expect.poll(() => names(page)).toEqual(['done.bin', 'open-2.bin', 'open-1.bin'])
 })
 
-test("a row's id can be copied, and no part of a filter or a row wraps alone", async ({
+test("a row's id can be copied, and the parts of a filter or a row stay on one line", async ({
   owner: page,
   demo,
 }) => {

@@ -4,7 +4,7 @@ import { startReceiver } from '../../test/support/receiver.ts'
 
 type Made = { id: string; token: string }
 
-test('a Sender is rotated with an overlap, and its tokens and then itself revoked', async ({
+test('a Sender is rotated with an overlap, then its temporary token and the Sender are revoked', async ({
   owner: page,
   demo,
 }) => {
@@ -37,7 +37,7 @@ test('a Sender is rotated with an overlap, and its tokens and then itself revoke
   expect((await tokenFor(demo.baseUrl, fresh, demo.pipeId)).token).toBeUndefined()
 })
 
-test('a Sender token seen in a browser warns its owner', async ({ owner: page, demo }) => {
+test('a warning appears when a Sender token was exposed in a browser', async ({ owner: page, demo }) => {
   const sender = await api<Made>(demo, 'POST', '/senders', { name: 'leaked' })
   const headers = {
     Authorization: `Bearer ${sender.token}`,
@@ -48,7 +48,7 @@ test('a Sender token seen in a browser warns its owner', async ({ owner: page, d
   const response = await fetch(`${demo.uploadUrl}/pipes/${demo.pipeId}/files/`, { method: 'POST', headers })
   expect(response.status).toBe(401)
   await page.goto(`/dashboard/senders/${sender.id}`)
-  await expect(page.getByText('This token was in a browser')).toBeVisible()
+  await expect(page.getByText('This token was exposed in a browser')).toBeVisible()
   await expect(page.getByText('https://shop.example')).toBeVisible()
 
   // The warning disappears with the old token, and the new one is still shown.
@@ -57,7 +57,7 @@ test('a Sender token seen in a browser warns its owner', async ({ owner: page, d
   await expect(page.getByText(/^sk_\w{20,}$/)).toBeVisible()
   await page.getByLabel('I have saved it').check()
   await page.getByRole('button', { name: 'Done' }).click()
-  await expect(page.getByText('This token was in a browser')).toBeHidden()
+  await expect(page.getByText('This token was exposed in a browser')).toBeHidden()
 })
 
 test('a test event is sent, resent, and the secret is revealed and rotated', async ({
@@ -89,7 +89,7 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await page.getByRole('button', { name: 'Send a test' }).click()
   const drawer = page.getByRole('dialog', { name: 'Delivery' })
   await expect(drawer.getByText('delivered')).toBeVisible()
-  // Nobody reloads: the page updates live.
+  // The page updates live, without a reload.
   const attempts = drawer.getByRole('list', { name: 'Attempts' }).getByRole('listitem')
   await expect(attempts).toHaveCount(1)
   await drawer.getByRole('button', { name: 'Resend' }).click()
@@ -99,7 +99,7 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
 })
 
-test('everything that failed is resent', async ({ owner: page, demo }) => {
+test('all undelivered events are resent', async ({ owner: page, demo }) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Refused',
     dataStoreId: demo.dataStoreId,
@@ -128,7 +128,7 @@ test('everything that failed is resent', async ({ owner: page, demo }) => {
   expect(bodies).toHaveLength(4)
   expect(bodies.slice(2).sort()).toEqual(bodies.slice(0, 2).sort())
 
-  // A delivery being retried is visible, and need not be waited for.
+  // A delivery that is being retried is shown, and can be resent without waiting.
   receiver.answerWith(500)
   await uploadEmpty(token, 'retried')
   await expect(shown('retrying')).toBeVisible()
@@ -185,7 +185,7 @@ test('log filters are in the address, and live updates can be paused', async ({ 
   await page.getByRole('button', { name: 'Live' }).click()
   await expect(page.getByRole('button', { name: 'Paused' })).toHaveAttribute('aria-pressed', 'true')
   await send()
-  // Updates delivered to another page by then are not delivered to this one.
+  // The paused page does not show the new event, even after another page does.
   const other = await page.context().newPage()
   await other.goto(`/dashboard/webhooks?pipeId=${pipe.id}`)
   await expect(other.getByRole('table').getByText('delivered')).toHaveCount(2)
@@ -213,7 +213,7 @@ test('file filters are in the address, and ⌘K finds existing resources', async
   await expect(page).toHaveURL(/status=uploading/)
   await page.getByLabel('Name, subject or id').fill('needle ')
   await expect(page).toHaveURL(/search=needle/)
-  // Further typing is preserved.
+  // Text typed after that is preserved.
   await page.getByLabel('Name, subject or id').pressSequentially('x')
   await expect(page.getByLabel('Name, subject or id')).toHaveValue('needle x')
   await expect(page).toHaveURL(/search=needle(\+|%20)x/)
@@ -239,7 +239,7 @@ test('file filters are in the address, and ⌘K finds existing resources', async
   await expect(page.getByText('canceled').first()).toBeVisible()
 })
 
-test('⌘K opens the form for a new Sender on the Senders page itself, each time', async ({ owner: page }) => {
+test('⌘K opens the form for a new Sender every time, even on the Senders page', async ({ owner: page }) => {
   await page.goto('/dashboard/senders')
   for (let time = 0; time < 2; time += 1) {
     await openPalette(page)
@@ -253,7 +253,10 @@ test('⌘K opens the form for a new Sender on the Senders page itself, each time
   }
 })
 
-test("a Pipe's danger zone says what will happen and asks for the name", async ({ owner: page, demo }) => {
+test("a Pipe's danger zone explains the consequences and requires the name", async ({
+  owner: page,
+  demo,
+}) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Doomed',
     dataStoreId: demo.dataStoreId,
@@ -277,7 +280,10 @@ test("a Pipe's danger zone says what will happen and asks for the name", async (
   await expect(page.getByText(/Used by “/)).toBeVisible()
 })
 
-test('failing keys do not replace working ones unless the user insists', async ({ owner: page, demo }) => {
+test('failing keys do not replace working ones unless the user saves them anyway', async ({
+  owner: page,
+  demo,
+}) => {
   const { name: bucket, endpoint, region, accessKeyId, secretAccessKey } = demo.bucket
   const fields = { name: 'Kept', provider: 'other', endpoint, region, bucket, forcePathStyle: true }
   const store = await api<{ id: string }>(demo, 'POST', '/data-stores', {

@@ -31,7 +31,7 @@ test('object settings are saved, tried on the bucket, and shown with a file', as
   await page.getByLabel('Tags').first().fill('kind: {ext}')
   await page.getByLabel('Storage class').first().fill('COLD')
   await page.getByLabel('Encryption').first().selectOption('SSE-KMS')
-  await page.getByLabel('Id or ARN of the KMS key').fill('alias/uploads')
+  await page.getByLabel('KMS key id or ARN').fill('alias/uploads')
   await page.getByRole('checkbox', { name: 'Tags' }).check()
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('Saved, but uploads with these settings will be refused.')).toBeVisible()

@@ -1,7 +1,7 @@
 import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 
-test('the Overview counts what happened, and each figure links to what it counts', async ({
+test('the Overview shows figures, and each one links to the items it counts', async ({
   owner: page,
   demo,
 }) => {
@@ -16,7 +16,7 @@ test('the Overview counts what happened, and each figure links to what it counts
 
   const tile = (name: string) => page.getByRole('region', { name: 'Figures' }).getByRole('link', { name })
   await page.goto(`/dashboard?pipeId=${pipe.id}`)
-  // They are counted a moment later, in the background.
+  // The figures are updated a moment later, in the background.
   await expect(async () => {
     await page.reload()
     await expect(tile('Files 2')).toBeVisible({ timeout: 1000 })

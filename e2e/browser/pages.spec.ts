@@ -7,7 +7,7 @@ import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../test/support/pages.ts'
 import { startPiecewiseProxy } from '../../test/support/piecewise-proxy.ts'
 
-/** For a newly signed-up user. */
+/** The pages that are checked for a newly signed-up user. */
 const EMPTY = [
   '/dashboard',
   '/dashboard/data-stores',
@@ -23,7 +23,7 @@ const EMPTY = [
   '/dashboard/settings/audit',
 ]
 
-/** The narrowest of each layout, which has the least room. */
+/** The narrowest width of each layout, which leaves the least room. */
 const WIDTHS = [1280, 1024, 768, 320]
 const MAX_SCRIPT_BYTES = 174_000
 const MAX_SHIFT = 0.02
@@ -45,7 +45,7 @@ async function watchShifts(page: Page): Promise<void> {
     Object.assign(window, { shifts })
     const nameOf = (node: Node | null) => {
       const element = node instanceof Element ? node : node?.parentElement
-      return element ? `${element.tagName} ${element.className}`.trim() : 'what is gone'
+      return element ? `${element.tagName} ${element.className}`.trim() : 'a removed node'
     }
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as unknown as LayoutShift[]) {
@@ -60,8 +60,8 @@ async function watchShifts(page: Page): Promise<void> {
 }
 
 /**
- * Live data is sent once, as it is when the page is opened. A later row would push down those below it, as intended
- * in a live list: here it would come from another test.
+ * Sends live data only once, as it is when the page opens. Later rows, from other tests, would push down the rows below
+ * them, as intended in a live list.
  */
 async function holdLive(page: Page): Promise<void> {
   const told = new Set<string>()
@@ -97,15 +97,15 @@ async function readShifts(page: Page): Promise<{ total: number; moved: string[] 
 }
 
 /**
- * A font that arrives within the 100 ms of `font-display: optional` may find the text already laid out, on a busy
- * machine. On a second load it is cached, and any movement is the page's own fault.
+ * On a busy machine, a font that arrives within the 100 ms of `font-display: optional` may find the text already laid
+ * out. On a second load, the font is cached, so any movement is caused by the page.
  */
 async function expectStillWithFonts(page: Page, what: string): Promise<void> {
   if ((await readShifts(page)).total >= MAX_SHIFT) await page.reload({ waitUntil: 'load' })
   await expectStill(page, what)
 }
 
-/** In the page: elements that overflow horizontally, and content cut off by a box without a scroll bar. */
+/** Runs in the page. Finds elements that overflow horizontally, and boxes without a scroll bar that cut off content. */
 function cutOff(): string[] {
   const name = (element: Element) =>
     `${element.tagName} ${element.className}: ${element.textContent?.slice(0, 40)}`
@@ -123,7 +123,7 @@ function cutOff(): string[] {
   return [...(wide > 0 ? [`the page by ${wide} pixels`] : []), ...[...tables, ...boxes].map(name)]
 }
 
-/** Everything that applies to any page, in both modes and on a phone. */
+/** Checks everything that applies to every page, in both modes and on a phone. */
 async function look(page: Page, path: string, demo: DemoDocument): Promise<void> {
   const complaints = listen(page)
   let scriptBytes = 0
@@ -201,7 +201,7 @@ test('long names do not make pages overflow', async ({ owner: page, demo }) => {
   await expectToFit(page, 'the Overview')
 })
 
-test('fonts that load late shift nothing', async ({ owner: page }) => {
+test('fonts that load late do not shift the layout', async ({ owner: page }) => {
   const late: (() => Promise<void>)[] = []
   await page.route('**/*.woff2', (route) => void late.push(() => route.continue()))
   await watchShifts(page)
@@ -227,7 +227,7 @@ const drawn = (page: Page) =>
     for (let frames = 0; frames < 3; frames += 1) await new Promise(requestAnimationFrame)
   })
 
-test('a page that arrives in pieces shifts nothing', async ({ page, baseURL }) => {
+test('a page that arrives in pieces does not shift its layout', async ({ page, baseURL }) => {
   const proxy = await startPiecewiseProxy(baseURL!)
   await watchShifts(page)
   for (const width of [1440, 390]) {
@@ -274,7 +274,7 @@ test('a missing page, or an address with invalid values, shows an error inside t
     await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
     await expect(page.getByRole('navigation', { name: 'Dashboard' })).toBeVisible()
   }
-  await expectAccessibleInLight(page, 'what is not there, in the dashboard')
+  await expectAccessibleInLight(page, 'a missing page in the dashboard')
   await page.goto('/dashboard/webhooks')
   await page.getByLabel('File, event or delivery id').fill('half an id')
   await expect(page.getByText('search must be the id of a file, an event or a delivery.')).toBeVisible()
@@ -297,18 +297,18 @@ test('a missing page, or an address with invalid values, shows an error inside t
   }
 })
 
-test('a missing page says so, and a visitor who is signed out is sent to the sign-in page', async ({
+test('a missing page shows an error, and a signed-out visitor is redirected to the sign-in page', async ({
   page,
 }) => {
   const response = await page.goto('/nowhere')
   expect(response!.status()).toBe(404)
   await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
-  await expectAccessibleInLight(page, 'what is not there')
+  await expectAccessibleInLight(page, 'a missing page')
   await page.goto('/dashboard/files?status=failed')
   await expect(page).toHaveURL(/\/login\?next=%2Fdashboard%2Ffiles%3Fstatus%3Dfailed$/)
 })
 
-test("where no email is sent, the demo's owner finds the message and its link in the settings", async ({
+test("if the server sends no email, the demo's owner finds the message and its link in the settings", async ({
   page,
   owner,
   demo,
@@ -326,7 +326,7 @@ test("where no email is sent, the demo's owner finds the message and its link in
   await expect(owner.getByRole('heading', { name: 'Set a new password' })).toBeVisible()
 })
 
-test('an incomplete link from an email says so, and leads to a new one', async ({ page }) => {
+test('an incomplete link from an email shows a warning, and leads to a new one', async ({ page }) => {
   for (const [path, next, to] of [
     ['/reset-password', 'Request a new link', /\/forgot-password$/],
     ['/verify-email', 'Request a new link in Settings', /\/login\?next=/],
@@ -338,7 +338,7 @@ test('an incomplete link from an email says so, and leads to a new one', async (
     await expect(page).toHaveURL(to)
   }
   await page.goto('/reset-password')
-  // While it starts, Next overwrites a recently changed address with its own.
+  // While Next starts, it overwrites a recently changed address.
   await expect(page.getByText('This link is incomplete')).toBeVisible()
   await page.evaluate(() => {
     window.location.hash = 'pasted'

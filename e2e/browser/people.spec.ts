@@ -10,7 +10,7 @@ import { DASHBOARD_PAGES } from '../../test/support/pages.ts'
 const PASSWORD = 'a few words in a row'
 const MEMBERS = '/dashboard/settings/members'
 
-/** As on a phone: nothing overflows horizontally, and axe finds nothing in either mode. */
+/** Checks that nothing overflows horizontally on a phone, and that axe finds nothing in either mode. */
 async function expectFits(page: Page, what: string): Promise<void> {
   const size = page.viewportSize()!
   await page.setViewportSize({ width: 360, height: 800 })
@@ -23,10 +23,10 @@ async function expectFits(page: Page, what: string): Promise<void> {
 /** The buttons a viewer may use: navigation, and those for their own account. */
 const HARMLESS = [
   /^(Copy|Live$|Paused$|Clear$|JSON$|Show|Export|Close|Page through|Find)/,
-  /^(Save|Change password|Begin|Sign out|Sign all others out…|Delete my account|Leave…?|Open .*|Create)$/,
+  /^(Save|Change password|Set up|Sign out|Sign all others out…|Delete my account|Leave…?|Open .*|Create)$/,
 ]
 
-/** The buttons of a page as the server sends it, including those in its dialogs for visitors without script. */
+/** The buttons on a page as the server sends it, including those in its dialogs for browsers without JavaScript. */
 async function buttonsOf(page: Page, path: string): Promise<string[]> {
   const response = await page.request.get(path)
   if (response.status() === 403) return []
@@ -46,7 +46,7 @@ test('a member is invited, views, edits and is removed, by keyboard alone', asyn
   baseURL,
   demo,
 }) => {
-  // It reads every dashboard page along the way.
+  // This test opens every dashboard page.
   test.slow()
   await owner.goto(MEMBERS)
   await press(owner, 'Invite')
@@ -100,7 +100,7 @@ test('a member is invited, views, edits and is removed, by keyboard alone', asyn
   await guest.reload()
   await expect(guest.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
   await guest.goto('/workspaces')
-  await expect(guest.getByText('You are an owner, 1 member')).toBeVisible()
+  await expect(guest.getByText('You are an owner · 1 member')).toBeVisible()
   await expectFits(guest, 'workspaces')
 
   await owner.goto('/dashboard/settings/audit?action=member')
@@ -116,7 +116,7 @@ test('a member is invited, views, edits and is removed, by keyboard alone', asyn
   await context.close()
 })
 
-/** The console, as the same person, who is an operator. */
+/** Tests the operator console as the same user, who is an operator. */
 async function operate(page: Page): Promise<void> {
   await page.goto('/dashboard')
   await press(page, 'Operator console')
@@ -132,7 +132,7 @@ async function operate(page: Page): Promise<void> {
   await tabTo(page, /^Share of upload memory/)
   await page.keyboard.type('20')
   await press(page, 'Save')
-  await expect(page.getByText('Saved. It applies from now on.')).toBeVisible()
+  await expect(page.getByText('Saved. The limits apply from now on.')).toBeVisible()
   await tabTo(page, /^Reason/)
   await page.keyboard.type('The invoice is open.')
   await press(page, 'Suspend')
@@ -144,7 +144,7 @@ async function operate(page: Page): Promise<void> {
   await expect(page.getByLabel(/^Share of upload memory/)).toHaveValue('20')
   await press(page, 'Service')
   await expect(page.getByRole('table', { name: 'Nodes' })).toBeVisible()
-  await expectFits(page, 'the state of the service')
+  await expectFits(page, 'the Service page')
   await page.goto('/dashboard/settings/audit?actorKind=operator')
   await expect(page.getByText('workspace.suspension_lifted')).toBeVisible()
 }

@@ -8,7 +8,7 @@ import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 const MIB = 1024 * 1024
 /** More than Uppy keeps across a reload by default. */
 const KEPT_BYTES = 12 * MIB
-/** Larger sizes take until `npm run drill -- axe` has checked each mode and width. */
+/** The larger size leaves `npm run drill -- axe` time to check each mode and width. */
 const TRIAL_BYTES = (process.env.AXE_THOROUGH ? 48 : 12) * MIB
 const bytes = (length: number) => Buffer.from(Array.from({ length }, (_, at) => (at * 7919) % 251))
 const file = (name: string, size: number) => ({
@@ -19,7 +19,7 @@ const file = (name: string, size: number) => ({
 const figure = async (page: Page, name: string) =>
   Number(await page.locator(`[data-figure=${name}]`).getAttribute('data-value'))
 
-/** Waits for a resume after the given number of them that also sent bytes: only then does it count. */
+/** Waits for another resume after the first `before`, and for bytes after it, without which it does not count. */
 async function resumed(page: Page, before: number): Promise<void> {
   await expect
     .poll(async () => {
@@ -30,11 +30,11 @@ async function resumed(page: Page, before: number): Promise<void> {
 }
 
 const linesOf = async (page: Page) =>
-  (await page.getByLabel('What went over the wire').locator('li').allTextContents()).toReversed()
+  (await page.getByLabel('Requests and responses').locator('li').allTextContents()).toReversed()
 const headsOf = async (page: Page) =>
   (await linesOf(page)).filter((line) => line.includes('HEAD → 200')).length
 
-test('Try it resumes after a cut, offline, an expired and a revoked token, and a reload', async ({
+test('Try it resumes after a lost connection, a time offline, an expired and a revoked token, and a reload', async ({
   owner: page,
   demo,
 }) => {
@@ -43,7 +43,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   const trial = test.info().outputPath('trial.bin')
   writeFileSync(trial, Buffer.alloc(TRIAL_BYTES, 'a trial '))
   await page.getByLabel('Choose files').setInputFiles(trial)
-  const wire = page.getByLabel('What went over the wire')
+  const wire = page.getByLabel('Requests and responses')
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(0)
 
   await page.getByRole('button', { name: 'Pause trial.bin' }).click()
@@ -57,7 +57,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(wire).toContainText('the connection was cut')
   await resumed(page, heads)
   await expect.poll(() => figure(page, 'saved')).toBeGreaterThan(0)
-  // With more lines than the list shows at once, so that it scrolls.
+  // Waits for more lines than the list shows at once, so that it scrolls.
   await expect.poll(async () => (await linesOf(page)).length).toBeGreaterThan(12)
   await expectAccessibleInLight(page, 'Try it while it uploads')
 
@@ -88,8 +88,8 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(page.getByText('delivered', { exact: true })).toBeVisible()
 
   const [resumes, saved] = [await figure(page, 'resumes'), await figure(page, 'saved')]
-  // The pause, the interruption, being offline, the revoked token, the reload: bytes were sent between them, so each
-  // counts.
+  // The pause, the interruption, the time offline, the revoked token and the reload each count, because bytes were sent
+  // between them.
   expect(resumes).toBe(5)
 
   await page.getByRole('link', { name: 'Full timeline' }).click()
@@ -101,7 +101,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(page.getByText(/Webhook delivered: 2/)).toBeVisible()
 })
 
-test("the embedded uploader resumes after a cut, an expired and a revoked token, and a reload, on another origin's page", async ({
+test("the embedded uploader resumes after a lost connection, an expired and a revoked token, and a reload, on another origin's page", async ({
   owner,
   demo,
 }) => {
@@ -110,7 +110,7 @@ test("the embedded uploader resumes after a cut, an expired and a revoked token,
   const { page, line, site, backend, confirmed } = customer
   const name = `embedded-${Date.now()}.bin`
   await page.locator('.uppy-Dashboard-input').first().setInputFiles(file(name, KEPT_BYTES))
-  // The first token expires immediately: it is not sent with the request after the creation.
+  // The first token expires immediately, so it is not sent with the request after the creation.
   const issue = backend.post
   backend.post = async () => {
     backend.post = issue
@@ -121,7 +121,8 @@ test("the embedded uploader resumes after a cut, an expired and a revoked token,
   await held
   expect(site.tokensAsked()).toBe(2)
 
-  // Interrupted: the bytes received are kept, the client asks where to continue, and its page does not start over.
+  // Interrupted: the bytes received are kept, the client requests the offset, and the shown progress does not start
+  // over.
   held = line.holdAfter(2 * MIB)
   line.cut()
   await held
@@ -129,12 +130,12 @@ test("the embedded uploader resumes after a cut, an expired and a revoked token,
   const afterCut = confirmed()
   await expect(page.getByText(/Uploading: ([2-9]\d|100)%/)).toBeVisible()
 
-  // Revoked: the client, which cannot know, loses nothing.
+  // Revoked: the client does not know it, but loses no bytes.
   await revokeNewest(demo, customer.pipeId)
   held = line.holdAfter(2 * MIB)
   line.cut()
   await held
-  // The responses to the browser are known here a little later.
+  // The responses to the browser are recorded here slightly later.
   await expect.poll(confirmed).toBeGreaterThan(afterCut)
   const afterRevoked = confirmed()
   await expect(page.getByText(/Uploading: ([4-9]\d|100)%/)).toBeVisible()
@@ -149,7 +150,7 @@ test("the embedded uploader resumes after a cut, an expired and a revoked token,
   expect(customer.refusals()).toBe(1)
   await customer.close()
 
-  // The customer sees what it saved.
+  // The file page shows how many bytes were saved.
   const { data } = await api<{ data: { id: string; status: string; size: number }[] }>(
     demo,
     'GET',
@@ -207,7 +208,7 @@ test("the embedded uploader survives four outages, each longer than its token's 
   await customer.close()
 })
 
-test('the embedded uploader says so when it gets no new token, and continues once it does', async ({
+test('the embedded uploader shows an error when it gets no new token, and continues once it gets one', async ({
   demo,
 }) => {
   test.setTimeout(120_000)
@@ -234,7 +235,7 @@ test('the embedded uploader says so when it gets no new token, and continues onc
   await customer.close()
 })
 
-/** Like a browser without room, and like a file above the limit. */
+/** Deletes the kept files, as if the browser had no room for them or they were above the limit. */
 const forgetFiles = (page: Page) =>
   page.evaluate(
     () =>
@@ -256,7 +257,7 @@ test('a file that the browser did not keep is picked again after a reload, and r
   owner: page,
   demo,
 }) => {
-  // From a disk, so that the second pick is the same file, with the same modification time.
+  // Uses a file on disk, so that it has the same modification time when it is picked again.
   const picked = test.info().outputPath('forgotten.bin')
   writeFileSync(picked, bytes(4 * MIB))
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
@@ -266,7 +267,7 @@ test('a file that the browser did not keep is picked again after a reload, and r
   await page.reload()
   await expect(page.getByText('Choose the same file again to continue the upload.').first()).toBeVisible()
   await page.getByLabel('Choose files').setInputFiles(picked)
-  await expect(page.getByLabel('What went over the wire')).toContainText('HEAD → 200')
+  await expect(page.getByLabel('Requests and responses')).toContainText('HEAD → 200')
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible({ timeout: 30_000 })
   expect(await figure(page, 'saved')).toBeGreaterThan(0)
 })

@@ -47,7 +47,7 @@ test('a key is pasted, rejected if it is invalid, listed by its fingerprint, and
 
   await row.getByRole('button', { name: 'Remove' }).click()
   await dialog.getByRole('button', { name: 'Remove' }).click()
-  // While it is open, elements behind it have no roles.
+  // While the dialog is open, elements behind it have no roles.
   await expect(dialog).toHaveCount(0)
   await expect(row).toHaveCount(0)
   await page.goto('/dashboard/settings/audit?action=sender')
@@ -57,7 +57,7 @@ test('a key is pasted, rejected if it is invalid, listed by its fingerprint, and
     ).toHaveCount(1)
 })
 
-test('keys are added and removed without a script, even those of a revoked Sender', async ({
+test('keys are added and removed without JavaScript, even those of a revoked Sender', async ({
   browser,
   baseURL,
   demo,

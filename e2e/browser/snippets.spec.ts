@@ -23,7 +23,7 @@ import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** The Embed page's code, unchanged, each snippet with a real upload, on a customer's page from another origin. */
+/** Runs each snippet of the Embed page unchanged, with a real upload from a customer's page on another origin. */
 const BYTES = 300_000
 
 type Backend = (target: EmbedTarget) => Promise<() => Promise<Response>>
@@ -63,7 +63,7 @@ async function sendByDashboard(page: Page) {
   await expect(page.getByText('Complete', { exact: true })).toBeVisible()
 }
 
-test('the HTML snippet uploads, with Uppy from this server and nothing from any other', async ({
+test('the HTML snippet uploads, and loads Uppy from this server and nothing from any other', async ({
   demo,
   page,
 }) => {
@@ -78,7 +78,7 @@ test('the HTML snippet uploads, with Uppy from this server and nothing from any 
   expect(complaints.filter((complaint) => !complaint.includes('favicon'))).toEqual([])
 })
 
-test('the bundle may be cached forever, by any page', async ({ demo }) => {
+test('the Uppy bundle can be loaded by any page and cached forever', async ({ demo }) => {
   const { url } = currentUppy(demo.baseUrl, 'uppy.min.mjs')
   const { status, headers } = await fetch(url, { headers: { Origin: 'https://www.example.com' } })
   expect([status, headers.get('content-encoding'), headers.get('content-type')]).toEqual([
@@ -149,7 +149,7 @@ createRoot(document.getElementById('root')!).render(<Uploader />)`
   expect(await customer.files()).toMatchObject(arrived)
 })
 
-/** A snippet for Node as a module, in a place where its imported packages are found. */
+/** Loads a snippet for Node as a module, from a folder where its imported packages are found. */
 async function load<Module>(text: string): Promise<Module> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-snippet-'))
   removeWithThisProcess(folder)
@@ -197,7 +197,7 @@ export const server = app.listen(0, '127.0.0.1')`)
   server.close()
 })
 
-/** A program consisting only of that snippet, in the folder with its packages. */
+/** Compiles a program that consists only of the snippet, and returns the errors. */
 function complaintsOfTypeScript(text: string): string[] {
   const options: ts.CompilerOptions = {
     strict: true,
@@ -213,7 +213,7 @@ function complaintsOfTypeScript(text: string): string[] {
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     types: [],
   }
-  // Bundlers' types for style sheets, like vite/client.
+  // Declares style sheets as bundlers do, like vite/client.
   const sources = new Map([
     [resolve('uploader.tsx'), text],
     [resolve('bundler.d.ts'), "declare module '*.css'"],
@@ -231,7 +231,7 @@ function complaintsOfTypeScript(text: string): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
-/** Like a customer's own build, with the packages that the snippet imports. */
+/** Bundles a snippet like a customer's own build, with the packages that it imports. */
 async function bundle(contents: string, loader: 'js' | 'tsx'): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, loader, resolveDir: process.cwd() },

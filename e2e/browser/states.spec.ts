@@ -3,13 +3,13 @@ import { makeRefusedPipe } from '../../test/support/addresses.ts'
 import { expectAccessibleInLight } from '../../test/support/axe.ts'
 import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
-/** A preflight is let through. */
+/** Refuses the creation of an upload, but lets its preflight through. */
 const refuse = (route: Route) =>
   route.request().method() === 'POST'
     ? route.fulfill({ status: 403, json: { detail: 'Not today.' } })
     : route.continue()
 
-/** Pages while something loads, and after a failure: pages.spec.ts covers the others. */
+/** Tests pages while something loads and after a failure; pages.spec.ts covers all other states. */
 test('pages whose script has not loaded yet are accessible', async ({ owner: page, demo }) => {
   await page.route('**/_next/static/**/*.js', (route) => route.abort())
   for (const path of [
@@ -48,14 +48,14 @@ test('forms that were refused are accessible', async ({ page, owner, demo }) => 
   await expect(page.locator('[aria-invalid=true]')).toBeVisible()
   await expectAccessibleInLight(page, 'a refused account')
   await page.goto('/reset-password#token=gone')
-  await expectAccessibleInLight(page, 'a link that is over')
+  await expectAccessibleInLight(page, 'an expired link')
 
   const { name: bucket, endpoint, region, accessKeyId } = demo.bucket
   const fields = { provider: 'other', endpoint, region, bucket, forcePathStyle: true, accessKeyId }
   const keys = { name: 'Refusing', secretAccessKey: 'wrong' }
   const store = await api<{ id: string }>(demo, 'POST', '/data-stores', { ...fields, ...keys })
   await owner.goto(`/dashboard/data-stores/${store.id}`)
-  await expectAccessibleInLight(owner, 'a Data Store that refuses')
+  await expectAccessibleInLight(owner, 'a Data Store that rejects uploads')
   const pipe = { name: 'Into nothing', dataStoreId: store.id, source: { http: true } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', pipe)
   await owner.goto(`/dashboard/pipes/${id}`)
@@ -65,7 +65,7 @@ test('forms that were refused are accessible', async ({ page, owner, demo }) => 
   await expectAccessibleInLight(owner, 'a refused webhook')
   await api(demo, 'DELETE', `/pipes/${id}`)
   await owner.goto('/dashboard/files?senderId=gone')
-  await expectAccessibleInLight(owner, 'a list that cannot be')
+  await expectAccessibleInLight(owner, 'a list with an invalid filter')
   await owner.goto(`/dashboard/webhooks?pipeId=${await makeRefusedPipe(demo)}`)
   await expect(owner.getByText(/^Retrying/)).toBeVisible()
   await expectAccessibleInLight(owner, 'webhooks that are retried')
@@ -84,7 +84,7 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
   await expect(demo.getByText('Waiting for the network. Retrying automatically.').last()).toBeVisible()
   await expectAccessibleInLight(page, 'the demo without a network')
   await context.setOffline(false)
-  // An unfinished upload is resumed by the next click, not created again.
+  // The next click would resume an unfinished upload instead of creating one.
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
   await page.route('**/pipes/*/files/', refuse)
   await page.reload()

@@ -5,7 +5,7 @@ import { api, expect, test } from '../../test/support/browser.ts'
 import { openDecider } from '../../test/support/decider.ts'
 import { file, holdBodies, keptUrls, MIB } from '../../test/support/kit-site.ts'
 
-/** Upload links: created in the dashboard, and used without an account. */
+/** Tests upload links, which are created in the dashboard and used without an account. */
 type Pipe = { id: string; uploadUrl: string }
 type Link = { id: string; url: string; state: string; filesCreated: number }
 
@@ -36,7 +36,7 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   page,
   demo,
 }) => {
-  // Checked in both modes and at both widths.
+  // The pages are checked in both modes and at both widths.
   test.slow()
   const pipe = await openPipe(demo, { allowedOrigins: ['https://www.example.com'] })
   await owner.goto(`/dashboard/pipes/${pipe.id}`)
@@ -45,11 +45,11 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   const dialog = owner.getByRole('dialog', { name: 'Create an upload link' })
   await dialog.getByLabel('Title').fill('Films for May')
   await dialog.getByLabel('Message').fill('One file for each scene.')
-  await dialog.getByLabel('Files in all').fill('one')
+  await dialog.getByLabel('Total files').fill('one')
   await dialog.getByRole('button', { name: 'Create' }).click()
-  await expect(dialog.getByLabel('Files in all')).toHaveAttribute('aria-invalid', 'true')
+  await expect(dialog.getByLabel('Total files')).toHaveAttribute('aria-invalid', 'true')
   await expectAccessible(owner, 'creating a link')
-  await dialog.getByLabel('Files in all').fill('1')
+  await dialog.getByLabel('Total files').fill('1')
   await dialog.getByRole('button', { name: 'Create' }).click()
   const shown = owner.getByRole('dialog', { name: 'Your upload link' })
   const url = await shown.getByText(/\/u\/\w{22}$/).innerText()
@@ -70,7 +70,7 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'uploading' })
   await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
-  // It accepts no more files, and continues its uploads.
+  // The link accepts no more files, but continues its uploads.
   await expect(page.getByText('This link accepts no more files')).toBeVisible()
   await expect(row(page, 'scene.txt')).toBeVisible()
   await expect(page.getByLabel('Choose files')).toHaveCount(0)
@@ -91,14 +91,14 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   await links.getByRole('button', { name: 'Reopen Films for May' }).click()
   await expect(links).toContainText('used up')
   await links.getByRole('button', { name: 'Edit' }).click()
-  await owner.getByLabel('Files in all').fill('2')
+  await owner.getByLabel('Total files').fill('2')
   await owner.getByRole('button', { name: 'Save' }).click()
   await expect(links).toContainText('1 of 2')
   await expectAccessible(owner, 'the upload links of a Pipe')
   await links.getByRole('button', { name: 'Delete' }).click()
   await owner.getByLabel(/to confirm/).fill('Films for May')
   await owner.getByRole('button', { name: 'Delete this link' }).click()
-  await expect(owner.getByText('No upload link yet')).toBeVisible()
+  await expect(owner.getByText('No upload links yet')).toBeVisible()
 
   const deleted = await page.goto(url)
   const textOfDeleted = await page.getByRole('main').innerText()
@@ -111,7 +111,7 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   await expectAccessibleEverywhere(page, 'a link that does not work')
 })
 
-test('a link with a password shows its message once unlocked, continues without it, and says why a file was rejected', async ({
+test('a link with a password shows its message once unlocked, continues uploads without the password, and shows why a file was rejected', async ({
   page,
   demo,
 }) => {
@@ -142,7 +142,7 @@ test('a link with a password shows its message once unlocked, continues without 
   await page.getByLabel('Choose files').setInputFiles([file('good.txt', MIB), file('bad.txt', MIB)])
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'good.txt': 'uploading', 'bad.txt': 'uploading' })
   await page.reload()
-  await expect(page.getByText('Uploads in progress continue without it.')).toBeVisible()
+  await expect(page.getByText('Uploads in progress continue without the password.')).toBeVisible()
   flow()
   await expect(row(page, 'good.txt')).toContainText('Uploaded')
   await expect(row(page, 'bad.txt')).toContainText('Failed: It has a virus.')

@@ -1,18 +1,14 @@
 import type { Page } from 'playwright/test'
 import { api, expect, test } from '../../test/support/browser.ts'
 
-/** A browser without script: the content of script dialogs is next to the button, collapsed. */
+/** Opens a dialog's content, which is collapsed next to its button in browsers without JavaScript. */
 async function unfold(page: Page, title: string | RegExp) {
   const details = page.locator('details', { has: page.locator('summary', { hasText: title }) })
   await details.locator('summary').click()
   return details
 }
 
-test('confirmations are shown, answered and carried out without a script', async ({
-  browser,
-  baseURL,
-  demo,
-}) => {
+test('dialogs can be opened and submitted without JavaScript', async ({ browser, baseURL, demo }) => {
   const context = await browser.newContext({
     baseURL: baseURL!,
     storageState: process.env.SLUICE_STATE!,
@@ -40,7 +36,7 @@ test('confirmations are shown, answered and carried out without a script', async
   await asked.getByLabel(/to confirm/).fill('another')
   await asked.getByRole('button', { name: 'Revoke this Sender' }).click()
   const told = page.locator('details [id$="-error"]')
-  await expect(told).toHaveText('Is not Without a script.')
+  await expect(told).toHaveText('Must be Without a script.')
   await expect(told).toBeVisible()
   asked = page.locator('details', { hasText: 'Revoke Without a script' })
   await asked.getByLabel(/to confirm/).fill('Without a script')
@@ -60,7 +56,7 @@ test('confirmations are shown, answered and carried out without a script', async
   await context.close()
 })
 
-test('an upload link is created, edited, closed and deleted without a script', async ({
+test('an upload link is created, edited, closed and deleted without JavaScript', async ({
   browser,
   baseURL,
   demo,
@@ -78,7 +74,7 @@ test('an upload link is created, edited, closed and deleted without a script', a
 
   await page.goto(links)
   await page.getByRole('link', { name: 'Create a link' }).click()
-  // The first one: there is no other button on the page.
+  // While there are no links, the page has no other button.
   const create = page.locator('details', { hasText: 'Create an upload link' })
   await create.getByLabel('Title').fill('Rushes')
   await create.getByLabel('Password').fill('sesame!')
@@ -89,7 +85,7 @@ test('an upload link is created, edited, closed and deleted without a script', a
   expect(await page.content()).not.toContain('sesame!')
   await create.getByLabel('Title').fill('Rushes')
   await create.getByLabel('Password').fill('open sesame')
-  await create.getByLabel('Files in all').fill('3')
+  await create.getByLabel('Total files').fill('3')
   await create.getByRole('button', { name: 'Create' }).click()
   const made = page.getByText(/\/u\/\w{22}$/)
   await expect(made).toBeVisible()
@@ -127,15 +123,15 @@ test('an upload link is created, edited, closed and deleted without a script', a
   asked = await unfold(page, 'Delete Rushes')
   await asked.getByLabel(/to confirm/).fill('rushes')
   await asked.getByRole('button', { name: 'Delete this link' }).click()
-  await expect(told).toHaveText('Is not Rushes.')
+  await expect(told).toHaveText('Must be Rushes.')
   asked = page.locator('details', { hasText: 'Delete Rushes' })
   await asked.getByLabel(/to confirm/).fill('Rushes')
   await asked.getByRole('button', { name: 'Delete this link' }).click()
-  await expect(page.getByText('No upload link yet')).toBeVisible()
+  await expect(page.getByText('No upload links yet')).toBeVisible()
   await context.close()
 })
 
-test('actions without a dialog take effect immediately without a script', async ({
+test('actions without a dialog take effect immediately without JavaScript', async ({
   browser,
   baseURL,
   demo,

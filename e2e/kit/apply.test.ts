@@ -7,7 +7,7 @@ import { buildKitIfNeeded } from '../../scripts/kit.ts'
 import { runCli } from '../../test/support/cli-program.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 
-/** `sluice apply` as a program, against a complete Sluice. Its changes are tested in lib/api/apply.db.test.ts. */
+/** Runs `sluice apply` as a program against a Sluice server. Its changes are tested in lib/api/apply.db.test.ts. */
 const { baseUrl, accountKey } = inject('demo')
 const sluice = createSluice({ baseUrl, accountKey })
 const home = temporaryFolder()
@@ -42,7 +42,7 @@ it('reports drift with exit code 2, changes nothing without --yes, and has nothi
   expect(stdout).toContain(`  - name: ${name}\n`)
 })
 
-it('does not change the workspace during another run, and says whose run it is', async () => {
+it('does not change the workspace during another run, and names who started that run', async () => {
   const holder = randomUUID()
   await sluice.lockConfiguration({ holder })
   expect(await run('apply', '-f', file, '--yes')).toMatchObject({

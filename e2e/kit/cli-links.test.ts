@@ -7,7 +7,7 @@ import { buildKitIfNeeded } from '../../scripts/kit.ts'
 import { runCli } from '../../test/support/cli-program.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 
-/** `sluice links` and `sluice upload --batch` as programs, against a complete Sluice. */
+/** Runs `sluice links` and `sluice upload --batch` as programs against a Sluice server. */
 const demo = inject('demo')
 const { baseUrl, accountKey, senderToken } = demo
 const sluice = createSluice({ baseUrl, accountKey, senderToken })
@@ -89,7 +89,7 @@ describe('links', () => {
       { pipeId, title: 'Films for May', state: 'open', maxFiles: 20 },
       [],
     ])
-    // Neither grants access.
+    // The list reveals neither the code, which grants access, nor a hash.
     expect(listed.stdout).not.toContain(codeOf(url))
     expect(listed.stdout).not.toMatch(/hash/i)
     const row = (state: string) => `${link.id}  ${state.padEnd(9)}  0 of 20 files  Films for May\n`
@@ -165,7 +165,7 @@ describe('upload --batch', () => {
     return sluice.showBatch({ id: batch!.id })
   }
 
-  it('seals the batch once all files have arrived, and adds no more to it', async () => {
+  it('seals the batch once all files have arrived, and adds no more files to it', async () => {
     const [one, two, late] = [write('one.txt'), write('two.txt'), write('late.txt')]
     const sent = await run(['upload', one, two, '--batch', 'order-17', '--json'])
     expect([sent.code, sent.stderr]).toEqual([0, ''])
@@ -188,7 +188,7 @@ describe('upload --batch', () => {
     expect(readFileSync(join(kept, 'uploads.jsonl'), 'utf8')).not.toMatch(/tmp_|sk_|ak_/)
   })
 
-  it('leaves it open while a file is missing, and seals it when run again', async () => {
+  it('leaves the batch open while a file is missing, and seals it when run again', async () => {
     const [fits, large] = [write('fits.txt'), write('large.txt', 'x'.repeat(1001))]
     const args = ['upload', fits, large, '--batch', 'order-19']
     const failed = await run([...args, '--json'])

@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../test/support/sluice.ts'
 import { OCTETS, tusWith } from '../../test/support/tus.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** The command-line tool as installed, against a complete Sluice. */
+/** Runs the installed command-line tool against a Sluice server. */
 const MIB = 1024 * 1024
 const demo = inject('demo')
 const { baseUrl, accountKey, senderToken } = demo
@@ -99,7 +99,7 @@ it.each([
   ['a file is missing', ['upload', '/nowhere'], {}, 2],
   ['the key is refused', ['doctor'], { SLUICE_ACCOUNT_KEY: 'ak_nobody' }, 3],
   ['Sluice is down', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1' }, 4],
-])('says with its exit code that %s', async (_, args, more, code) => {
+])('reports with its exit code that %s', async (_, args, more, code) => {
   const ran = await run(args, { more })
   expect([ran.code, ran.stdout]).toEqual([code, ''])
   expect(ran.stderr).not.toMatch(/^ {4}at /m)
@@ -181,7 +181,7 @@ describe('listen', () => {
     return { got, open, url: () => `http://127.0.0.1:${port}/hook` }
   }
 
-  it('misses nothing when it or the program behind it is killed, and signs like Sluice', async () => {
+  it('misses no event when it or the program behind it is killed, and signs like Sluice', async () => {
     const before = (await sluice.listDeliveries({ pipeId })).data.length
     const program = await openProgram()
     const close = await program.open()
@@ -322,7 +322,7 @@ describe('upload', () => {
     ['the last request', 19 * MIB, undefined],
     ['the bytes sent before a kill', 5 * MIB, 12 * MIB],
     ['the bytes sent after a kill', 18 * MIB, 12 * MIB],
-  ])('creates no object, and says why, if a byte of %s changes in transit', async (_, flipAt, killAt) => {
+  ])('creates no object and reports why if a byte of %s changes in transit', async (_, flipAt, killAt) => {
     const line = await openFlippingProxy(baseUrl)
     const name = `flipped ${flipAt}.bin`
     const path = join(home.path, name)
@@ -362,7 +362,7 @@ describe('upload', () => {
     expect(new Set(names).size).toBe(300)
     const paths = files.map(({ uploadMetadata }) => uploadMetadata.relativePath)
     expect(paths).toEqual(expect.arrayContaining(['photos/photo 0.txt', 'photos/été/photo 1.txt']))
-    // At most those in flight when it was killed.
+    // Only files in flight when it was killed may have been created twice.
     expect(names.length).toBeLessThanOrEqual(316)
   })
 

@@ -11,11 +11,11 @@ const { baseUrl, accountKey, senderToken, dataStoreId } = demo
 const sluice = createSluice({ baseUrl, accountKey, senderToken })
 const refusal = (call: Promise<unknown>): Promise<SluiceError> =>
   call.then(
-    () => Promise.reject(new Error('It was answered.')),
+    () => Promise.reject(new Error('The call was not refused.')),
     (error) => error,
   )
 
-it('lists every item of every page, in order, and one page when it is awaited', async () => {
+it('lists the items of all pages in order when iterated, and a single page when awaited', async () => {
   const made: string[] = []
   for (const n of [1, 2, 3, 4, 5]) made.unshift((await sluice.createSender({ name: `Page ${n}` })).id)
   const found: string[] = []
@@ -64,7 +64,7 @@ it('creates only one resource when the first response is lost', async () => {
   const lossy: typeof fetch = async (...args) => {
     const response = await fetch(...args)
     sent += 1
-    if (sent === 1) throw new TypeError('The line broke.')
+    if (sent === 1) throw new TypeError('The connection was lost.')
     return response
   }
   const { id } = await createSluice({ baseUrl, accountKey, fetch: lossy }).createSender({ name: 'Only one' })
@@ -88,7 +88,7 @@ it('requires its keys, and names missing ones', async () => {
   await expect(createSluice({ baseUrl }).listPipes()).rejects.toThrow('SLUICE_ACCOUNT_KEY')
 })
 
-/** The same for Express, Fastify and Node's own server. */
+/** Serves the handler with Node's own server; Express and Fastify work the same way. */
 async function serve(handle: (request: Request) => Promise<Response>) {
   const server = createServer((req, res) => void toNodeHandler(handle)(req, res)).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -191,7 +191,7 @@ async function sendFile(pipeId = demo.pipeId): Promise<string> {
   return headers.location!.split('/').at(-1)!
 }
 
-it('follows events across a lost connection, each once', async () => {
+it('receives each event once across a lost connection', async () => {
   let line: AbortController | undefined = new AbortController()
   const breakable: typeof fetch = async (input, init) => {
     if (!line) throw new TypeError('No network.')
@@ -215,7 +215,7 @@ it('follows events across a lost connection, each once', async () => {
   await expect.poll(() => found).toEqual(expect.arrayContaining(sent))
   const before = line
   line = undefined
-  before.abort(new TypeError('The line broke.'))
+  before.abort(new TypeError('The connection was lost.'))
   sent.push(await sendFile(), await sendFile())
   line = new AbortController()
   await expect.poll(() => found).toEqual(expect.arrayContaining(sent))

@@ -9,18 +9,18 @@ import { publint } from 'publint'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 
-/** The packed file's contents, and where it runs. */
+/** Tests what the packed file contains, and where it runs. */
 let kit: PackedKit
 beforeAll(() => {
   kit = installPacked('node')
 })
 afterAll(() => kit.remove())
 
-/** Read from the packed file as installed. */
+/** The contents of files in the installed package. */
 const textsOf = (files: string[]) =>
   files.map((file) => readFileSync(join(kit.folder, 'node_modules/@sluice/node', file), 'utf8'))
 
-it('holds what runs, its types and its README, and nothing else', () => {
+it('contains only its code, types, README and license', () => {
   const others = kit.files.filter((file) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(file))
   expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
   expect(kit.files.filter((file) => /test/.test(file))).toEqual([])
@@ -30,7 +30,7 @@ it('holds what runs, its types and its README, and nothing else', () => {
   expect(text).not.toMatch(/\b(sk|tmp|ak|whsec)_[\w+/]{20,}/)
 })
 
-it('imports nothing but itself', () => {
+it('imports only its own files', () => {
   const imported = textsOf(kit.files.filter((file) => file.endsWith('.js'))).flatMap((text) =>
     [...text.matchAll(/(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1]!),
   )
@@ -38,12 +38,12 @@ it('imports nothing but itself', () => {
   expect(imported.filter((path) => !path.startsWith('.'))).toEqual([])
 })
 
-it('has nothing that publint finds', async () => {
+it('passes publint', async () => {
   const { messages } = await publint({ pkgDir: join(kit.folder, 'node_modules/@sluice/node'), strict: true })
   expect(messages).toEqual([])
 })
 
-it('has types that resolve, for every way of resolving that knows ESM', async () => {
+it('has types that resolve in every resolution mode with ESM support', async () => {
   const packed = createPackageFromTarballData(new Uint8Array(readFileSync(kit.tarball)))
   const result = await checkPackage(packed)
   if (!result.types) throw new Error('The package has no types.')
@@ -51,7 +51,7 @@ it('has types that resolve, for every way of resolving that knows ESM', async ()
     kind: problem.kind,
     how: 'resolutionKind' in problem ? problem.resolutionKind : undefined,
   }))
-  // It is ESM only, and the oldest resolution mode does not support exports.
+  // The package is ESM only, and the oldest resolution mode does not support exports.
   expect(found.filter(({ how }) => how !== 'node10' && how !== 'node16-cjs')).toEqual([])
 })
 
@@ -72,32 +72,35 @@ export const size = (event: FileEvent): number => event.data.size
 export const event: Promise<FileEvent> = webhooks.unwrap('', new Headers(), 'whsec_')
 // @ts-expect-error: a Pipe needs a name
 sluice.createPipe({ dataStoreId: 'x' })
-// @ts-expect-error: what has no pages is not iterated
+// @ts-expect-error: an operation without pages cannot be iterated
 for await (const nothing of sluice.reportUsage()) void nothing
 // @ts-expect-error: no such status
 sluice.listFiles({ status: 'lost' })
 `
 
-it.each(['bundler', 'nodenext'])('compiles strictly in a project that resolves by %s', (moduleResolution) => {
-  const compilerOptions = {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noEmit: true,
-    // Ours are checked; TypeScript's own take ten seconds.
-    skipDefaultLibCheck: true,
-    target: 'es2022',
-    lib: ['es2023', 'dom', 'dom.iterable'],
-    types: [],
-    moduleResolution,
-    module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
-  }
-  writeFileSync(join(kit.folder, 'use.ts'), USE)
-  writeFileSync(join(kit.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-  const { stdout } = spawnSync(process.execPath, [tsc], { cwd: kit.folder, encoding: 'utf8' })
-  expect(stdout).toBe('')
-})
+it.each(['bundler', 'nodenext'])(
+  'compiles under strict TypeScript with module resolution "%s"',
+  (moduleResolution) => {
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+      // Skips only TypeScript's own types, which take ten seconds to check.
+      skipDefaultLibCheck: true,
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.iterable'],
+      types: [],
+      moduleResolution,
+      module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
+    }
+    writeFileSync(join(kit.folder, 'use.ts'), USE)
+    writeFileSync(join(kit.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
+    const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+    const { stdout } = spawnSync(process.execPath, [tsc], { cwd: kit.folder, encoding: 'utf8' })
+    expect(stdout).toBe('')
+  },
+)
 
 const RUN = `const { SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey } = globalThis.process?.env ?? globalThis.ENV
 const sluice = createSluice({ baseUrl, accountKey })
@@ -114,7 +117,7 @@ const TOLD = JSON.stringify([true, 'pipe_not_found', 'mismatch', 403])
 const IMPORT = "import { createSluice, createTokenHandler, webhooks } from '@sluice/node'\n"
 
 const NODE_ENV = 'production'
-/** Without this project's binaries: its Node hides the machine's, which may be the oldest supported one. */
+/** Excludes this project's binaries: its Node hides the machine's, which may be the oldest supported version. */
 const PATH = (process.env.PATH ?? '')
   .split(':')
   .filter((folder) => !folder.includes('node_modules'))
@@ -144,7 +147,7 @@ it.each(RUNTIMES.map((command) => [command]))('runs on %s', ([program, ...args])
   expect([stderr, stdout.trim()]).toEqual(['', TOLD])
 })
 
-it('runs where there is nothing but what the web has, as at the edge', async () => {
+it('runs where only web APIs exist, as in edge runtimes', async () => {
   const { baseUrl, accountKey } = inject('demo')
   const { outputFiles } = await build({
     stdin: { contents: `${IMPORT}export default (async () => {${RUN}})()`, resolveDir: kit.folder },

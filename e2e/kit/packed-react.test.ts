@@ -7,7 +7,7 @@ import { publint } from 'publint'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 
-/** The packed file's contents, and how much of it a page loads. */
+/** Tests what the packed file contains, and how many bytes of it a page loads. */
 const MAX_GZIP_BYTES = 26_000
 
 let kit: PackedKit
@@ -76,6 +76,6 @@ it('has types that resolve in every resolution mode with ESM support', async () 
     kind: problem.kind,
     how: 'resolutionKind' in problem ? problem.resolutionKind : undefined,
   }))
-  // It is ESM only, and the oldest resolution mode does not support exports.
+  // The package is ESM only, and the oldest resolution mode does not support exports.
   expect(found.filter(({ how }) => how !== 'node10' && how !== 'node16-cjs')).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
 
-/** The packed files as the server serves them. */
+/** Tests the packed files as the server serves them. */
 type Listed = { name: string; url: string; integrity: string; bytes: number }
 
 const listed = async () => {
@@ -21,7 +21,7 @@ it('lists every package with its address and the digest of its bytes', async () 
   }
 })
 
-it('serves nothing else', async () => {
+it('serves no other files', async () => {
   const { baseUrl } = inject('demo')
   for (const file of ['kit.json', '..%2Fpackage.json', 'sluice-react-0.1.0.tgz']) {
     const { status, headers } = await fetch(`${baseUrl}/kit/${file}`)
