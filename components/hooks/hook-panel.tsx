@@ -77,7 +77,7 @@ function DeleteHook({ pipeId, kind }: Omit<Props, 'hook'>) {
         confirm="Delete"
         action={removeHook.bind(null, pipeId, kind)}
       >
-        <p>Files that it has not decided on are allowed. Deferred files still wait for a decision.</p>
+        <p>Files that it has not been asked about are allowed. Deferred files still wait for a decision.</p>
       </ConfirmDialog>
     </div>
   )

@@ -83,7 +83,7 @@ test('destinations are changed without JavaScript', async ({ browser, baseURL, d
   await context.close()
 })
 
-test('the page of a file missing from one bucket says why, and a button repairs it', async ({
+test('the file page shows why a bucket is missing the object, and a button repairs it', async ({
   owner: page,
   demo,
 }) => {
