@@ -39,6 +39,11 @@ export class Receiver {
     this.#deps = deps
   }
 
+  /** `name`: that of the client. */
+  hasForgotten(name: string): boolean {
+    return [...this.forgotten].some((fileId) => this.#deps.nameOf(fileId) === name)
+  }
+
   hasSaid(fileId: string, by: string, state: string): boolean {
     return this.#said.get(fileId)?.has(`${by} ${state}`) === true
   }

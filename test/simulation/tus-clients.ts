@@ -105,6 +105,8 @@ export class JoiningClient extends TusClient {
     const reply = await this.request('POST', undefined, { ...this.metadata, ...concat })
     if (reply === 'nothing') return
     if (reply.status === 400) this.end = 'gone'
+    // It never learns the address of a file that is not decided on.
+    if (reply.status === 423 && this.world.receiver.hasForgotten(this.name)) this.end = 'left'
     if (reply.status !== 201) return
     this.fileId = this.addressOf(reply)
     this.end = 'done'
