@@ -43,9 +43,9 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
     },
     { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
     { name: 'counts', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
-    { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
+    { name: 'old counts', everyMs: minutes(30), run: () => pruneCounts(runtime) },
     { name: 'deleted workspaces', everyMs: minutes(5), run: () => closeDeletedWorkspaces(runtime) },
-    { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
+    { name: 'workspaces without members', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
     {
       name: 'SFTP entries that are no longer listed',
       everyMs: minutes(5),

@@ -40,7 +40,7 @@ function pageOf(grown: Grown[], statements: Statement[], dropMs: number): string
   })
   return `# Growth
 
-Every statement that runs constantly, measured on databases with ${names.join(', ')} files: the statements of uploads, tokens, webhooks,
+Every statement that runs constantly, measured on databases with ${names.join(', ')} files: the statements for uploads, tokens, webhooks,
 lists, the Overview and the sweeps. Each row shows the indexes that the statement uses, its time in PostgreSQL in ms (the median of seven), and
 how many rows it reads from the growing tables. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` creates the database and writes this page, with the plans in \`${PLANS}\`;
 [a test](../bench/growth/growth.db.test.ts) creates a small one, and fails if a statement scans or sorts an entire table, reads more rows as tables grow, or
