@@ -1,4 +1,4 @@
-/** Which room may look into which. Each rule is shown to catch a planted violation in e2e/system/check.test.ts. */
+/** The rules for imports between folders. e2e/system/check.test.ts shows that each rule catches a planted violation. */
 const tests = '\\.test\\.tsx?$'
 const forbid = (name, comment, from, to) => ({
   name,
@@ -9,8 +9,8 @@ const forbid = (name, comment, from, to) => ({
 })
 
 /**
- * The folders of lib from the ground up. A folder imports from those of the layers below its own and from no other, so
- * there are no cycles between them. The folders inside one of them are free, except where a rule below says otherwise.
+ * The layers of lib, from the bottom up. A folder may only import from folders in the layers below its own, so there
+ * are no cycles between folders. Subfolders may import from each other, except where a rule below forbids it.
  */
 const LAYERS = [
   ['platform'],
@@ -26,7 +26,7 @@ const upwards = LAYERS.flatMap((layer, at) =>
   layer.map((folder) =>
     forbid(
       'layers',
-      'A folder of lib imports only from the layers below its own.',
+      'A folder in lib may only import from the layers below its own.',
       { path: `^lib/${folder}/` },
       {
         path: '^(lib|server)/',
@@ -37,8 +37,8 @@ const upwards = LAYERS.flatMap((layer, at) =>
 )
 
 /**
- * The same for what lies in lib/uploads, its folders and the few files beside them. Whoever reads it has them all on one page,
- * so they may not become too many.
+ * The layers of lib/uploads: its folders, and the few files next to them. Their number is limited, so that readers can
+ * take them all in at once.
  */
 const UPLOAD_LAYERS = [
   ['bucket-port.ts'],
@@ -56,13 +56,13 @@ const UPLOAD_LAYERS = [
 ]
 const MAX_UPLOAD_ENTRIES = 15
 if (UPLOAD_LAYERS.flat().length > MAX_UPLOAD_ENTRIES)
-  throw new Error(`lib/uploads may have at most ${MAX_UPLOAD_ENTRIES} folders and files at its top.`)
+  throw new Error(`lib/uploads may have at most ${MAX_UPLOAD_ENTRIES} top-level folders and files.`)
 const uploadEntries = (layers) => `^lib/uploads/(${layers.flat().join('|').replaceAll('.', '\\.')})(/|$)`
 const upwardsInUploads = UPLOAD_LAYERS.flatMap((layer, at) =>
   layer.map((entry) =>
     forbid(
       'upload-layers',
-      'A folder or file of uploads imports only from the layers below its own.',
+      'A folder or file in lib/uploads may only import from the layers below its own.',
       { path: uploadEntries([entry]) },
       {
         path: '^lib/uploads/',
@@ -78,80 +78,80 @@ export default {
     ...upwardsInUploads,
     forbid(
       'every-upload-entry-has-a-layer',
-      'A new folder or file of uploads takes its place in UPLOAD_LAYERS.',
+      'A new folder or file in lib/uploads must be added to UPLOAD_LAYERS.',
       { path: '^lib/uploads/', pathNot: [uploadEntries(UPLOAD_LAYERS), tests] },
       {},
     ),
     forbid(
       'sql-of-uploads-in-their-ledger',
-      'Every statement about uploads is in lib/uploads/ledger.',
+      'All SQL statements about uploads belong in lib/uploads/ledger.',
       { path: '^lib/uploads/', pathNot: ['^lib/uploads/ledger/', tests] },
       { path: '^node_modules/(drizzle-orm|postgres)/|^drizzle/' },
     ),
     forbid(
       'no-cycles',
-      'A cycle hides which part stands on which.',
+      'Import cycles hide which module depends on which.',
       {},
       { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     ),
     forbid('not-found', 'Every import must resolve.', {}, { couldNotResolve: true }),
     forbid(
       'kernel-is-the-ground',
-      'The kernel imports nothing of ours.',
+      'The kernel must not import any other code of this project.',
       { path: '^lib/platform/kernel/' },
       { path: '^(lib|server|app|components|drizzle)/', pathNot: '^lib/platform/kernel/' },
     ),
     forbid(
       'every-folder-has-a-layer',
-      'A new folder of lib takes its place in LAYERS.',
+      'A new folder in lib must be added to LAYERS.',
       { path: '^lib/', pathNot: folders(LAYERS) },
       {},
     ),
     forbid(
       'lib-knows-no-pages',
-      'lib is used by pages and the API, never the reverse.',
+      'Pages import from lib, never the reverse.',
       { path: '^lib/' },
       { path: '^(app|components)/|^node_modules/(next|react|react-dom|next-auth)/' },
     ),
     forbid(
       'uploads-know-a-port',
-      'Uploads know buckets only by the port that they define.',
+      'Uploads access buckets only through the port that they define.',
       { path: '^lib/uploads/' },
       { path: '^lib/buckets/', dependencyTypesNot: ['type-only'] },
     ),
     forbid(
       'tus-alone-knows-tus',
-      'The protocol stays in one room.',
+      'Only lib/protocols/tus may use the TUS packages.',
       { path: '^lib/', pathNot: '^lib/protocols/tus/' },
       { path: '^node_modules/@tus/' },
     ),
     forbid(
       'protocols-stand-apart',
-      'A protocol knows what all of them share, and no other one; what they share knows none.',
+      'A protocol may import the code shared by all protocols, but no other protocol. The shared code imports no protocol.',
       { path: '^lib/protocols/([^/]+)/' },
       { path: '^lib/protocols/', pathNot: ['^lib/protocols/endpoint/', '^lib/protocols/$1/'] },
     ),
     forbid(
       'protocols-know-no-ledger',
-      'A protocol calls the verbs of uploads and has its types from upload-context.ts; the tables are theirs.',
+      'A protocol calls the verbs of lib/uploads and takes its types from upload-context.ts, but never accesses the tables.',
       { path: '^lib/protocols/' },
       { path: '^lib/uploads/ledger/|^lib/platform/db/|^drizzle/|^node_modules/(drizzle-orm|postgres)/' },
     ),
     forbid(
       'local-bucket-stands-alone',
-      'An S3 server for the demo and the tests: it shares no more than a clock and a checksum with the product.',
+      'An S3 server for the demo and the tests. It shares only the kernel with the product.',
       { path: '^packages/local-bucket/' },
       { path: '^(lib|server|app|components|drizzle)/', pathNot: '^lib/platform/kernel/' },
     ),
     forbid(
       'kit-stands-alone',
-      'A package that users install has nothing of the server.',
+      'Packages that users install must not import server code.',
       { path: '^packages/(node|react|cli)/' },
       { path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/|react/|cli/)' },
     ),
     forbid(
       'pages-reach-the-database-by-lib',
-      'No query in a page or a route.',
+      'Pages and routes must not query the database themselves.',
       { path: '^(app|components)/' },
       {
         path: '^lib/platform/db/|^node_modules/(drizzle-orm|postgres)/|^drizzle/',
@@ -160,13 +160,13 @@ export default {
     ),
     forbid(
       'one-door-to-s3',
-      'The product speaks S3 by a client of its own; the SDK is for tests.',
+      'The product has its own S3 client. The AWS SDK is only for tests.',
       { path: '^(lib|server|packages|app|components)/', pathNot: tests },
       { path: '^node_modules/@aws-sdk/' },
     ),
     forbid(
       'one-door-to-opentelemetry',
-      'It is loaded only where traces are wanted, by one file.',
+      'Only one file loads OpenTelemetry, and only if tracing is on.',
       {
         path: '^(lib|server|app|components)/|^server\\.ts$',
         pathNot: '^lib/platform/tracing/open-telemetry\\.ts$',
@@ -175,7 +175,7 @@ export default {
     ),
     forbid(
       'one-door-outside',
-      'Connections to the outside are guarded by lib/platform/net. Servers take those that come.',
+      'Outgoing connections must go through lib/platform/net, which guards them. Servers only accept incoming ones.',
       {
         path: '^(lib|server|app|components)/',
         pathNot: [
@@ -191,7 +191,7 @@ export default {
     ),
     forbid(
       'server-needs-no-development',
-      'What `npm ci --omit=dev` installs is all that the server needs; Next comes with the build.',
+      'The server must only need packages that `npm ci --omit=dev` installs. Next.js comes with the build.',
       {
         path: '^(lib|server|drizzle|packages/local-bucket)/|^server\\.ts$|^scripts/(start|account|backup|reconcile|restore|rotate-keys)\\.ts$',
         pathNot: [tests, '^server/open-pages\\.ts$'],
@@ -200,7 +200,7 @@ export default {
     ),
     forbid(
       'tests-stay-tests',
-      'No product code imports test parts.',
+      'Product code must not import test code.',
       { path: '^(lib|app|components|packages|server)' },
       { path: '^(e2e|bench|test)/' },
     ),

@@ -2,8 +2,9 @@ import { type NextRequest, NextResponse } from 'next/server'
 import { SESSION_COOKIES } from './lib/identity/sessions/session-cookie.ts'
 
 /**
- * Redirects dashboard visitors without a session cookie to sign-in, and nothing else: every page and action checks
- * the session itself. It must never cover a route that accepts a body, because it truncates bodies.
+ * Redirects dashboard visitors without a session cookie to sign-in, and nothing else: every page and action checks the
+ * session itself. It must never match a route that accepts a body, because Next.js truncates bodies that pass through
+ * middleware.
  */
 export function middleware(request: NextRequest) {
   const signedIn = SESSION_COOKIES.some((name) => request.cookies.has(name))

@@ -1,26 +1,26 @@
 import type { NextConfig } from 'next'
 
 const config: NextConfig = {
-  // Set by scripts/build.ts; the dev server has none.
+  // Set by scripts/build.ts. The dev server has no build id.
   generateBuildId: () => process.env.SLUICE_BUILD_ID ?? null,
   poweredByHeader: false,
   reactStrictMode: true,
-  // `npm run check` does this once for everything.
+  // `npm run check` checks the types of the entire repository.
   typescript: { ignoreBuildErrors: true },
-  // The server provides these.
+  // Not bundled, since the server already loads these packages.
   serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer'],
   experimental: {
     serverActions: { bodySizeLimit: '1mb' },
     turbopackFileSystemCacheForBuild: false,
-    // `forbidden()`, for a page that its visitor's role does not allow.
+    // Enables `forbidden()`, for pages that the user's role does not allow.
     authInterrupts: true,
   },
   devIndicators: false,
-  // Has Next collect everything that runs the pages, for scripts/bring-next.ts. Our own files are there anyway.
+  // Makes Next.js collect the packages that the pages need at run time, for scripts/bring-next.ts.
   output: 'standalone',
-  // A path computed by next-auth would include the entire folder, and with it the data.
+  // next-auth computes a path at run time, for which Next.js would include the entire folder and the data in it.
   outputFileTracingExcludes: { '/api/auth/**': ['**/*'] },
-  // No page scales images, so nobody can make the server do it.
+  // No page needs scaled images, so the server does not offer to scale them.
   images: { unoptimized: true },
 }
 

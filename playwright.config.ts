@@ -1,12 +1,12 @@
 import { defineConfig } from 'playwright/test'
 import { findChromium } from './test/support/chromium.ts'
 
-/** The browser tests: one built server with the embedded defaults, and a real Chromium. */
+/** The browser tests, which run Chromium against one built server with the embedded defaults. */
 export default defineConfig({
   testDir: 'e2e/browser',
   globalSetup: './test/support/browser-setup.ts',
   outputDir: 'test-results',
-  // The system ring runs at the same time, and durations are not test results.
+  // Long timeouts, since the system tests run at the same time.
   timeout: 120_000,
   expect: { timeout: 30_000 },
   forbidOnly: true,
@@ -18,7 +18,7 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     actionTimeout: 30_000,
     screenshot: 'only-on-failure',
-    // Colors are undefined during a transition between modes.
+    // Disables transitions, since colors are undefined during a transition between color modes.
     contextOptions: { reducedMotion: 'reduce' },
   },
 })

@@ -51,8 +51,8 @@ const membership = readMembership()
 
 /**
  * The composition root: config, database, services, then one HTTP server. ROLES decides what a process does: `upload`
- * carries bytes, `web` serves pages and the API, `worker` sends webhooks and sweeps. With PROCESSES, this process is
- * their supervisor: it prepares the database, and each role has its own processes.
+ * receives files, `web` serves pages and the API, `worker` sends webhooks and runs sweeps. With PROCESSES, this process
+ * is their supervisor: it prepares the database, and each role has its own processes.
  */
 async function main(): Promise<void> {
   const asked = membership ? configOfMember(loadConfig(), membership) : readConfig()
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   say()
 }
 
-/** `npm run dev` is a single process, which Next reloads. */
+/** `npm run dev` runs a single process, whose code Next.js reloads. */
 function readConfig(): Config {
   const config = loadConfig()
   return dev ? { ...config, processes: 1 } : config
@@ -101,7 +101,7 @@ const serve: Start = async (runtime, { server, opening, parts }) => {
   return supervisor ? supervisor.sayReady : () => sayReady(runtime.config)
 }
 
-/** The port was found to be free, and is left to the processes once there is a database for them. */
+/** Releases the port, which was only opened to check that it is free, and starts the processes. */
 const supervise =
   (config: Config): Start =>
   async ({ log, metrics, queue }, { server, parts }) => {
@@ -124,8 +124,8 @@ async function tellDemo(runtime: Runtime, demo: { bucket: DemoBucket }): Promise
 }
 
 /**
- * Listens before anything else, so that an occupied port is noticed before the database is touched. Probes are
- * answered from then on.
+ * Listens before anything else, so that an occupied port is reported before the database is opened. From then on, the
+ * server responds to probes.
  */
 async function listen(server: Server, config: Config): Promise<Config> {
   if (membership && !config.roles.has('upload')) return listenBehindRelay(server, config, membership)
@@ -138,8 +138,8 @@ async function listen(server: Server, config: Config): Promise<Config> {
 }
 
 /**
- * Listens on a socket that the processes do not share. A killed process may have left it behind. A worker serves no
- * requests.
+ * Listens on a socket that belongs to this process alone, and may have been left behind by a killed process. Workers
+ * serve no requests, so they do not listen.
  */
 async function listenBehindRelay(
   server: Server,
@@ -153,7 +153,7 @@ async function listenBehindRelay(
   return config
 }
 
-/** Allows the demo's bucket and inbox, which are on this machine and would otherwise be refused. */
+/** Allows the demo's bucket and inbox, which are on this machine and would otherwise be blocked. */
 function allowDemo(config: Config, bucket: DemoBucket): Config {
   const hostAndPort = ({ hostname, port, protocol }: URL) =>
     `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`

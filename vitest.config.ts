@@ -3,28 +3,28 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** As in every script of package.json. Vitest's type wants a list that may change, which `as const` would forbid. */
+/** The same options as in every package.json script. Declared separately, since Vitest requires a mutable array. */
 const execArgv = ['-r', join(import.meta.dirname, 'scripts/resolve-drizzle.cjs')]
 
 const common = {
   environment: 'node',
   restoreMocks: true,
-  // Loading the same modules again for each file takes more time than its tests.
+  // With isolation, loading the same modules again for each file would take longer than its tests.
   isolate: false,
   maxWorkers: 2,
   execArgv,
-  // Durations are not test results.
+  // A long timeout, since tests must not fail because the machine is busy.
   expect: { poll: { timeout: 30_000 } },
 } as const
 
 const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
 const DATABASE_TESTS = '{lib,server,app,scripts,bench,test}/**/*.db.test.ts'
-/** These replace a module, and would also replace it for later tests. */
+/** Whether a file mocks a module, which would affect the files after it without isolation. */
 const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(')
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)
 const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)
 
-/** These take a minute or more: started first, so that none of them is left running alone at the end. */
+/** Tests that take a minute or more. They start first, so that none of them runs alone at the end. */
 const LONGEST = [
   'test/simulation/simulation.db.test.ts',
   'e2e/system/start.test.ts',
@@ -42,7 +42,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Four rings, from quick to complete: the file name shows which one a test belongs to.
+// Four rings of tests, from fast to complete. The path of a test shows which ring it belongs to.
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },

@@ -55,7 +55,7 @@ const WHEN: Record<EventKind, string> = {
   'data_store.failing': 'A bucket has rejected uploads for a minute.',
   'data_store.recovered': 'The bucket accepts uploads again.',
   'output.turned_off': 'Sluice turned off a webhook output.',
-  'usage.threshold': '80 or 100 percent of the monthly transfer is used. Only sent to workspace outputs.',
+  'usage.threshold': '80 or 100 percent of the monthly transfer quota is used. For workspace outputs only.',
 }
 
 const webhookOf = (kind: EventKind) => ({

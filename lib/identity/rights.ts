@@ -2,8 +2,8 @@ import { MEMBER_ROLES } from '#drizzle/schema/index.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 
 /**
- * Who may do what in a workspace, defined in one table that only `may` reads. Every API operation, server action, page,
- * stream and export declares the right it requires, and checks it before doing anything else.
+ * The rights of each role in a workspace, defined in one table that only `may` reads. Every API operation, server
+ * action, page, stream and export declares the right it requires, and checks it before doing anything else.
  */
 export const ROLES = MEMBER_ROLES
 export type Role = (typeof ROLES)[number]

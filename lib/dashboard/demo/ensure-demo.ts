@@ -203,7 +203,7 @@ export async function pointWebhookAtInbox(
   })
 }
 
-/** A bucket on this machine: the keys that the demo Data Store uses, and a key pair with read access. */
+/** A bucket on this machine, with the keys that the demo Data Store uses and a key pair with read access. */
 export type DemoBucket = {
   endpoint: string
   region: string

@@ -215,7 +215,7 @@ export async function upload(file, onProgress, onWaiting = () => {}) {
 `
 }
 
-/** Only the essential part, for short examples. The Embed page has `keepGoing`. */
+/** Only the essential part, for short examples. The Embed page shows `keepGoing`. */
 export function shortUppySnippet({ uploadUrl }: EmbedTarget): string {
   return `const uppy = new Uppy()
   .use(Dashboard, { inline: true, target: '#uploader' })

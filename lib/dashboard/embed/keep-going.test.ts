@@ -5,7 +5,7 @@ import { keepGoing } from '#packages/react/src/keep-going.ts'
 import { askBackend, createTokens } from '#packages/react/src/tokens.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from './browser-snippets.ts'
 
-/** Both the package and each snippet for customers have these functions, and run the same tests. */
+/** The functions in the package and in each snippet for customers. All of them run the same tests. */
 type Kept = Pick<ReturnType<typeof keepGoing>, 'onBeforeRequest' | 'onShouldRetry' | 'retryDelays'>
 
 const TARGET = {

@@ -113,11 +113,11 @@ describeWithDatabase('an operator', (database) => {
 
   it('can suspend a workspace with a reason, which its members receive, and lift the suspension', async () => {
     runtime.jobs.length = 0
-    await suspendWorkspace(runtime, operator, theirs.workspaceId, { reason: 'The invoice is open.' })
+    await suspendWorkspace(runtime, operator, theirs.workspaceId, { reason: 'The invoice is overdue.' })
     await expect(token()).rejects.toMatchObject({ code: 'workspace_suspended' })
     const [mail] = runtime.jobs.map(({ data }) => openMailJob(runtime, data as { sealed: string }))
     expect(mail).toMatchObject({
-      mail: { to: theirs.email, text: expect.stringContaining('The invoice is open.') },
+      mail: { to: theirs.email, text: expect.stringContaining('The invoice is overdue.') },
     })
     await liftSuspension(runtime, operator, theirs.workspaceId)
     await token()

@@ -37,7 +37,7 @@ export type WholeWorkspace = SeenWorkspace & {
 const PROBLEMS = sql`('bucket_rejects', 'output_off', 'output_failing', 'hook_failing', 'copies_missing')`
 const PAGE = 50
 const MOST_PEOPLE = 200
-/** Counts stop here, since nobody needs more precise ones. */
+/** Counting stops at this number, which is precise enough. */
 const MOST_COUNTED = 1000
 
 /** Lists workspaces, newest first, filtered by part of the workspace's name or of a member's address. */

@@ -35,8 +35,8 @@ export type Figures = {
   slots: Slot[]
   total: Totals
   /**
-   * The totals for an earlier period of equal length: the same 24 hours a week ago, or the period just before for
-   * longer ranges.
+   * The totals for an earlier period of equal length: the same 24 hours a week ago or, for longer ranges, the period
+   * just before.
    */
   before: Totals
   medianMs: number | undefined

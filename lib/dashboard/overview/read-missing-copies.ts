@@ -5,7 +5,7 @@ import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { MISSING_COPY } from '../../workspace/data-stores/missing-copies.ts'
 
-/** Counts stop here, since nobody needs more precise ones. */
+/** Counting stops at this number, which is precise enough. */
 const MOST_COUNTED = 1000
 
 /** Files whose object is missing at one destination, for one reason. */

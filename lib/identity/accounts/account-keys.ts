@@ -14,7 +14,7 @@ import { takeCreation } from '../take-creation.ts'
 
 /**
  * The management API's keys: created, listed and revoked. A key may do what both its scope and its creator's current
- * role allow: when members lose a right or leave, so do their keys.
+ * role allow: when members lose a right, their keys lose it too, and when members leave, their keys stop working.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
@@ -57,7 +57,7 @@ const SHOWN = {
   createdAt: accountKeys.createdAt,
 }
 
-/** The key scopes that a user may create, largest first. */
+/** The scopes that a user may give to keys, broadest first. */
 export function scopesFor({ role }: { role: Role }): KeyScope[] {
   return KEY_SCOPES.filter(
     (scope) => lesserRole(ROLE_OF_SCOPE[scope], role) === ROLE_OF_SCOPE[scope],

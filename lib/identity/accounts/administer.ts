@@ -11,7 +11,7 @@ import { dropResetLinks } from './email-link.ts'
 import { hashPassword } from './password.ts'
 import { findUserByEmail, type UserRow } from './users.ts'
 
-/** What an operator can do with accounts, identified by email address, using `npm run account`. */
+/** Implements `npm run account`, with which an operator manages accounts by email address. */
 
 export type ListedUser = {
   email: string
@@ -72,7 +72,7 @@ export async function resetUser(runtime: CoreRuntime, email: string): Promise<{ 
   return { password }
 }
 
-/** For users who lost their authenticator and their recovery codes; signs out every session. */
+/** Removes the second factor of users who lost their authenticator and recovery codes, and signs out every session. */
 export function dropSecondFactor(runtime: CoreRuntime, email: string): Promise<void> {
   return change(runtime, email, 'user.second_factor_dropped', async (inTx, user, places) => {
     await inTx.db.delete(secondFactors).where(eq(secondFactors.userId, user.id))

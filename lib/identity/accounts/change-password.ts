@@ -45,7 +45,7 @@ export async function changePassword(
       .set({ passwordHash })
       .where(and(eq(users.id, session.userId), present))
       .returning({ id: users.id })
-    // The password has been changed or reset since, so that one stays.
+    // The password was changed or reset in the meantime, so the newer one stays.
     if (changed.length === 0) throw invalidRequest([fault])
     await dropResetLinks(tx, session.userId)
     await signOutEverywhere({ db: tx, clock }, session.userId, { except: session.id })
@@ -75,7 +75,7 @@ export async function requestPasswordReset(
 export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
 
 /**
- * Whoever has the link has access to the mailbox, so the address counts as verified and they get a session immediately,
+ * The link proves access to the mailbox, so the address counts as verified, and the user gets a session immediately,
  * even if others have used up the sign-in limit. All existing sessions end.
  */
 export async function resetPassword(

@@ -30,7 +30,7 @@ export async function createEmailLink(
   return `${config.baseUrl}/${PAGE[purpose]}#${token}`
 }
 
-/** Checks a link without using it, before work that nobody should be able to trigger without one. */
+/** Checks a link without using it up, so that nobody can trigger expensive work without a valid link. */
 export async function findEmailLink(
   { db, clock }: CoreRuntime,
   purpose: Purpose,

@@ -17,7 +17,7 @@ export async function workOnMail(runtime: Runtime, data: { sealed: string }): Pr
   else await mailPasswordReset(runtime, job.email)
 }
 
-/** The part of a password reset that the worker does. */
+/** The worker's part of a password reset. */
 async function mailPasswordReset(runtime: ConfiguredRuntime, email: string): Promise<void> {
   const user = await findUserByEmail(runtime.db, email)
   if (!user) return

@@ -15,7 +15,7 @@ import { createAccount, findUser, findUserByEmail, insertUser } from './users.ts
 /** The external identity providers: GitHub, Google, and the OpenID Connect provider at OIDC_ISSUER. */
 export type ProviderId = 'github' | 'google' | 'oidc'
 
-/** What a provider says about a user. */
+/** A user's profile from a provider. */
 export type ProviderProfile = {
   provider: ProviderId
   providerAccountId: string
@@ -45,7 +45,9 @@ type Given = {
   name: string | null | undefined
 }
 
-/** What a provider's response proves. Of the three, only GitHub does not say whether an address is verified. */
+/**
+ * Turns a provider's response into a profile. Of the three, only GitHub does not say whether an address is verified.
+ */
 export function toProviderProfile({ email, name, ...given }: Given, profile: unknown): ProviderProfile {
   const claimed = (profile as { email_verified?: unknown } | undefined)?.email_verified === true
   return {
@@ -56,7 +58,7 @@ export function toProviderProfile({ email, name, ...given }: Given, profile: unk
   }
 }
 
-/** Why a provider's response does not sign a user in. These messages are shown on the page that the user returns to. */
+/** The reasons why a provider's response does not sign a user in, shown on the page that the user returns to. */
 export const PROVIDER_REFUSALS = {
   no_email: 'That account does not share an email address with Sluice.',
   not_verified: 'Your provider has not verified your email address. Verify it there, then try again.',

@@ -7,7 +7,7 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Role } from '../rights.ts'
 
-/** Who requests an operation, and the workspace that it is limited to. */
+/** The user, key, operator or system that performs an operation, and the workspace that it is limited to. */
 export type Actor = {
   workspaceId: string
   kind: 'user' | 'account_key' | 'operator' | 'system'

@@ -14,8 +14,8 @@ import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { assertMay, may, ROLES, type Role } from '../rights.ts'
 
 /**
- * Who belongs to a workspace, and with which role. Every change locks the workspace's row, then checks the caller's
- * rights again: if two owners demote each other at the same time, the second one is no longer an owner.
+ * The members of a workspace and their roles. Every change locks the workspace's row, then checks the caller's rights
+ * again: if two owners demote each other at the same time, the second one is no longer an owner.
  */
 export const roleField = z.enum(ROLES)
 

@@ -28,7 +28,10 @@ type CheckRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
 const AT_PEACE = { rejectingSince: null, rejection: null, rejectedAt: null, recheckAt: null }
 const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
-/** The bucket doctor. It uses the network, so do not call it inside a transaction. */
+/**
+ * The bucket doctor: checks a Data Store's bucket and stores the result. It uses the network, so do not call it inside
+ * a transaction.
+ */
 export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: string): Promise<DataStore> {
   const { db, clock, vault, config } = runtime
   const row = await findDataStore(db, actor, id)

@@ -9,7 +9,7 @@ type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'e
   uses: readonly ObjectUse[]
 }
 
-/** Providers whose keys are restricted in their own console or commands instead of with a JSON policy. */
+/** Providers whose keys are restricted in a console or with a command, not with a JSON policy. */
 const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
   r2: (bucket) =>
     `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no write-only permission.`,
@@ -88,11 +88,11 @@ function literally(text: string): string {
   return text.replace(/[*?$]/g, (character) => `\${${character}}`)
 }
 
-/** No upload is older than 30 days, so nothing active is removed. */
+/** Uploads expire within 30 days, so the rule removes no active ones. */
 const CLEAR_AFTER_DAYS = 31
 
 /**
- * For keys that cannot abort or delete: rules by which the bucket removes unfinished uploads, and objects left by
+ * Rules for keys that cannot abort or delete: the bucket itself then removes unfinished uploads and the objects left by
  * checks.
  */
 export function lifecycleRules(

@@ -9,7 +9,7 @@ type Preset = {
   forcePathStyle: boolean
   /** Where to get the keys, in the provider's own words. */
   keysHint: string
-  /** What a customer should know before the first upload. The sources are in docs/providers.md. */
+  /** Notes for customers before their first upload. The sources are in docs/providers.md. */
   help?: string
 }
 
@@ -125,7 +125,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
   },
 }
 
-/** Examples for providers whose endpoint customers enter themselves. */
+/** Example endpoints, for providers whose endpoint customers enter themselves. */
 export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   r2: 'https://<account id>.r2.cloudflarestorage.com',
   oracle: 'https://<namespace>.compat.objectstorage.eu-frankfurt-1.oraclecloud.com',

@@ -11,7 +11,7 @@ type Given = {
 }
 type Place = { endpoint: string; region: string; forcePathStyle: boolean }
 
-/** Fills in the preset's values, and reports what is wrong with the rest. */
+/** Fills in the preset's values. Throws an error that lists all invalid fields. */
 export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place {
   const preset = PRESETS[given.provider]
   const faults: FieldError[] = []

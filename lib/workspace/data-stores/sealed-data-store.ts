@@ -21,7 +21,9 @@ export type SealedDataStore = {
   mayRead: boolean
   mayDelete: boolean
   found: FoundCapabilities | null
-  /** `ready` once a check or an upload has succeeded there; `off` if its creator has lost their account. */
+  /**
+   * `ready` once a check or an upload has succeeded there; `off` if it was turned off when its account changed hands.
+   */
   state: 'ready' | 'unchecked' | 'off'
 }
 
@@ -35,7 +37,7 @@ export function sealedDataStoreColumn(): SQL {
       'found', ds.found, 'state', case when ds.turned_off_at is not null then 'off' when ${isReady} then 'ready' else 'unchecked' end)`
 }
 
-/** Files are only searched if nothing else has succeeded, for Data Stores from before this was required. */
+/** Files are searched last, for Data Stores that were in use before readiness was required. */
 const isReady = sql`(ds.ready_at is not null or coalesce((ds.check->>'ok')::boolean, false) or exists (
       select from file_destinations rd join files rf on rf.id = rd.file_id
       where rd.data_store_id = ds.id and rd.status = 'transferred' and rf.finished_at > ds.updated_at))`

@@ -24,17 +24,17 @@ type Words = {
 /** What each alert says when it starts and when it is resolved. */
 export const ALERT_WORDS: Record<AlertKind, Words> = {
   quota_80: {
-    name: '80 % of the monthly transfer is used',
-    raised: ({ subject }) => `80 % of the transfer of ${subject} is used`,
+    name: '80 % of the monthly transfer quota is used',
+    raised: ({ subject }) => `80 % of the transfer quota for ${subject} is used`,
     advice: 'When it is used up, new uploads are refused until the end of the month (UTC).',
-    cleared: ({ subject }) => `The transfer of ${subject} is no longer at 80 %`,
+    cleared: ({ subject }) => `The transfer quota for ${subject} is no longer 80 % used`,
     path: () => '/dashboard/usage',
   },
   quota_100: {
-    name: 'The monthly transfer is used up',
-    raised: ({ subject }) => `100 % of the transfer of ${subject} is used`,
+    name: 'The monthly transfer quota is used up',
+    raised: ({ subject }) => `100 % of the transfer quota for ${subject} is used`,
     advice: 'New uploads are refused until the end of the month (UTC); those in progress may finish.',
-    cleared: ({ subject }) => `The transfer of ${subject} is no longer used up`,
+    cleared: ({ subject }) => `The transfer quota for ${subject} is no longer used up`,
     path: () => '/dashboard/usage',
   },
   bucket_rejects: {
@@ -57,7 +57,7 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     name: 'A webhook output has been failing for an hour',
     raised: ({ subject }) => `The webhook for “${subject}” has been failing for an hour`,
     advice: "Events are retried for three days. The log shows the receiver's responses.",
-    cleared: ({ subject }) => `The webhook for “${subject}” is being delivered again`,
+    cleared: ({ subject }) => `The webhook for “${subject}” is working again`,
     path: ({ subjectId }) =>
       `/dashboard/webhooks?${isPipeId(subjectId) ? 'pipeId' : 'outputId'}=${subjectId}`,
   },

@@ -48,7 +48,7 @@ function lengthFault(prefix: string): string | undefined {
 export const DEFAULT_KEY_TEMPLATE = '{file_id}/{filename}'
 
 const MAX_TEMPLATE_BYTES = MAX_KEY_BYTES - 2 * MAX_PREFIX_BYTES
-/** The limit before the first / of a template. */
+/** The limit for the part of a template before its first /. */
 const MAX_FIRST_BYTES = MAX_SEGMENT_BYTES - 2 * MAX_OPEN_BYTES
 const SHORTEST_FILENAME_BYTES = 24
 
@@ -61,7 +61,7 @@ const longest = (pieces: Piece[]) => longestOf(pieces, { filename: SHORTEST_FILE
 /** If a file has no folder, the following / is also dropped. */
 const FOLDER = '{path}/'
 
-/** Describes what is wrong with a template, worded to follow its name. Undefined if it is valid. */
+/** Describes what is wrong with a template, as a phrase that follows its name. Undefined if it is valid. */
 export function keyTemplateFault(template: string): string | undefined {
   const pieces = parse(template)
   const fault = fieldFault(pieces)

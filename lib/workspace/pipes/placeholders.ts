@@ -23,7 +23,7 @@ const MAX_BYTES: Record<Field, number> = {
 
 export type Piece = { text: string } | { field: string }
 
-/** A file's properties at its creation, which the values come from. */
+/** A file's properties at its creation, from which the placeholders are filled in. */
 export type FileFacts = {
   fileId: string
   /** As sent by the client. */
@@ -43,7 +43,7 @@ export function parse(template: string): Piece[] {
     .map((piece) => (/^\{[^{}]*\}$/.test(piece) ? { field: piece.slice(1, -1) } : { text: piece }))
 }
 
-/** Describes what is wrong with a template's fields, worded to follow its name. Undefined if all are known. */
+/** Describes what is wrong with a template's fields, as a phrase that follows its name. Undefined if all are known. */
 export function fieldFault(pieces: readonly Piece[]): string | undefined {
   const unknown = pieces.find((piece) => 'field' in piece && !isField(piece.field))
   if (!unknown || !('field' in unknown)) {

@@ -7,7 +7,7 @@ const BATCH = 5000
 const BATCHES = 20
 
 /**
- * Charts show a day by hours, a week by quarters of a day, and longer periods by days, each compared with the previous
+ * Charts show a day in hours, a week in quarters of a day, and longer periods in days, each compared with the previous
  * period.
  */
 const SPANS = {
@@ -64,7 +64,9 @@ async function foldBatch(tx: Db): Promise<number> {
   return taken.length
 }
 
-/** Records once that a workspace's webhook was delivered: both counts and deliveries are eventually deleted. */
+/**
+ * Records once that a webhook of the workspace was delivered, since both counts and deliveries are eventually deleted.
+ */
 async function noteDelivered(tx: Db, delivered: Tally[]): Promise<void> {
   const ids = JSON.stringify([...new Set(delivered.map(({ workspaceId }) => workspaceId))])
   await rows(
@@ -162,7 +164,7 @@ export function stepOf(ms: number): number {
   return Math.min(1 + Math.floor(Math.log(ms / FIRST_MS) / Math.log(FACTOR)), STEPS - 1)
 }
 
-/** Where a step starts. */
+/** The shortest duration in a step, in milliseconds. */
 function startOfStep(step: number): number {
   return step === 0 ? 0 : FIRST_MS * FACTOR ** (step - 1)
 }
