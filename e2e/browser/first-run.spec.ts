@@ -145,7 +145,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByText('This webhook is from Sluice.')).toBeVisible()
   await page.getByLabel('Raw body').fill(body.replace('transferred', 'transfered'))
   await page.getByRole('button', { name: 'Compare' }).click()
-  await expect(page.getByText(/It differs from character \d+/)).toBeVisible()
+  await expect(page.getByText(/The body differs from character \d+/)).toBeVisible()
 
   await page.goto('/dashboard')
   await expect(page.getByRole('heading', { name: 'Transfer this month' })).toBeVisible()

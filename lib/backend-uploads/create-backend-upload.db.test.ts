@@ -88,7 +88,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     )
   })
 
-  it('may have a length declared last, and fails if its checksum differs from the declared one', async () => {
+  it('may have its length declared last, and fails if its checksum differs from the declared one', async () => {
     const made = await create({ size: undefined })
     await send(made, randomBytes(BYTES), { uploadLengthDeferred: true, chunkSize: 100_000 })
     expect(await shown(made)).toMatchObject({ status: 'transferred', size: BYTES })
@@ -97,7 +97,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     expect(await shown(other)).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
   })
 
-  it('of zero bytes is finished without its client', async () => {
+  it('is finished without its client if it has zero bytes', async () => {
     const made = await create({ size: 0 })
     await reconcileUploads(node.context)
     await Promise.all(node.context.background)

@@ -25,7 +25,7 @@ export const backendUploadInput = z.strictObject({
   size: lengthField.optional(),
   /** The file's path in a folder, including its name, for keys with {path}. */
   path: line(1024).optional(),
-  /** For the entire file. If other bytes arrive, it fails. */
+  /** The checksum of the entire file. The upload fails if other bytes arrive. */
   checksum: z
     .string()
     .toLowerCase()
@@ -77,7 +77,7 @@ export function createBackendUpload(
   })
 }
 
-/** As a client would have sent it, since HEAD returns it. */
+/** The header that a client would have sent, because HEAD returns it. */
 function metadataHeader(pairs: Record<string, string | undefined>): string {
   return Object.entries(pairs)
     .flatMap(([name, value]) => (value ? [`${name} ${Buffer.from(value).toString('base64')}`] : []))

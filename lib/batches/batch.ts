@@ -20,13 +20,14 @@ export const batchAnswer = z.strictObject({
   createdAt: instant,
   /** When it stopped accepting files. */
   sealedAt: instant.nullable(),
-  /** When it was sealed and all its files had ended. */
+  /** When it was complete: sealed, with all of its files ended. */
   completedAt: instant.nullable(),
 })
 export type Batch = z.output<typeof batchAnswer>
 
 /**
- * Files `f` in a batch, without those whose records are erased or that were just the lost creation of another file.
+ * Files `f` in a batch, without those whose records are erased. Those include a creation whose response was lost and
+ * that the client repeated.
  */
 export const isInBatch = (id: SQL) => sql`f.batch_id = ${id} and f.erased_at is null`
 export const IS_OPEN = sql`f.status in ('uploading', 'transferring')`

@@ -132,7 +132,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toEqual([])
   })
 
-  it('accepts no more files in any way after being sealed early, and reports those it has', async () => {
+  it('accepts no more files from any source after being sealed early, and reports those it has', async () => {
     const client = await site.client(node, { batch: 'early' })
     const url = await begin(client)
     await sealing(client)
@@ -181,7 +181,7 @@ describeWithDatabase('a batch', (database) => {
     expect(data).toHaveLength(2)
   })
 
-  it('contains a joined file but not its pieces, and no file whose record is gone', async () => {
+  it('contains a joined file but not its pieces, and no file whose record was erased', async () => {
     const client = await site.client(node, { batch: 'joined' })
     const urls = []
     for (let n = 0; n < 2; n += 1) {
@@ -214,7 +214,7 @@ describeWithDatabase('a batch', (database) => {
     ])
   })
 
-  it('counts a file once if its creation was lost and sent again', async () => {
+  it('counts a file once if its creation is repeated because the response was lost', async () => {
     const client = await site.client(node, { batch: 'again', maxFiles: 1 })
     await begin(client)
     await finish(client, await begin(client))
@@ -222,7 +222,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toMatchObject([{ total: 1, transferred: 1 }])
   })
 
-  it('is sealed by the backend that named it, and by people, with an entry in the audit log', async () => {
+  it('can be sealed by the backend that named it, and by members, with an entry in the audit log', async () => {
     const client = await site.client(node, { batch: 'order-17' })
     const url = await begin(client)
     const input = { pipeId: site.pipe.id, batch: 'order-17' }
@@ -256,7 +256,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toMatchObject([{ total: 12, transferred: 12 }])
   })
 
-  it('is sealed once requests that are adding a file have finished', async () => {
+  it('is sealed only after requests that are adding files have finished', async () => {
     const { id } = (await batchOf(await begin(await site.client(node, { batch: 'held' }))))!
     const { workspaceId, pipe, sender } = site
     const of = {
@@ -292,7 +292,7 @@ describeWithDatabase('a batch', (database) => {
     expect((await sealed).sealedAt).not.toBeNull()
   })
 
-  it('gets every file that was created before it was sealed, and refuses the others', async () => {
+  it('contains every file that was created before it was sealed, and refuses the others', async () => {
     for (let round = 0; round < 5; round += 1) {
       const client = await site.client(node, { batch: `contended ${round}` })
       const first = await begin(client)

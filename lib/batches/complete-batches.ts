@@ -10,13 +10,12 @@ import type { Runtime } from '../platform/runtime.ts'
 import { IS_OPEN, isInBatch } from './batch.ts'
 
 /**
- * A batch is complete once it is sealed and all its files have ended. A sweep detects that, so ending a file costs
- * nothing extra, whatever ends it. The event is written in the transaction that marks the batch, which can only be
- * marked once.
+ * A batch is complete once it is sealed and all its files have ended. A sweep detects this, so that ending a file needs
+ * no extra work. The event is written in the transaction that marks the batch, which can only be marked once.
  */
 const KIND = 'batch.completed'
 export const BATCHES_AT_ONCE = 20
-/** For a larger batch, the event lists the first ones. */
+/** If a batch has more files than this, its event lists the first ones. */
 const MAX_LISTED = 5000
 
 export const BATCH_CHECKPOINTS = ['batch marked', 'batch completed'] as const
@@ -53,7 +52,7 @@ type Marked = {
   outputs: EventOutput[]
 }
 
-/** Two nodes mark different batches: rows locked by the other are skipped, and rows it has marked no longer match. */
+/** Two nodes never mark the same batch: each skips rows that the other has locked, and marked rows do not match. */
 function mark(tx: Db, at: Date): Promise<Marked[]> {
   return rows<Marked>(
     tx,

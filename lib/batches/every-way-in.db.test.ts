@@ -15,7 +15,7 @@ import { outputInput } from '../webhooks/outputs/webhook-output.ts'
 import { completeBatches } from './complete-batches.ts'
 import { sealNamedBatch } from './seal-batch.ts'
 
-/** However a file arrives, and wherever it goes, it is in its batch. */
+/** A file is in its batch regardless of its source and its destinations. */
 describeWithDatabase('a batch with files from every source', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>

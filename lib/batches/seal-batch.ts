@@ -13,7 +13,7 @@ import { type Batch, noBatch, readBatch, showBatch } from './batch.ts'
 const { pipeId, subject } = tokenInput.shape
 export const sealInput = z.strictObject({ pipeId, batch: batchField, subject })
 
-/** Sealing it again changes nothing. Waits for requests that are adding files to it: see `joinBatches`. */
+/** Sealing a batch again changes nothing. Waits for requests that are adding files to it: see `joinBatches`. */
 async function seal(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
@@ -28,7 +28,7 @@ async function seal(
   return { ...batch, isNew: sealed.length > 0 }
 }
 
-/** For the backend that named the batch in its tokens. */
+/** Seals a batch for the backend that named it in its tokens. */
 export async function sealNamedBatch(
   runtime: Runtime,
   senderToken: string,
@@ -42,7 +42,7 @@ export async function sealNamedBatch(
   return batch
 }
 
-/** For the uploader of its files: the batch named by the token, otherwise the one with this name. */
+/** Seals a batch for the uploader of its files: the one named by the token, or otherwise the one with this name. */
 export async function sealOwnBatch(
   context: { db: Db; clock: Clock },
   { token, pipe }: CreationRight,

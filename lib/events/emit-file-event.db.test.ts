@@ -118,7 +118,7 @@ describeWithDatabase('emitFileEvent', (database) => {
   })
 
   it.each(['failed', 'expired', 'canceled'] as const)(
-    'sends %s only to outputs that ask for it',
+    'sends %s only to outputs that subscribe to it',
     async (status) => {
       const { db } = database()
       const unfinished = { status, lengthBytes: 11, offsetBytes: 5 }
@@ -134,7 +134,7 @@ describeWithDatabase('emitFileEvent', (database) => {
     },
   )
 
-  it('sends transferred even to outputs that only ask for other statuses', async () => {
+  it('sends transferred even to outputs that only subscribe to other statuses', async () => {
     const { db } = database()
     const output = await addOutput(db, 'https://hooks.example.com/a', { statuses: ['failed'] })
     expect((await emit(db, await addFile(db, output))).events).toHaveLength(1)

@@ -13,10 +13,10 @@ import { type NewEvent, writeEvents } from './write-events.ts'
 type EmitRuntime = { queue: Queue; clock: Clock }
 
 /**
- * Call this in the transaction that changes the status of files, after the change. It writes an event for each, with
- * a delivery for each output of its Pipe and workspace that wants that status, and the job for the first attempt, so
- * that none of them exists without the others. An event that some output misses is marked as missed. Each file's end
- * is also recorded for the counts.
+ * Call this in the transaction that changes the status of files, after the change. It writes an event for each file,
+ * with a delivery for each output of the file's Pipe and workspace that subscribes to that status, and the job for the
+ * first attempt, so that none of them exists without the others. An event that some output misses is marked as missed.
+ * Each file's end is also recorded for the statistics.
  */
 export async function emitFileEvent(
   tx: Db,
@@ -28,7 +28,7 @@ export async function emitFileEvent(
   await writeEnds(tx, queue, await endedFiles(tx, fileIds, sql`, ${counted}`), at)
 }
 
-/** The same for a file whose end was counted when it was partially transferred. */
+/** Emits the event of a repaired file. Its end was already counted when it was partially transferred. */
 export async function emitFileRepaired(tx: Db, { queue, clock }: EmitRuntime, fileId: string): Promise<void> {
   await writeEnds(tx, queue, await endedFiles(tx, [fileId]), new Date(clock.now()))
 }
@@ -66,7 +66,7 @@ function endOf({ outputs, ...file }: Ended, at: Date): NewEvent {
   }
 }
 
-/** The limit makes PostgreSQL look each up by its index, whatever row count it estimates. */
+/** The limit makes PostgreSQL look up each file by its index, regardless of its estimated row count. */
 function filesOf(fileIds: string[]): SQL {
   return sql`select found.* from json_array_elements_text(${JSON.stringify(fileIds)}::json) as wanted(id)
       cross join lateral (select * from files where id = wanted.id::uuid limit 1) found`
@@ -90,7 +90,7 @@ type Created = Omit<EventData<'file.created'>, 'status'> & {
   outputs: EventOutput[]
 }
 
-/** The same for newly created files. Few outputs want that, so an event is only written if one does. */
+/** Emits the events of new files. Few outputs subscribe to them, so an event is only written if one does. */
 export async function emitFileCreated(
   tx: Db,
   { queue, clock }: EmitRuntime,
@@ -115,7 +115,7 @@ function beginningOf({ outputs, workspaceId, requestId, traceparent, ...file }: 
   const id = uuidv7(at.getTime())
   const kind = 'file.created'
   const { to, isMissed } = address(outputs, kind, kind)
-  // The status at creation, whatever the same transaction has changed since.
+  // The status at creation, even if the same transaction has changed it since.
   const data: EventData<typeof kind> = { ...file, status: 'uploading' }
   const body = eventBody(kind, { id, at }, data)
   const missed = isMissed ? kind : null

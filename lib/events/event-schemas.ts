@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DESTINATION_REASONS } from '#drizzle/schema/files.ts'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 
-/** The payloads that receivers can rely on, published as JSON Schema. Fields may be added, so they are left open. */
+/** The payloads that receivers can rely on, published as JSON Schema. Unknown fields are allowed. */
 const strings = z.record(z.string(), z.string())
 
 const destination = z.object({
@@ -15,11 +15,11 @@ const destination = z.object({
   reason: z
     .enum(DESTINATION_REASONS)
     .optional()
-    .describe('Why it failed; unknown: the object may exist, but this cannot be determined'),
+    .describe('Why it failed; unknown means that the object may exist, which cannot be determined'),
   certainty: z
     .literal('inferred')
     .optional()
-    .describe("Transferred, according to the bucket's later responses: its response to the upload was lost"),
+    .describe("Inferred from the bucket's later responses, because its response to the upload was lost"),
 })
 
 export const declaredFile = {
@@ -55,7 +55,7 @@ const endedFile = z.object({
       result: z.unknown().describe('The result returned to the uploader'),
     })
     .optional()
-    .describe('From the hook that decides before the object is created, if the Pipe has one'),
+    .describe('Answer of the before_complete hook, if the Pipe has one'),
   destinations: z.array(destination),
 })
 
@@ -72,7 +72,7 @@ const instant = z.iso.datetime({ precision: 3 })
 const completedBatch = z.object({
   pipe_id: z.string(),
   batch_id: z.uuid(),
-  batch: z.string().describe('Its name'),
+  batch: z.string().describe('Name of the batch'),
   namedBy: z.enum(['token', 'uploader']).describe('Do not trust a name set by an uploader'),
   sender: z.string().describe('Name of the Sender whose tokens were used'),
   subject: z.string().nullable().describe('Your own id for the person, from the tokens'),
@@ -110,7 +110,7 @@ const turnedOffOutput = z.object({
 })
 
 const usage = z.object({
-  month: z.string().describe('In UTC, as in 2026-11'),
+  month: z.string().describe('In UTC, such as 2026-11'),
   percent: z.union([z.literal(80), z.literal(100)]),
   usedBytes: z.int().min(0),
   limitBytes: z.int().min(0),

@@ -9,8 +9,8 @@ import { address, type EventOutput, outputsOf } from './outputs-of.ts'
 const AT_ONCE = 200
 
 /**
- * Nodes of the previous version only send an event to a Pipe's first output. While they run alongside this one, this
- * adds the deliveries for all other outputs that existed when it happened. Without such nodes, it finds nothing.
+ * Nodes running the previous version send an event only to a Pipe's first output. While such nodes run, this adds the
+ * deliveries for all other outputs that existed when the event happened. Without such nodes, it finds nothing.
  */
 export async function fanOutEvents({
   db,
@@ -66,7 +66,7 @@ type PendingEvent = Omit<EndedFile, 'id'> & {
   test: boolean
   payload: string | null
   outputs: EventOutput[]
-  /** Events that have a delivery. */
+  /** Outputs that already have a delivery of this event. */
   given: string[]
 }
 

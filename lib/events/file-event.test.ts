@@ -46,6 +46,6 @@ it('has no checksum if there is no object', () => {
   ).toBeNull()
 })
 
-it.each(EVENT_KINDS)('%s is published as is', (kind) => {
+it.each(EVENT_KINDS)('publishes the current schema of %s', (kind) => {
   expect(readFileSync(schemaFile(kind), 'utf8')).toBe(webhookSchema(kind))
 })

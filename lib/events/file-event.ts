@@ -24,9 +24,9 @@ export type FileEvent = EventFrame & {
     subject: string | null
     metadata: Record<string, string>
     uploadMetadata: Record<string, string>
-    /** For the entire object, if it exists. */
+    /** The CRC32 of the entire object, if it exists. */
     crc32: number | null
-    /** From the hook that decided on it; null if there is none. */
+    /** The decision hook's answer; null if there is none. */
     decision?: { state: string; reason: string | null; result: unknown } | null
     destinations: {
       dataStoreId: string

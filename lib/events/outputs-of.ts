@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 import type { EventTopic } from '#drizzle/schema/webhooks.ts'
 
-/** An output, from an event's point of view. */
+/** The fields of an output that determine which events it gets. */
 export type EventOutput = {
   id: string
   url: string
@@ -14,14 +14,14 @@ export type EventOutput = {
 
 const scopes = (pipeId: SQL, workspaceId: SQL) => sql`${pipeId}, (${workspaceId})::text`
 
-/** The outputs in certain scopes, as a column of type `EventOutput[]`. */
+/** The outputs in these scopes, as a column of type `EventOutput[]`. */
 export const outputsIn = (scopes: SQL): SQL =>
   sql`(select coalesce(json_agg(${OUTPUT} order by o.id), '[]') from webhook_outputs o where o.scope in (${scopes}))`
 
-/** The same for a Pipe and its workspace. */
+/** The outputs of a Pipe and its workspace, as a column of type `EventOutput[]`. */
 export const outputsOf = (pipeId: SQL, workspaceId: SQL): SQL => outputsIn(scopes(pipeId, workspaceId))
 
-/** A row `o` of `webhook_outputs`. */
+/** An `EventOutput` from a row `o` of `webhook_outputs`. */
 const OUTPUT = sql`json_build_object('id', o.id, 'url', o.url, 'enabled', o.enabled, 'events', o.events,
     'statuses', o.statuses, 'createdAtMs', floor(extract(epoch from o.created_at) * 1000)::bigint)`
 
@@ -46,8 +46,8 @@ export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'sta
 export type Addressed = { to: EventOutput[]; isMissed: boolean }
 
 /**
- * Decides which outputs get an event, and whether an output misses it: one that is off, or that wants the ends of
- * files but not this one. If nobody gets a file's end, a future output misses it.
+ * Decides which outputs get an event, and whether an output misses it, because it is off or subscribes to other final
+ * statuses than this one. If no output gets a file's final status, a future output misses it.
  */
 export function address(outputs: EventOutput[], kind: EventKind, topic: EventTopic): Addressed {
   const asking = outputs.filter(({ events }) => events.includes(kind))

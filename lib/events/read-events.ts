@@ -31,7 +31,8 @@ export async function listEventIds(
 type EventRow = EndedFile & { eventId: string; kind: EventKind; at: string | Date; payload: string | null }
 
 /**
- * The bodies that webhooks contain, whether or not one was sent. There is none for a file whose record was erased.
+ * Reads the webhook bodies of events, even if no webhook was sent. An event about a file whose record was erased has
+ * none.
  */
 export async function readEventBodies(
   db: Db,

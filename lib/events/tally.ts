@@ -1,13 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * Each occurrence is recorded as a separate row, by the statement that causes it. Unlike a row with a
- * counter, nothing waits for such rows. `foldTallies` counts these rows a few seconds later.
+ * Statistics: each occurrence is recorded as a separate row, in the statement that causes it, so that no statement
+ * waits for another, as they would for a shared counter. `foldTallies` counts these rows a few seconds later.
  */
 
 /**
- * A CTE for files that have just ended: `ended` is one with `workspace_id`, `pipe_id`, `status`, `concat`,
- * `offset_bytes` and `created_at`.
+ * A CTE that records files that have just ended. `ended` is a CTE with their `workspace_id`, `pipe_id`, `status`,
+ * `concat`, `offset_bytes` and `created_at`.
  */
 export function tallyFiles(ended: SQL, nowMs: number): SQL {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -21,12 +21,12 @@ export function tallyFiles(ended: SQL, nowMs: number): SQL {
     )`
 }
 
-/** Every required destination has it. */
+/** True if every required destination has the object. */
 const hasObject = sql`status in ('transferred', 'partially_transferred')`
 
 /**
- * The same for webhooks: `ended` has `workspace_id`, `pipe_id`, `test` and `state`. Deliveries that will be retried
- * have not ended.
+ * A CTE that records webhook deliveries that have just ended. `ended` is a CTE with their `workspace_id`, `pipe_id`,
+ * `test` and `state`. Deliveries that will be retried have not ended.
  */
 export function tallyWebhooks(ended: SQL, nowMs: number): SQL {
   return sql`

@@ -8,14 +8,14 @@ import type { Queue } from '../platform/queue.ts'
 export type NewEvent = {
   id: string
   workspaceId: string
-  /** Absent if it does not concern a single Pipe. */
+  /** Absent if the event does not concern a single Pipe. */
   pipeId?: string | undefined
   fileId?: string
   kind: EventKind
   test?: true
-  /** Null if it goes to nobody and can be built later. */
+  /** Null if no output gets the event, and the body can be built later. */
   body: string | null
-  /** From the request that caused it, for its deliveries. */
+  /** From the request that caused the event, for its deliveries. */
   requestId?: string | null
   traceparent?: string | null
   to: readonly { id: string; url: string }[]

@@ -4,11 +4,11 @@ import { keyPrefixField } from '../workspace/pipes/key-template.ts'
 import { tokenObjectField } from '../workspace/pipes/object-settings.ts'
 import { metadataField } from '../workspace/tokens/token.ts'
 
-/** What receivers may answer. Anything else is not an answer, and the server log says why. */
+/** The answers that receivers may give. Any other response is not an answer, and the server log says why. */
 
 const reason = z.string().trim().min(1).max(500).optional()
 
-/** Common clients retry after these, so they cannot report a decision. */
+/** Common clients retry after these statuses, so they cannot report a decision. */
 const REPEATED = new Set([409, 423])
 const status = z
   .int()
@@ -38,7 +38,7 @@ const result = z
   )
   .optional()
 
-/** An API call may decide the same, but not defer. */
+/** The decision in an API call, which can do the same as an answer, except defer. */
 export const decisionInput = z
   .strictObject({
     allow: z.boolean(),
@@ -59,13 +59,13 @@ export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Ans
   } catch {
     return 'The response is not JSON.'
   }
-  // It could not be stored, so the question would be asked again and again.
+  // Such an answer could not be stored, so the question would be asked again and again.
   const field = fieldOfNoText(json)
   if (field !== undefined) return `The response is invalid: ${field} ${NO_TEXT}.`
   const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues
-  // In a union, the first member is the most informative.
+  // For a union, the error of the first member is the most informative.
   const issue = first!.code === 'invalid_union' ? (first!.errors[0]?.[0] ?? first!) : first!
   return `The response is invalid: ${[issue.path.join('.'), issue.message].filter(Boolean).join(' ')}.`
 }

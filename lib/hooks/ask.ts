@@ -18,7 +18,7 @@ export type Asking = Pick<Runtime, 'db' | 'clock' | 'vault' | 'metrics' | 'log'>
   retryDelaysMs: readonly number[]
 }
 
-/** An uploader is waiting for the answer. */
+/** The delays are short, because an uploader is waiting for the answer. */
 export const HOOK_RETRIES_MS: readonly number[] = [seconds(1), seconds(3)]
 
 const MOST_BYTES = 16 * 1024
@@ -52,7 +52,7 @@ export async function ask<Answer>(
   return undefined
 }
 
-/** For the hook's page and its alert. A hook that answers, and did before, is not updated. */
+/** Records the hook's health for its page and its alert. Not called for a hook that keeps answering. */
 async function noteHealth({ db, clock }: Asking, { id }: HookRow, fault: string | null): Promise<void> {
   const now = new Date(clock.now()).toISOString()
   await db
@@ -64,7 +64,7 @@ async function noteHealth({ db, clock }: Asking, { id }: HookRow, fault: string 
     .where(eq(pipeHooks.id, id))
 }
 
-/** One attempt. A string says why there is no answer. */
+/** Makes one attempt. A string says why there is no answer. */
 export async function askOnce<Answer>(
   { agents, clock, vault, metrics }: Omit<Asking, 'db' | 'log' | 'retryDelaysMs'>,
   hook: HookRow,

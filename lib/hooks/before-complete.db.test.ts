@@ -22,7 +22,7 @@ import { saveHook } from './pipe-hooks.ts'
 import { questionSchema } from './question-schemas.ts'
 
 const MiB = 1024 * 1024
-/** One part, several, several and a tail. */
+/** A single part, several parts, and several parts with a tail. */
 const SIZES = [1000, 16 * MiB, 20 * MiB]
 
 describeWithDatabase('before_complete', (database) => {
@@ -164,7 +164,7 @@ describeWithDatabase('before_complete', (database) => {
     }
   })
 
-  it('allows an empty file, and one whose length comes last', async () => {
+  it('allows an empty file, and one whose length is declared last', async () => {
     expect((await client.create(0)).status).toBe(201)
     const url = await client.begin(null)
     expect((await client.patch(url, 0, randomBytes(500))).status).toBe(204)
@@ -182,7 +182,7 @@ describeWithDatabase('before_complete', (database) => {
     const told = { 'upload-offset': String(size - 1) }
     expect(last).toMatchObject({ status: 204, headers: told })
     expect(await client.head(url)).toMatchObject({ status: 200, headers: told })
-    // Its client asks again, and so do another node's sweeps.
+    // The client repeats its request, and another node's sweeps ask again.
     expect(await client.patch(url, size - 1, body.subarray(-1))).toMatchObject({ status: 204, headers: told })
     site.clock.advance(hours(23.9))
     const other = await serveUploads(site.runtime)
@@ -245,7 +245,7 @@ describeWithDatabase('before_complete', (database) => {
     expect(await events(url)).toHaveLength(1)
   })
 
-  it('rejects a deferred file that nobody decides about as undecided', async () => {
+  it('rejects a deferred file as undecided if nobody makes a decision', async () => {
     decider.answer = () => ({ defer: true })
     const { url } = await upload(randomBytes(1000))
     site.clock.advance(hours(24) + 1)
@@ -261,7 +261,7 @@ describeWithDatabase('before_complete', (database) => {
     expect([status, detail]).toEqual([403, expect.stringContaining('undecided')])
   })
 
-  it('accepts an API call that is faster than the answer, which then changes nothing', async () => {
+  it('accepts a decision by API call before the answer, which then changes nothing', async () => {
     let fileId = ''
     decider.answer = async ({ data }) => {
       fileId = data.file_id as string
@@ -282,7 +282,7 @@ describeWithDatabase('before_complete', (database) => {
     ['a reason with NUL', { allow: false, reason: 'a\0b' }],
     ['a result with NUL', { allow: true, result: ['\0'] }],
     ['a result with half of a surrogate pair', { allow: true, result: { 'a\ud800': 1 } }],
-  ])('does not accept %s as an answer, since it cannot be stored', async (_, answer) => {
+  ])('does not accept %s as an answer, because it cannot be stored', async (_, answer) => {
     decider.answer = () => answer
     const { url } = await upload(randomBytes(1000))
     await Promise.all(node.context.background)

@@ -117,7 +117,7 @@ describeWithDatabase('before_create', (database) => {
   })
 
   it.each([
-    ['a status after which clients try again', { allow: false, status: 423 }],
+    ['a status after which clients retry', { allow: false, status: 423 }],
     ['a name outside its prefix', { allow: true, keyPrefix: '../other' }],
     ['an unknown field', { allow: true, bucket: 'other' }],
     ['a name that cannot be stored', { allow: true, filename: 'a\ud800.txt' }],

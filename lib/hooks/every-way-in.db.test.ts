@@ -19,7 +19,7 @@ const REASON = 'It has a virus.'
 const TERMS = { decideMs: 300, pollMs: 20 }
 const encoded = (result: unknown) => Buffer.from(JSON.stringify(result)).toString('base64url')
 
-/** However a file arrives, the decision and its result are the same. */
+/** The decision and its result are the same for every protocol and source. */
 describeWithDatabase('decisions', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -58,7 +58,7 @@ describeWithDatabase('decisions', (database) => {
   const REJECTED = [403, 'upload_rejected', REASON]
   const allow = (id: string) => decideOnFile(site.runtime, site.actor, id, { allow: true, result: [1] })
 
-  it('about one plain request', async () => {
+  it('are returned for a file in one plain request', async () => {
     const put = (name: string) =>
       httpCall({ method: 'PUT', url: client.collection + name, token: client.token, body: randomBytes(500) })
     decider.answer = () => ({ allow: true, result: { n: 1 } })
@@ -84,7 +84,7 @@ describeWithDatabase('decisions', (database) => {
     expect(JSON.parse(result.body)).toMatchObject({ status: 'transferred', decision: 'allowed', result: [1] })
   })
 
-  it('about Resumable Uploads for HTTP', async () => {
+  it('are returned for a file sent with Resumable Uploads for HTTP', async () => {
     const version = { 'Upload-Draft-Interop-Version': '8' }
     const send = (method: string, url: string, body: Buffer, headers: Record<string, string>) =>
       httpCall({ method, url, token: client.token, body, headers: { ...version, ...headers } })
@@ -131,7 +131,7 @@ describeWithDatabase('decisions', (database) => {
     expect((await append(waiting, 999, Buffer.alloc(1))).status).toBe(201)
   })
 
-  it('about Resumable Uploads for HTTP, whose progress leaves out the last byte until then', async () => {
+  it('keep the last byte out of the progress reported by Resumable Uploads for HTTP', async () => {
     const patient = await serveUploads(site.runtime, { terms: { ...TERMS, decideMs: 30_000 } })
     const { collection: url, token } = await site.client(patient)
     decider.answer = () => ({ defer: true })
@@ -166,7 +166,7 @@ describeWithDatabase('decisions', (database) => {
       (url: string) => byDraft('HEAD', url),
     ],
   ] as const)(
-    'about an empty file by %s, which looks complete only once it is allowed',
+    'are returned for an empty file sent with %s, which only looks complete once it is allowed',
     async (_, later, create, head) => {
       const createdAs = async () => {
         const { status } = await create()
@@ -216,7 +216,7 @@ describeWithDatabase('decisions', (database) => {
       },
     ],
   ] as const)(
-    'about a file whose length its client declares after the last byte, by %s',
+    'are returned for a file sent with %s whose length is declared after the last byte',
     async (protocol, told, begin) => {
       const end = appendEnd[protocol]
       const head = async (url: string) => (protocol === 'TUS' ? client.head(url) : byDraft('HEAD', url))
@@ -241,7 +241,7 @@ describeWithDatabase('decisions', (database) => {
     },
   )
 
-  it('about an import from a URL, asked only for the entire file', async () => {
+  it('are made for an import from a URL, once the entire file has arrived', async () => {
     const bytes = randomBytes(500)
     const source = await openSource((req, res) => sendFile(req, res, { bytes, etag: '"one"' }))
     const worker = await startImporting(site)
@@ -261,7 +261,7 @@ describeWithDatabase('decisions', (database) => {
     await source.close()
   })
 
-  it('about joined uploads, asked only for the entire file', async () => {
+  it('are made for joined uploads, once the entire file has arrived', async () => {
     const before = await site.bucket.objects()
     const joined = async (name: string) => {
       const urls: string[] = []
@@ -308,30 +308,33 @@ describeWithDatabase('decisions', (database) => {
     client = await site.client(node)
   })
 
-  it.each([1000, 20 * 1024 * 1024])('about a file of %i bytes for several destinations', async (size) => {
-    const several = await createSite(database(), {
-      copies: [{ required: true }, { required: false }],
-      bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] },
-    })
-    const own = await serveUploads(several.runtime, { terms: TERMS })
-    await hook(several)
-    const buckets = [several.bucket, ...several.copies.map(({ bucket }) => bucket)]
-    const body = randomBytes(size)
-    const uploader = await several.client(own)
-    const url = await uploader.begin(size)
-    decider.answer = async () => {
-      for (const bucket of buckets) expect(await bucket.objects()).toEqual([])
-      return { allow: true }
-    }
-    expect((await uploader.patch(url, 0, body)).status).toBe(204)
-    await Promise.all(own.context.background)
-    for (const bucket of buckets)
-      expect((await bucket.object(`${fileIdOf(url)}/file`)).equals(body)).toBe(true)
-    decider.answer = () => ({ allow: false, reason: REASON })
-    const rejected = await uploader.begin(size)
-    expect(problem(await uploader.patch(rejected, 0, body))).toEqual(REJECTED)
-    for (const bucket of buckets) expect(await bucket.objects()).toHaveLength(1)
-    await own.close()
-    await several.close()
-  })
+  it.each([1000, 20 * 1024 * 1024])(
+    'are made for a file of %i bytes with several destinations',
+    async (size) => {
+      const several = await createSite(database(), {
+        copies: [{ required: true }, { required: false }],
+        bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] },
+      })
+      const own = await serveUploads(several.runtime, { terms: TERMS })
+      await hook(several)
+      const buckets = [several.bucket, ...several.copies.map(({ bucket }) => bucket)]
+      const body = randomBytes(size)
+      const uploader = await several.client(own)
+      const url = await uploader.begin(size)
+      decider.answer = async () => {
+        for (const bucket of buckets) expect(await bucket.objects()).toEqual([])
+        return { allow: true }
+      }
+      expect((await uploader.patch(url, 0, body)).status).toBe(204)
+      await Promise.all(own.context.background)
+      for (const bucket of buckets)
+        expect((await bucket.object(`${fileIdOf(url)}/file`)).equals(body)).toBe(true)
+      decider.answer = () => ({ allow: false, reason: REASON })
+      const rejected = await uploader.begin(size)
+      expect(problem(await uploader.patch(rejected, 0, body))).toEqual(REJECTED)
+      for (const bucket of buckets) expect(await bucket.objects()).toHaveLength(1)
+      await own.close()
+      await several.close()
+    },
+  )
 })

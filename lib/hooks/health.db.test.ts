@@ -71,7 +71,7 @@ describeWithDatabase('a decision hook', (database) => {
     expect(await alerts()).toEqual([])
   })
 
-  it('resets when its settings are saved', async () => {
+  it('no longer counts as failing after its settings are saved', async () => {
     await save()
     decider.answer = (_, res) => void res.writeHead(500).end()
     await ask()

@@ -27,9 +27,9 @@ export const hookAnswer = z.strictObject({
   enabled: z.boolean(),
   timeoutSeconds: z.int(),
   withoutAnswer: z.enum(WITHOUT_ANSWER),
-  /** Until then, requests are also signed with the secret from before the last rotation. */
+  /** Until this time, requests are also signed with the secret from before the last rotation. */
   previousSecretUntil: z.iso.datetime().nullable(),
-  /** The first of an unbroken series of unanswered questions, and the last one's error. */
+  /** The time since which no question has been answered. `fault` is the latest error. */
   failingSince: z.iso.datetime().nullable(),
   fault: z.string().nullable(),
   createdAt: z.iso.datetime(),

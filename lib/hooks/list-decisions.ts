@@ -17,7 +17,7 @@ const SHOWN = 30
 /** How many of the Pipe's files are searched, so that an old hook does not slow down its page. */
 const LOOKED_AT = 1000
 
-/** The latest decisions on a Pipe's files. An upload refused before it started is not a file. */
+/** The latest decisions on a Pipe's files. Uploads that were refused before they started have no file. */
 export async function listDecisions(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,

@@ -16,7 +16,8 @@ import { questionAfter, questionBefore, readFile } from './questions.ts'
 type HooksRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'metrics' | 'log' | 'config'>
 
 /**
- * What uploads know about decision hooks: the customer backend's answer, or the hook's setting for a missing answer.
+ * Decision hooks as uploads use them: each call returns the answer of the customer's backend, or the hook's setting for
+ * a missing answer.
  */
 export function openHooks(
   { db, config, ...runtime }: HooksRuntime,
@@ -42,7 +43,7 @@ export function openHooks(
     async beforeComplete(fileId) {
       const file = await readFile(db, fileId)
       const hook = file && (await findEnabled(db, file.pipeId, 'before_complete'))
-      // It was removed after the upload started.
+      // The hook was removed after the upload started.
       if (!hook) return { state: 'allowed', by: 'default', result: undefined }
       const verdict = verdictOf(hook, await ask(asking, hook, questionAfter(file), beforeCompleteAnswer))
       countDecision(runtime, hook, verdict.state)
@@ -67,7 +68,7 @@ async function findEnabled(db: Db, pipeId: string, hook: Hook): Promise<HookRow 
   return row
 }
 
-/** Its client may try again: nothing was stored. */
+/** The client may try again, because nothing was stored. */
 function withoutAnswer({ withoutAnswer }: HookRow): Record<string, never> {
   if (withoutAnswer === 'allow') return {}
   throw notNow('The server that decides on uploads to this Pipe is not responding. Try again.')

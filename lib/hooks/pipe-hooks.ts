@@ -74,7 +74,7 @@ export async function saveHook(
   })
 }
 
-/** Files waiting for its decision are allowed. */
+/** Deletes a hook. Files that are waiting for its decision are allowed. */
 export async function deleteHook(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
@@ -89,7 +89,7 @@ export async function deleteHook(
 
 const OVERLAP_MS = hours(24)
 
-/** The previous secret keeps signing for a day, so that the receiver can switch. */
+/** For a day, requests are also signed with the previous secret, so that the receiver can switch. */
 export async function rotateHookSecret(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,
@@ -97,7 +97,7 @@ export async function rotateHookSecret(
 ): Promise<WithSecret> {
   const secret = newWebhookSecret()
   return db.transaction(async (tx) => {
-    // This takes a lock, and must do so before the row is locked: rotate-keys locks in the same order.
+    // This acquires a lock, which must happen before the row is locked: rotate-keys locks in the same order.
     const seal = await sealsForColumns(tx, vault)
     const { row, pipeName } = await findHook(tx, actor, ref, 'update')
     const before = vault.open(row.secretEncrypted, hookSecretPlace(row.id))

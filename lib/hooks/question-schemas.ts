@@ -3,7 +3,7 @@ import type { Hook } from '#drizzle/schema/index.ts'
 import { aboutSender, declaredFile } from '../events/event-schemas.ts'
 import { beforeCompleteAnswer, beforeCreateAnswer } from './answers.ts'
 
-/** The questions that receivers can rely on. Fields may be added, so they are left open. */
+/** The format of questions, which receivers can rely on. It allows unknown fields, so fields can be added. */
 const DATA = {
   before_create: z.object({
     ...declaredFile,
@@ -39,7 +39,7 @@ const DATA = {
 export const questionSchema = (hook: Hook) =>
   z
     .object({
-      id: z.string().describe('The same however often you are asked about a file'),
+      id: z.string().describe('The same each time you are asked about a file'),
       hook: z.literal(hook),
       timestamp: z.iso.datetime({ precision: 3 }),
       test: z.literal(true).optional().describe('Only present in tests, which do not concern a file'),

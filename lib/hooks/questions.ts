@@ -55,7 +55,7 @@ export function questionAfter(file: WholeFile): Question {
   })
 }
 
-/** The id combines the file and the hook: a receiver that is asked twice recognizes it. */
+/** The id combines the file and the hook, so that a receiver that is asked twice recognizes the question. */
 function question(hook: Hook, fileId: string, atMs: number, data: object): Question {
   const id = `${hook}-${fileId}`
   return { id, body: JSON.stringify({ id, hook, timestamp: new Date(atMs).toISOString(), data }) }
@@ -74,7 +74,7 @@ export async function readFile(db: Db, fileId: string): Promise<WholeFile | unde
 
 type Place = { pipeId: string; dataStoreId: string }
 
-/** Like a real question, about a file that does not exist. */
+/** A question like any other, but about a file that does not exist. */
 export function exampleQuestion(hook: Hook, { pipeId, dataStoreId }: Place, atMs: number): Question {
   const fileId = uuidv7(atMs)
   const id = `test-${hook}-${fileId}`

@@ -18,11 +18,11 @@ const WAYS: [string, Partial<UploadOptions>][] = [
   ['in one request', {}],
   ['with its creation', { uploadDataDuringCreation: true }],
   ['in chunks', { chunkSize: 100_000 }],
-  ['with a length that comes last', { uploadLengthDeferred: true, chunkSize: 100_000 }],
+  ['with its length declared last', { uploadLengthDeferred: true, chunkSize: 100_000 }],
   ['in pieces that are joined', { parallelUploads: 2 }],
 ]
 
-/** Each time, the first response to the request that ends the file is lost. */
+/** In each test, the first response to the request that completes the file is lost. */
 describeWithDatabase('tus-js-client, with the last response dropped', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -63,7 +63,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
       onAfterResponse: (_, response) => void results.push(response.getHeader('Sluice-Result')),
       onSuccess: () => void end(),
       onError(error) {
-        // It does not repeat the request that joins parts: its page starts it again.
+        // tus-js-client does not repeat the request that joins uploads, so the page starts it again.
         if (way.parallelUploads && !(error instanceof DetailedError && error.originalResponse))
           uploading.start()
         else void end(error)
@@ -86,12 +86,12 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
     expect(status).toBe('transferred')
     expect(objects).toContain(`${id}/file`)
     expect(line.dropped).toBe(2)
-    // A creation whose response is lost is repeated, since its client has no address.
+    // A creation whose response is lost is repeated, because the client has no address to continue at.
     expect(await files()).toBe(before + (way.uploadDataDuringCreation ? 3 : 1))
   })
 
   it.each(WAYS)(
-    'a file sent %s is reported as rejected, with its reason, and nothing starts over',
+    'a file sent %s is reported as rejected, with its reason, and is not sent again',
     async (_, way) => {
       decider.answer = () => ({ allow: false, reason: REASON })
       const before = await files()

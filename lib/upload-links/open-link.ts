@@ -30,17 +30,17 @@ export const openLinkAnswer = uploadLinkAnswer
     filesLeft: z.int().nullable(),
     bytesLeft: z.int().nullable(),
     /**
-     * Null if the link accepts no uploads, or its password has not been given yet, and this visitor has none to
+     * Null if the link accepts no uploads, or its password has not been given yet, and this visitor has no uploads to
      * continue.
      */
     upload: issuedTokenAnswer.extend({ mayCreate: z.boolean() }).nullable(),
   })
 
-/** For unknown codes. */
+/** The limit for unknown codes. */
 const GUESSES = { burst: 30, refillMs: 10_000 }
-/** For passwords, per link and network, so that nobody locks out a link's other visitors. */
+/** The limit for passwords, per link and network, so that nobody can lock out a link's other visitors. */
 const PASSWORDS = { burst: 10, refillMs: 30_000 }
-/** For tokens, per link and network. */
+/** The limit for tokens, per link and network. */
 const TOKENS = { burst: 120, refillMs: 5_000 }
 const TOKEN_MS = hours(1)
 
@@ -50,9 +50,9 @@ type Answer = z.input<typeof openLinkAnswer>
 export type ShownLink = Omit<Answer, 'upload'>
 
 /**
- * What a link's visitors see, and what they may do. An open link gives visitors with its password a token
- * that creates uploads. A visitor with uploads in progress always gets a token that continues them and
- * creates none, without the password, so neither a reload nor closing the link ends them.
+ * Returns what a link's visitor sees and may do. An open link gives visitors with its password a token that creates
+ * uploads. A visitor with uploads in progress always gets a token that continues them and creates none, without the
+ * password, so that neither a reload nor closing the link ends them.
  */
 export async function openLink(
   runtime: LinkRuntime,
@@ -88,7 +88,7 @@ function show(row: UploadLinkRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUplo
   }
 }
 
-/** An unknown code counts as a guess. */
+/** Finds a link by its code. An unknown code counts as a guess. */
 async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<UploadLinkRow> {
   const row = await findByCode(runtime, code)
   if (row) return row
@@ -138,7 +138,7 @@ async function hasBegun({ db }: LinkRuntime, { senderId }: UploadLinkRow, subjec
   const underWay = and(
     eq(files.senderId, senderId),
     eq(files.subject, subject),
-    // A file that waits for a decision is `transferring`: its client is told the outcome.
+    // A file that waits for a decision is `transferring`, and its client must learn the outcome.
     inArray(files.status, ['uploading', 'transferring']),
   )
   const found = await db.select({ id: files.id }).from(files).where(underWay).limit(1)

@@ -24,7 +24,7 @@ import { uploadLinkInput } from './upload-link.ts'
 const newVisitor = () => randomBytes(32).toString('base64url')
 const HERE = '192.0.2.1'
 let addresses = 0
-/** An address that no other test uses, since failures count per address. */
+/** An address that no other test uses, because failures count per address. */
 const elsewhere = () => `198.51.100.${++addresses}`
 
 describeWithDatabase('an upload link', (database) => {
@@ -62,7 +62,7 @@ describeWithDatabase('an upload link', (database) => {
     return { filesCreated, bytesCreated, state }
   }
 
-  it('lets a visitor upload a file on its behalf, and is not among the listed Senders', async () => {
+  it('lets a visitor upload a file, and is not listed among the Senders', async () => {
     const link = await create({ message: 'Send us the rushes.' })
     const opened = await open(link.code)
     expect(opened).toMatchObject({ title: 'Films for May', message: 'Send us the rushes.', state: 'open' })
@@ -88,7 +88,7 @@ describeWithDatabase('an upload link', (database) => {
     const entered = await open(code, { visitor, password: 'open sesame' }, elsewhere())
     expect(entered.message).toBe(message)
     await client(entered.upload!.token).begin(10)
-    // A returning visitor has given it before.
+    // A returning visitor has already entered the password.
     expect((await open(code, { visitor })).message).toBe(message)
   })
 
@@ -124,7 +124,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(await counts(link.id)).toMatchObject({ filesCreated: 1, bytesCreated: 10 })
   })
 
-  it('does not free a place when an upload is canceled, like tokens', async () => {
+  it('still counts a canceled upload toward its maximum, as tokens do', async () => {
     const link = await create({ maxFiles: 1 })
     const url = await (await enter(link.code)).begin(10)
     const upload = { fileId: fileIdOf(url), workspaceId: site.workspaceId }
@@ -157,7 +157,7 @@ describeWithDatabase('an upload link', (database) => {
     },
   )
 
-  it('tells a visitor who returns to a closed link what was decided about their file', async () => {
+  it('shows the decision on their file to a visitor who returns to a closed link', async () => {
     const decider = await openDecider()
     decider.answer = () => ({ defer: true })
     const hook = { url: decider.url, enabled: true, timeoutSeconds: 1, withoutAnswer: 'refuse' } as const
@@ -183,7 +183,7 @@ describeWithDatabase('an upload link', (database) => {
     await decider.close()
   })
 
-  it('names its files after its current title', async () => {
+  it('shows its current title as the Sender of its files', async () => {
     const link = await create()
     const change = { title: 'Films for June' }
     await changeUploadLink(site.runtime, site.actor, link.id, change)
@@ -214,7 +214,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(codeOf(await client(upload!.token).create(10))).toBe('token_revoked')
   })
 
-  it('limits guessed codes per address, and keeps nobody out of a link', async () => {
+  it('limits guessed codes per address, without keeping anyone out of a link', async () => {
     const link = await create()
     const address = elsewhere()
     const guesses: string[] = []
@@ -224,7 +224,7 @@ describeWithDatabase('an upload link', (database) => {
     expect((await open(link.code, {}, address)).upload).not.toBeNull()
   })
 
-  it('limits wrong passwords per address, and locks nobody else out', async () => {
+  it('limits wrong passwords per address, without locking out anyone else', async () => {
     const link = await create({ password: 'open sesame' })
     const address = elsewhere()
     expect(await open(link.code, {}, address)).toMatchObject({ hasPassword: true, upload: null })

@@ -20,7 +20,7 @@ export type Claimed = {
   /** The id of the request that caused the event. */
   requestId: string | null
   traceparent: string | null
-  /** Null if it was deleted. */
+  /** Null if the output was deleted. */
   output:
     | (SealedSecrets & {
         id: string
@@ -34,8 +34,8 @@ export type Claimed = {
 }
 
 /**
- * Longer than the longest attempt including its recording. If the process dies, the delivery is delayed by this at
- * most.
+ * Longer than the longest attempt including its recording. If the process dies, the delivery is delayed by at most
+ * this time.
  */
 const LEASE_MS = seconds(30)
 

@@ -30,7 +30,7 @@ describe('decide', () => {
     expect(after(answer(410))).toMatchObject({ state: 'failed', turnOff: expect.stringContaining('410') })
   })
 
-  it('turns the output off after five days of nothing but failures', () => {
+  it('turns the output off after five days in which every attempt failed', () => {
     const since = (ms: number) => ({ ...first, failingSince: new Date(NOW - ms) })
     expect(after(answer(500), since(5 * DAY - 1))).not.toHaveProperty('turnOff')
     expect(after(answer(500), since(5 * DAY))).toMatchObject({
@@ -40,14 +40,14 @@ describe('decide', () => {
     expect(after(answer(200), since(9 * DAY))).toEqual({ state: 'delivered' })
   })
 
-  it.each([429, 503])('waits as long as a %d asks, but never less than the schedule', (status) => {
+  it.each([429, 503])('waits for the Retry-After of a %d, but never less than the schedule', (status) => {
     expect(after(answer(status, { 'retry-after': '60' })).retryInMs).toBe(60_000)
     expect(after(answer(status, { 'retry-after': '1' })).retryInMs).toBe(5000)
     expect(after(answer(status, { 'retry-after': '999999' })).retryInMs).toBe(3_600_000)
     expect(after(answer(500, { 'retry-after': '60' })).retryInMs).toBe(5000)
   })
 
-  it('makes one attempt for a test event, and draws no conclusion from it', () => {
+  it('makes one attempt for a test event, and never turns the output off', () => {
     const test = { trigger: 'test', attempt: 1, failingSince: new Date(NOW - 9 * DAY) } as const
     expect(after(answer(410), test)).toEqual({ state: 'failed', error: 'status' })
     expect(after(answer(204), test)).toEqual({ state: 'delivered' })

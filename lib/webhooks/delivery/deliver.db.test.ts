@@ -122,7 +122,7 @@ describeWithDatabase('delivery', (database) => {
     expect(receiver.received).toHaveLength(11)
   })
 
-  it('creates a separate job for a short wait, at its time', async () => {
+  it('creates a job for a retry that is due soon', async () => {
     const { event, work } = dispatching(runtime)
     receiver.answerWith(500)
     const output = await addOutput(runtime.db, receiver.url)
@@ -190,7 +190,7 @@ describeWithDatabase('delivery', (database) => {
     expect(await outputRow(output.id)).toMatchObject({ enabled: true, failingSince: new Date(now) })
   })
 
-  it('waits as long as a 503 asks', async () => {
+  it('waits for the Retry-After of a 503', async () => {
     const { event, work, later } = dispatching(runtime)
     receiver.answerWith((_, res) => res.writeHead(503, { 'Retry-After': '120' }).end())
     const fileId = await event(await addOutput(runtime.db, receiver.url))
@@ -232,7 +232,7 @@ describeWithDatabase('delivery', (database) => {
     for (const fileId of [first, second]) expect(await deliveryOf(fileId)).toMatchObject({ state: 'failed' })
   })
 
-  it('turns the output off after five days of nothing but failures', async () => {
+  it('turns the output off after five days in which every attempt failed', async () => {
     const { event, work, later } = dispatching(runtime)
     receiver.answerWith(500)
     const output = await addOutput(runtime.db, receiver.url)
@@ -308,7 +308,7 @@ describeWithDatabase('delivery', (database) => {
     expect(String(during!.headers['x-service-signature']).match(/v1=/g)).toHaveLength(2)
   })
 
-  it('gives an attempt to one of two workers', async () => {
+  it('gives each attempt to only one of two workers', async () => {
     const one = dispatching(runtime)
     const two = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
@@ -334,7 +334,7 @@ describeWithDatabase('delivery', (database) => {
     expect(receiver.received).toHaveLength(1)
     await second.later(1000 + GRACE)
     expect(await deliveryOf(fileId)).toMatchObject({ state: 'delivered' })
-    // The first was not dead after all: its result is kept and changes nothing.
+    // The first worker was not dead after all. Its result is stored, but changes nothing.
     unanswered.destroy()
     await first.dispatcher.idle()
     const delivery = await deliveryOf(fileId)

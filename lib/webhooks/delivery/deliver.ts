@@ -37,8 +37,8 @@ const GIVE_UP_AFTER_MS = days(5)
 
 /**
  * Decides what follows an attempt. Any 2xx means that the event is delivered. Other outcomes are retried on the
- * schedule, but no earlier than a 429 or 503 asks for. A 410, or five days of nothing but failures, turns the output
- * off. A test event is tried once and never turns an output off.
+ * schedule, but no earlier than a 429 or 503 asks for. A 410, or five days in which every attempt failed, turns the
+ * output off. A test event is tried once and never turns an output off.
  */
 export function decide(
   outcome: Outcome,
@@ -127,7 +127,7 @@ export async function deliver(claimed: Attempt['claimed'], parts: Delivering): P
   return attempt
 }
 
-/** The log gets the headers without the values that only the receiver may see. */
+/** `logged` has the headers for the log, without the values that only the receiver may see. */
 type Prepared = { request: PostRequest; logged: Record<string, string> }
 
 function prepare(

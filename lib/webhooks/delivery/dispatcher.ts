@@ -33,7 +33,7 @@ export async function startWebhookWorker(
   }
 }
 
-/** A hint that an output may have deliveries due. Only the database knows whether it has, and which. */
+/** A hint that an output may have deliveries due. Only the database knows whether it does, and which are due. */
 export type Wake = { outputId: string; workspaceId: string }
 
 /** More outputs than this are not remembered; the sweep wakes them again. */
@@ -60,7 +60,7 @@ export class Dispatcher {
     this.#shares = shares
   }
 
-  /** Returns immediately, unless every place is taken: it then waits, so that another process takes the next jobs. */
+  /** Returns immediately, unless every place is taken: it then waits, so that another process gets the next jobs. */
   async wake(wakes: Wake[]): Promise<void> {
     for (const { outputId, workspaceId } of wakes) {
       if (this.#ready.size < MAX_READY) this.#ready.set(outputId, workspaceId)

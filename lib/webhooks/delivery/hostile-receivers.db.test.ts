@@ -25,7 +25,7 @@ afterEach(() => {
   servers.clear()
 })
 
-/** A receiver below HTTP, so that it can send anything at all. */
+/** A receiver that works with raw TCP connections, so that it can send any bytes. */
 async function hostile(answer: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     connections += 1
@@ -37,7 +37,7 @@ async function hostile(answer: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** What the log shows for one attempt at that address. */
+/** Makes one attempt at this address, and returns its entry in the log. */
 async function logOf(url: string, options: Parameters<typeof dispatching>[1] = {}) {
   const { event, work } = dispatching(runtime, options)
   const fileId = await event(await addOutput(runtime.db, url))
@@ -107,8 +107,17 @@ describe('a receiver that', () => {
       { error: 'timeout', errorDetail: /did not respond within/ },
       { totalMs: 400 },
     ],
-    ['says nothing', () => {}, { error: 'timeout', errorDetail: /did not respond within/ }, { totalMs: 400 }],
-    ['hangs up', (s) => s.destroy(), { error: 'connect', errorDetail: /closed without a response/ }],
+    [
+      'does not respond',
+      () => {},
+      { error: 'timeout', errorDetail: /did not respond within/ },
+      { totalMs: 400 },
+    ],
+    [
+      'closes the connection',
+      (s) => s.destroy(),
+      { error: 'connect', errorDetail: /closed without a response/ },
+    ],
     [
       'uses another protocol',
       (s) => s.end('220 smtp.example.com ESMTP\r\n'),
@@ -132,7 +141,7 @@ describe('a receiver that', () => {
     },
   )
 
-  it('sends its body too slowly is cut off, and its status counts', async () => {
+  it('sends its body too slowly is cut off, but its status still counts', async () => {
     const host = await hostile((socket) =>
       drip(socket, `${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'),
     )

@@ -18,7 +18,7 @@ describe('monthly event tables', () => {
   let receiver: Receiver
   let output: Awaited<ReturnType<typeof addOutput>>
   let worker: ReturnType<typeof dispatching>
-  /** The one created by the migration. */
+  /** The month whose tables the migration creates. */
   let first: Month
 
   beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('monthly event tables', () => {
     expect(await parts()).toEqual({ [month]: 1, [next]: 1 })
   })
 
-  it('are created later with the events in between, if no worker ran', async () => {
+  it('are created later, with the events in between, if no worker ran in time', async () => {
     const month = nextMonth(nextMonth(first))
     goTo(startOf(month) + DAY)
     await deliveredEvent()

@@ -20,7 +20,7 @@ it('records simultaneous attempts together', async () => {
   expect(calls).toEqual([[1, 2, 3, 4]])
 })
 
-it('keeps one that cannot be recorded from affecting others', async () => {
+it('records the other attempts if one cannot be recorded', async () => {
   const { record, calls } = recording((made) => made.includes(3))
   const ends = await Promise.allSettled([1, 2, 3, 4].map(record))
   expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])

@@ -93,8 +93,8 @@ async function recordOutcomes(tx: Db, made: Attempt[], now: Date): Promise<void>
 
 /**
  * Records when all attempts to an output started failing. Test events do not count. It uses the row instead of the
- * values read by the claims, since other attempts may have ended in between. Among attempts recorded together, the
- * last decides.
+ * values read by the claims, because other attempts may have ended in between. Among attempts recorded together, the
+ * last one decides.
  */
 async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const real = made.filter(({ claimed }) => claimed.trigger !== 'test')

@@ -37,7 +37,7 @@ describe('shares', () => {
     expect(shares.room('good', 'w')).toBe(10)
   })
 
-  it("leaves half of all places to others' prompt receivers", () => {
+  it('leaves half of all places to prompt receivers in other workspaces', () => {
     const shares = new Shares(limits)
     end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
     for (let n = 0; n < 100; n++) shares.take(`hanging-${n}`, `w${n}`, shares.room(`hanging-${n}`, `w${n}`))
@@ -45,7 +45,7 @@ describe('shares', () => {
     expect(shares.room('good', 'w')).toBe(16)
   })
 
-  it('counts a lagging receiver as slow before it is done', () => {
+  it('counts a lagging receiver as slow before its attempt ends', () => {
     const shares = new Shares(limits)
     end(shares, 'a', 'w', 'prompt', 'prompt', 'prompt')
     shares.take('a', 'w', 10)
@@ -64,7 +64,7 @@ describe('shares', () => {
     expect(shares.room('a', 'w')).toBe(2)
   })
 
-  it('is full when everything is taken', () => {
+  it('is full when every place is taken', () => {
     const shares = new Shares({ total: 2, perWorkspace: 2, perOutput: 2 })
     shares.take('a', 'w', 1)
     expect(shares.full()).toBe(false)

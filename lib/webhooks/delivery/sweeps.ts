@@ -54,8 +54,8 @@ export async function wakeDueOutputs({ db, clock, queue }: SweepRuntime): Promis
 }
 
 /**
- * A month is dropped once none of its deliveries is pending. Those fail within days, since older ones cannot be
- * resent.
+ * A month is dropped once none of its deliveries is pending. Pending deliveries succeed or fail within days, because
+ * older ones cannot be resent.
  */
 export const EVENTS: Kept = {
   tables: ['events', 'deliveries', 'attempts'],
@@ -70,8 +70,8 @@ const SUFFIX = 'by_output'
 
 /**
  * An output's log uses an index. PostgreSQL cannot build one on a partitioned table while others write to it, so each
- * month gets its own, alongside its writers: the current month when it is first seen here, each later one while it is
- * empty.
+ * month gets its own, built concurrently: for the current month when this first runs, and for each later month while
+ * it is empty.
  */
 export async function indexMonths(db: Db): Promise<number> {
   let built = 0

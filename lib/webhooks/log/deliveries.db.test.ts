@@ -90,7 +90,7 @@ describeWithDatabase('deliveries', (database) => {
     })
   })
 
-  it('are resent one by one, even when they were delivered', async () => {
+  it('can be resent one by one, even if they were delivered', async () => {
     await worker.event(output)
     await worker.work()
     const { id } = await only()
@@ -150,7 +150,7 @@ describeWithDatabase('deliveries', (database) => {
     for (const [verb] of limited) await verb()
   })
 
-  it('are resent together if they failed since a given time', async () => {
+  it('can be resent together if they failed since a given time', async () => {
     await runtime.db.update(webhookOutputs).set({ enabled: true }).where(eq(webhookOutputs.id, output.id))
     const give = async () => {
       const fileId = await worker.event(output)
@@ -221,7 +221,7 @@ describeWithDatabase('deliveries', (database) => {
     expect((await listDeliveries(runtime, actor, parseInput(deliveryQuery, {}))).data).toEqual([])
   })
 
-  it('are resent for 30 days', async () => {
+  it('can be resent for 30 days', async () => {
     await worker.event(output)
     await worker.work()
     const { id, createdAt } = await only()

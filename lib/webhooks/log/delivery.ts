@@ -25,17 +25,17 @@ const attemptAnswer = z.strictObject({
 const shared = {
   id: z.uuid(),
   eventId: z.uuid(),
-  /** What happened. */
+  /** The kind of event. */
   event: z.enum(EVENT_KINDS),
   outputId: z.uuid(),
-  /** Empty if it does not concern a single Pipe. */
+  /** Empty if the event does not concern a single Pipe. */
   pipeId: z.string(),
   fileId: z.uuid().nullable(),
   test: z.boolean(),
   url: z.string(),
   state: z.enum(DELIVERY_STATES),
   nextAttemptAt: instantAnswer,
-  /** An attempt is being made right now. */
+  /** True while an attempt is in progress. */
   underWay: z.boolean(),
   deliveredAt: instantAnswer,
   createdAt: z.iso.datetime(),

@@ -107,7 +107,7 @@ async function latestAttempts(
 
 const AT_ONCE = 500
 
-/** For an export. */
+/** All deliveries of a query, for an export. */
 export const eachDelivery = (runtime: CoreRuntime, actor: Actor, query: Query) =>
   eachPage((cursor) => listDeliveries(runtime, actor, { ...query, cursor, limit: AT_ONCE }))
 

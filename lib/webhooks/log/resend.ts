@@ -27,10 +27,10 @@ export async function resendDelivery(
   return db.transaction(async (tx) => {
     const row = await findDelivery(tx, actor, id, 'update')
     if (row.createdAt < keptSince(clock.now())) {
-      throw new SluiceError('conflict', 'It is more than 30 days old and can no longer be resent.')
+      throw new SluiceError('conflict', 'The event is more than 30 days old and can no longer be resent.')
     }
     if (row.claimedUntil && row.claimedUntil > now) {
-      throw new SluiceError('conflict', 'An attempt to deliver it is in progress. Wait for it to finish.')
+      throw new SluiceError('conflict', 'An attempt is in progress. Wait for it to finish.')
     }
     const [output] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.id, row.webhookOutputId))
     if (!output) throw new SluiceError('conflict', 'The webhook output was deleted.')

@@ -50,7 +50,7 @@ export async function sendTestEvent(
 
 type Example = { outputId: string; name: string; pipeId: string | undefined; dataStoreId: string }
 
-/** As in the API description and in receivers' tests. */
+/** The example in the API description, which is also sent as a test event. */
 export function exampleBody(kind: EventKind, frame: EventFrame, example: Example): string {
   if (kind === 'file.status_changed')
     return fileEventBody({ ...frame, file: exampleFile(example, uuidv7(frame.at.getTime())) })

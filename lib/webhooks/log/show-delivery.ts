@@ -7,7 +7,7 @@ import { isUuid } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { toAttempt, toDelivery, type WholeDelivery } from './delivery.ts'
 
-/** Only the latest are shown, since a program that keeps resending can make any number of attempts. */
+/** Only the latest attempts are shown, because a program that keeps resending can make any number of them. */
 const MAX_ATTEMPTS = 100
 
 /** What Sluice sent and how the receiver responded, oldest attempt first. */
@@ -48,7 +48,7 @@ export async function findDelivery(db: Db, actor: Actor, id: string, lock?: 'upd
     .from(deliveries)
     .where(and(eq(deliveries.id, id), eq(deliveries.workspaceId, actor.workspaceId)))
   const [row] = isUuid(id) ? await (lock ? query.for(lock) : query) : []
-  if (!row) throw new SluiceError('not_found', 'There is no such delivery. They are kept for 30 days.')
+  if (!row) throw new SluiceError('not_found', 'There is no such delivery. Deliveries are kept for 30 days.')
   return row
 }
 

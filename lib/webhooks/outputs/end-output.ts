@@ -8,8 +8,8 @@ import { findOutput, subjectOf } from './find-output.ts'
 import { pipeOf } from './webhook-output.ts'
 
 /**
- * Its pending deliveries are dropped; its log stays as long as all others. The Pipe's next output becomes the first
- * one, which `PUT /pipes/:id/webhook` addresses.
+ * Deletes an output. Its pending deliveries are dropped; its log is kept as long as that of any other output. The
+ * Pipe's next output becomes the first one, which `PUT /pipes/:id/webhook` addresses.
  */
 export async function deleteOutput(
   { db, clock }: CoreRuntime,

@@ -45,7 +45,7 @@ const ABSENT = {
   other: 'There is no such webhook output.',
 }
 
-/** A Pipe's first output is identified by its Pipe, as when it was the only one. */
+/** A Pipe's first output is identified by its Pipe, as it was when a Pipe could only have one. */
 export function subjectOf(output: OutputRow, pipeName: string | null): FoundOutput['subject'] {
   if (output.pipeId !== null) return { subjectId: output.pipeId, subjectLabel: pipeName! }
   const label = pipeName === null ? output.name : `${pipeName}: ${output.name}`
@@ -65,7 +65,7 @@ export type OutputScope = { pipeId?: string | undefined }
 
 export const scopeOf = (actor: Actor, { pipeId }: OutputScope): string => pipeId ?? actor.workspaceId
 
-/** Oldest first, starting with a Pipe's first one. */
+/** Sorted from the oldest, so a Pipe's first output comes first. */
 export async function listOutputs(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
@@ -86,7 +86,7 @@ export const fullName = ({ name, pipeName }: NamedOutput): string => `${pipeName
 
 const MOST_NAMED = 200
 
-/** All outputs in a workspace, for people to choose from: its own first. */
+/** All outputs in a workspace, for people to choose from. Those of the workspace itself come first. */
 export async function nameOutputs({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<NamedOutput[]> {
   const found = await db
     .select({ output: webhookOutputs, pipeName: pipes.name })

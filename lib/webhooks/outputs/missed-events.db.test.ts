@@ -58,7 +58,7 @@ describeWithDatabase('events that were not sent', (database) => {
     expect(receiver.received.map(({ body }) => body)).toContain(event!.payload)
   })
 
-  it('are those that the output asks for, from a given time', async () => {
+  it('are only those that the output subscribes to, from a given time', async () => {
     await switchOn(false)
     await expect(send()).rejects.toMatchObject({ code: 'conflict' })
     await end({ status: 'canceled', offsetBytes: 5 })

@@ -15,12 +15,12 @@ import { findOutput, type OutputRef } from './find-output.ts'
 import { type OutputRow, pipeOf } from './webhook-output.ts'
 
 /**
- * Events that an output was not sent, because it was off, missing, or not set to receive them. An event only says
- * that some output misses it; the deliveries show which.
+ * Events that were not sent to an output because it was off, missing, or not set to receive them. An event only records
+ * that some output misses it; its deliveries show which one.
  */
 export const missedAnswer = z.strictObject({
   events: z.int(),
-  /** There are more than were counted. */
+  /** True if there are more than were counted. */
   more: z.boolean(),
   /** The time of the oldest of them. */
   since: z.iso.datetime().nullable(),
@@ -30,8 +30,8 @@ export type Missed = z.output<typeof missedAnswer>
 const MAX_COUNTED = 1000
 
 /**
- * The missed events of the last 30 days that the output wants now. A Pipe without an output misses the files that
- * have an object.
+ * The missed events of the last 30 days that the output now subscribes to. A Pipe without an output misses the events
+ * of files that have an object.
  */
 export async function showMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<Missed> {
   const output = await outputOrNone(db, actor, ref)
@@ -60,7 +60,7 @@ async function outputOrNone(db: Db, actor: Actor, ref: OutputRef): Promise<Outpu
   }
 }
 
-/** Uses the index of missed events step by step, from Pipe to Pipe for a workspace. */
+/** Uses the index of missed events, one Pipe after another for a workspace. */
 function missedBy(output: OutputRow, since: Date): SQL {
   const pipeId = pipeOf(output)
   const scopes = pipeId
@@ -133,7 +133,7 @@ function takeMissed(tx: Db, output: OutputRow, since: Date) {
 }
 
 /**
- * Each delivery gets its event's time, since retention is counted from there. The event is no longer missed once no
+ * Each delivery gets the time of its event, from which retention is counted. The event is no longer missed once no
  * other output can miss it.
  */
 async function deliver(tx: Db, missed: MissedEvent[], output: OutputRow, now: Date): Promise<void> {
@@ -169,8 +169,8 @@ function isMissedByAnother({ id }: OutputRow): SQL {
 }
 
 /**
- * Past misses of the output no longer count. If it was the only output that could still receive an event, the event
- * is deleted, so that no future output finds it. The files stay.
+ * Discards the events that the output has missed. If it was the only output that could still receive an event, the
+ * event is deleted, so that no future output finds it. The files stay.
  */
 export async function discardMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<void> {
   await db.transaction(async (tx) => {

@@ -58,11 +58,11 @@ describeWithDatabase('webhook outputs', (database) => {
     ['hooks.example.com', 'url is not allowed: This is not a valid address'],
     ['https://user:pass@hooks.example.com/', 'url is not allowed: Leave the user name and password out'],
     [`https://hooks.example.com/${'x'.repeat(2048)}`, 'url must have at most 2048 characters'],
-  ])('refuses %s by name', async (url, words) => {
+  ])('refuses the address %s and says why', async (url, words) => {
     await expect(async () => save({ url })).rejects.toThrow(words)
   })
 
-  it('refuses other statuses and unknown fields by name', async () => {
+  it('refuses other statuses and unknown fields, and names them', async () => {
     await expect(async () => save({ url: URL, statuses: ['uploading'] })).rejects.toThrow(
       'must be transferred, failed, expired or canceled',
     )
@@ -105,7 +105,7 @@ describeWithDatabase('webhook outputs', (database) => {
     expect(JSON.stringify(log)).not.toContain(secret!.slice(6))
   })
 
-  it("forgets why it was turned off when it is turned on, and an address's failures when it changes", async () => {
+  it('clears the reason for being off when turned on, and the failures when the address changes', async () => {
     await save({ url: URL })
     const turnedOff = {
       enabled: false,
@@ -131,7 +131,7 @@ describeWithDatabase('webhook outputs', (database) => {
     expect(await save({ url: `${URL}b` })).toMatchObject({ failingSince: null })
   })
 
-  it("accepts its own inbox's address wherever Sluice runs", async () => {
+  it("accepts the address of Sluice's own inbox, wherever Sluice runs", async () => {
     expect(await save({ url: 'http://localhost:3000/api/inbox/x' })).toMatchObject({ enabled: true })
     await expect(async () => save({ url: 'http://localhost:3001/' })).rejects.toThrow('url is not allowed')
   })

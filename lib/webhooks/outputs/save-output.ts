@@ -68,7 +68,7 @@ export async function changeOutput(
   return needs.db.transaction((tx) => change(tx, needs, actor, ref, changes))
 }
 
-/** Keeps two requests from both taking the last free place. Uploads do not wait for it. */
+/** A lock that keeps two requests from both creating the last permitted output. Uploads do not wait for it. */
 async function lockScope(tx: Db, actor: Actor, { pipeId }: OutputScope): Promise<string | null> {
   if (pipeId !== undefined) return (await findPipe(tx, actor, pipeId, 'update')).pipe.name
   await tx.select({}).from(workspaces).where(eq(workspaces.id, actor.workspaceId)).for('no key update')
@@ -122,11 +122,11 @@ async function change(
   ref: OutputRef,
   { headers, ...changes }: OutputChanges,
 ): Promise<WebhookOutput> {
-  // This takes a lock, and must do so before the row is locked: rotate-keys locks in the same order.
+  // This acquires a lock, which must happen before the row is locked: rotate-keys locks in the same order.
   const seal = await sealsForColumns(tx, vault)
   const { output: before, subject } = await findOutput(tx, actor, ref, 'update')
   if (changes.events) assertKinds(changes.events, pipeOf(before))
-  // Changing the address or turning the output on clears its record of failures.
+  // Changing the address or turning the output on clears the record of its failures.
   const again =
     (changes.url !== undefined && changes.url !== before.url) || (changes.enabled && !before.enabled)
   const [changed] = await tx

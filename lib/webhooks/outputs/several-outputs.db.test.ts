@@ -66,7 +66,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(data).toMatchObject([{ outputId: made[1]!.id, event: 'file.status_changed' }])
   })
 
-  it('fail separately: one that is gone is turned off, and the others continue', async () => {
+  it('fail independently: one that responds with 410 is turned off, and the others continue', async () => {
     const { event, work } = dispatching(runtime)
     const absent = await startReceiver()
     onTestFinished(() => absent.stop())
@@ -114,7 +114,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(await listOutputs(runtime, mine.actor, {})).toHaveLength(5)
   })
 
-  it('PUT addresses the first output, and the next one once that is deleted', async () => {
+  it('let PUT address the first one, and the next one once the first is deleted', async () => {
     const put = (url: string) =>
       saveOutput(runtime, mine.actor, mine.pipe.id, parseInput(webhookOutputInput, { url }))
     const first = await put(receiver.url)
@@ -168,7 +168,7 @@ describeWithDatabase('several outputs', (database) => {
     )
   })
 
-  it('get file.created only on request, and then without file.status_changed if desired', async () => {
+  it('get file.created only if they subscribe to it, with or without file.status_changed', async () => {
     const { event, work } = dispatching(runtime)
     const usual = await add()
     const asking = await add({ events: ['file.created'] }, {})
@@ -201,7 +201,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(eventSchema(kind).strict().parse(body)).toMatchObject({ event: kind, test: true })
   })
 
-  it('that a node of the previous version does not know also get its events, once', async () => {
+  it('also get, once each, the events of a node whose previous version only knows the first output', async () => {
     const { work } = dispatching(runtime)
     const first = await add()
     const [further, ofAll] = [await add(), await add({}, {})]

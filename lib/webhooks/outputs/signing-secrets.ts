@@ -51,7 +51,7 @@ export async function rotateSecret(
 ): Promise<WebhookOutput & { secret: string }> {
   const secret = newWebhookSecret()
   return db.transaction(async (tx) => {
-    // This takes a lock, and must do so before the row is locked: rotate-keys locks in the same order.
+    // This acquires a lock, which must happen before the row is locked: rotate-keys locks in the same order.
     const seal = await sealsForColumns(tx, vault)
     const { output, subject } = await findOutput(tx, actor, ref, 'update')
     const before = vault.open(output.secretEncrypted, secretPlace(output.id))

@@ -47,7 +47,7 @@ export const staticHeadersField = z
     const lower = names.map((name) => name.toLowerCase())
     for (const [index, name] of names.entries()) {
       if (!NAME.test(name)) refuse(`“${name.slice(0, 100)}” is not a valid header name`)
-      else if (isOwn(lower[index]!)) refuse('is set by Sluice itself, or by the connection', [name])
+      else if (isOwn(lower[index]!)) refuse('is set by Sluice or by the connection', [name])
       else if (lower.indexOf(lower[index]!) !== index) refuse('appears twice', [name])
       if (headers[name]!.length > MAX_VALUE) refuse(`must have at most ${MAX_VALUE} characters`, [name])
       else if (!VALUE.test(headers[name]!))

@@ -74,7 +74,7 @@ export const webhookOutputAnswer = z.strictObject({
   turnedOffAt: instantAnswer,
   /** All attempts since this time have failed. */
   failingSince: instantAnswer,
-  /** Until then, webhooks are also signed with the secret from before the last rotation. */
+  /** Until this time, webhooks are also signed with the secret from before the last rotation. */
   previousSecretUntil: instantAnswer,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),

@@ -65,12 +65,12 @@ async function findSent(
 }
 
 const WORDS: Record<Finding, string> = {
-  valid: 'It matches, and it is recent.',
-  missing: 'It is not among the headers.',
-  malformed: "It isn't in the format Sluice sends.",
-  mismatch: "It does not match this body and this output's secret.",
-  too_old: 'It matches, but it is more than 5 minutes old. A receiver must now reject it.',
-  too_new: 'It matches, but its time is in the future: one of the clocks is wrong.',
+  valid: 'The signature matches and is recent.',
+  missing: 'The headers do not include this signature.',
+  malformed: 'The signature is not in the format that Sluice sends.',
+  mismatch: "The signature does not match this body and this output's secret.",
+  too_old: 'The signature matches, but is more than 5 minutes old. A receiver must now reject it.',
+  too_new: 'The signature matches, but its time is in the future: one of the clocks is wrong.',
 }
 
 function signaturePart(name: string, finding: Finding): Part {
@@ -82,7 +82,7 @@ function bodyPart(body: string, sent: string | undefined): Part {
     return {
       name: 'Body',
       ok: undefined,
-      text: 'Sluice knows no event with this id, so there is nothing to compare.',
+      text: 'There is no event with this id, so there is nothing to compare.',
     }
   const difference = differenceOf(body, sent)
   return { name: 'Body', ok: !difference, text: difference ?? 'Identical to what was sent, byte for byte.' }
@@ -107,8 +107,8 @@ function headerParts(received: Record<string, string>, sent: Record<string, stri
 
 function secretPart(ok: boolean): Part {
   const text = ok
-    ? "It is this output's secret."
-    : "It is not this output's secret. Reveal the secret on its page and compare."
+    ? "This is the output's secret."
+    : "This is not the output's secret. Reveal the secret on the output's page and compare."
   return { name: 'Your secret', ok, text }
 }
 
@@ -146,7 +146,7 @@ export function differenceOf(received: string, sent: string): string | undefined
   let at = 0
   while (at < Math.min(received.length, sent.length) && received[at] === sent[at]) at += 1
   const show = (text: string) => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND))
-  return `It differs from character ${at + 1}: sent ${show(sent)}, received ${show(received)}.`
+  return `The body differs from character ${at + 1}: sent ${show(sent)}, received ${show(received)}.`
 }
 
 function sameJson(one: string, other: string): boolean {

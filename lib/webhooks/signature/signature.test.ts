@@ -18,7 +18,7 @@ describe('signWebhook', () => {
     })
   })
 
-  it("signs the body's bytes, whatever they are", () => {
+  it('signs the exact bytes of the body', () => {
     const body = '{"filename":"été 📷\\u2028"}'
     const [secret, now] = [newWebhookSecret(), Date.now()]
     const headers = signWebhook([secret], { id: 'e', body, atMs: now })
@@ -46,7 +46,7 @@ const phases = {
   },
 }
 
-/** Each verification by Sluice's own code and by the npm package. */
+/** The results of verification by Sluice's own code and by the npm package. */
 function verdicts(secret: string, headers: Record<string, string>, body: string, nowMs = now) {
   const lower = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
@@ -87,7 +87,7 @@ describe.each(Object.entries(phases))('%s', (_, { signing, accepts, refuses }) =
       })
   })
 
-  it('is refused under another id', () => {
+  it('is refused with another id', () => {
     for (const secret of accepts)
       expect(verdicts(secret, { ...headers, 'webhook-id': 'other' }, body)).toMatchObject({
         standard: 'mismatch',

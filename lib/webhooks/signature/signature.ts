@@ -13,7 +13,7 @@ type Message = { id: string; body: string; atMs: number }
 
 /**
  * Creates a webhook's two signatures: Sluice's own, and that of Standard Webhooks 1.0. Both are HMAC-SHA256, keyed
- * with the Base64-decoded secret. After a rotation, there is a signature for each of several secrets.
+ * with the Base64-decoded secret. During a rotation, each header contains a signature for every secret.
  */
 export function signWebhook(secrets: string[], { id, body, atMs }: Message): SignedHeaders {
   const t = String(Math.floor(atMs / 1000))
@@ -41,17 +41,17 @@ function keyOf(secret: string): Buffer {
 }
 
 /**
- * The result for one of the two signatures. With `mismatch`, the secret is wrong or a byte has changed: nobody can
- * tell which.
+ * The result for one of the two signatures. `mismatch` means that the secret is wrong or a byte has changed; which of
+ * them cannot be determined.
  */
 export type Finding = 'valid' | 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
 export type Verdict = { service: Finding; standard: Finding }
 
-/** Header names in lower case. */
+/** A received webhook, with header names in lower case. */
 type Received = { headers: Record<string, string | undefined>; body: string }
 
 const TOLERANCE_MS = minutes(5)
-/** A header may list several signatures. More than a rotation can cause are ignored. */
+/** A header may list several signatures. More than a rotation can produce are ignored. */
 const MAX_SIGNATURES = 5
 
 /** Verifies a webhook like a receiver: for the inbox, and to explain why a receiver's own check fails. */

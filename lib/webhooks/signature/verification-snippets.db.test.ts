@@ -78,17 +78,27 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-/** The expected result for each. A secret that never belonged to the output stands in for a wrong one. */
+/** The cases, each with its expected result. In the case of a wrong secret, the webhook was not signed with it. */
 function cases(): { name: string; request: Received; secret: string; accepted: boolean }[] {
   const { before, during, after, stale } = sent
   const changed = { ...before.request, body: before.request.body.replace('film', 'fiIm') }
   return [
-    { name: 'before a rotation', request: before.request, secret: before.first, accepted: true },
-    { name: 'during it, the old secret', request: during.request, secret: during.first, accepted: true },
-    { name: 'during it, the new secret', request: during.request, secret: during.second, accepted: true },
-    { name: 'after it, the new secret', request: after.request, secret: after.second, accepted: true },
-    { name: 'after it, the old secret', request: after.request, secret: after.first, accepted: false },
-    ...kinds.map(({ kind, ...rest }) => ({ name: `an event ${kind}`, ...rest, accepted: true })),
+    { name: 'the secret before a rotation', request: before.request, secret: before.first, accepted: true },
+    {
+      name: 'the old secret during a rotation',
+      request: during.request,
+      secret: during.first,
+      accepted: true,
+    },
+    {
+      name: 'the new secret during a rotation',
+      request: during.request,
+      secret: during.second,
+      accepted: true,
+    },
+    { name: 'the new secret after a rotation', request: after.request, secret: after.second, accepted: true },
+    { name: 'the old secret after a rotation', request: after.request, secret: after.first, accepted: false },
+    ...kinds.map(({ kind, ...rest }) => ({ name: `a ${kind} event`, ...rest, accepted: true })),
     { name: 'a changed byte', request: changed, secret: before.first, accepted: false },
     { name: 'an old timestamp', request: stale.request, secret: stale.first, accepted: false },
     { name: 'a wrong secret', request: before.request, secret: before.second, accepted: false },
@@ -113,7 +123,7 @@ const MALFORMED = ['', 't=1', 'v1=00', 't=,v1=', 't=now,v1=zz', ',,=,', 't=99999
 describe('the snippet for', () => {
   for (const { language, filename } of snippets) {
     it(`${language} agrees, and survives malformed headers`, { timeout: COMPILE_MS }, ({ skip }) => {
-      if (!canRun(language)) return skip(`The program of ${language} is not on this machine.`)
+      if (!canRun(language)) return skip(`${language} is not installed on this machine.`)
       const headerOf = ({ headers }: Received) => String(headers['x-service-signature'])
       const real: Case[] = cases().map(({ request, secret }) => ({
         body: request.body,

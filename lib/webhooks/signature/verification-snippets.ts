@@ -12,8 +12,8 @@ const SNIPPETS = [
 ]
 
 /**
- * Code with which receivers verify webhooks. Tests run the same files. Since Next bundles modules, paths start at the
- * working directory.
+ * The code that receivers use to verify webhooks. Tests run the same files. Next bundles modules, so paths are relative
+ * to the working directory.
  */
 export function verificationSnippets(root = process.cwd()): Promise<Snippet[]> {
   const folder = join(root, 'lib/webhooks/signature/snippets')
