@@ -22,8 +22,8 @@ export type Contender = { name: 'bare' | 'sluice' | 'peer'; node: Measured; targ
 export type Field = { bare: Contender; sluice: Contender; peer: Contender; sink: Sink; postgresUrl: string }
 
 /**
- * A claim, the measurement, and whether it holds; bars of one measure, if they are worth a chart; and where the cost
- * lies.
+ * A goal, the measurement, and whether the goal was met; bars in one unit if they are worth a chart; and a breakdown of
+ * the cost.
  */
 export type Finding = {
   what: string
@@ -135,7 +135,10 @@ const heads: Case = {
   },
 }
 
-/** Milliseconds from when each was due, so that a slow response does not give the server a rest. */
+/**
+ * Returns the 99th percentile of the response times in ms. Each is measured from when the request was due, so that a
+ * slow response does not give the server a rest.
+ */
 async function steady(target: Target, perSecond: number, forSeconds: number): Promise<number> {
   const url = await create(target, 100)
   const times: number[] = []
@@ -211,7 +214,7 @@ const slow: Case = {
       await pause()
     }
     const beside = Math.max(...sizes.splice(0))
-    // Everything each of them sent becomes durable at once.
+    // All bytes that the clients have sent become durable at the same time.
     await crowd.stop()
     for (let n = 0; n < 50; n++) await pause()
     const most = MEMORY_BYTES + 300 * MiB
@@ -224,7 +227,7 @@ const slow: Case = {
     })
     return [
       memory('memory beside 1,000 clients of 10 kB/s', beside),
-      memory('memory when they all vanish', Math.max(...sizes)),
+      memory('memory when they all disconnect', Math.max(...sizes)),
       {
         what: 'a file of 1 KiB beside them, p95',
         measured: `${p95.toFixed(0)} ms`,
@@ -293,12 +296,12 @@ export const CASES: Case[] = [
   ...DESTINATION_CASES,
   { name: 'import from a URL', run: ({ postgresUrl, sink }) => benchImports(postgresUrl, sink.url) },
   { name: 'SFTP beside OpenSSH', run: ({ postgresUrl, sink }) => benchSftp(postgresUrl, sink.url) },
-  { name: 'content of files', run: ({ postgresUrl, sink }) => benchContent(postgresUrl, sink.url) },
+  { name: 'file contents', run: ({ postgresUrl, sink }) => benchContent(postgresUrl, sink.url) },
   { name: 'behind a pooler', run: ({ postgresUrl, sink }) => benchPooler(postgresUrl, sink.url) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
-  { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },
-  { name: 'lists of deliveries', run: ({ postgresUrl }) => benchDeliveryLists(postgresUrl) },
-  { name: 'figures of the Overview', run: ({ postgresUrl }) => benchOverview(postgresUrl) },
+  { name: 'file lists', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },
+  { name: 'delivery lists', run: ({ postgresUrl }) => benchDeliveryLists(postgresUrl) },
+  { name: 'Overview figures', run: ({ postgresUrl }) => benchOverview(postgresUrl) },
   { name: 'pages', run: ({ postgresUrl }) => benchPages(postgresUrl) },
   { name: 'exports', run: ({ postgresUrl }) => benchExports(postgresUrl) },
   { name: 'largest contentful paint', run: benchPaint },

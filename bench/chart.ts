@@ -9,7 +9,7 @@ const TITLE_HEIGHT = 34
 const BAR_HEIGHT = 20
 const GAP = 6
 
-/** Each panel has its own scale; the colors follow the reader's mode. */
+/** Each panel has its own scale. The colors follow the reader's color mode. */
 export function drawChart(panels: Panel[]): string {
   let y = 0
   const drawn = panels.map(({ title, bars }) => {

@@ -5,7 +5,7 @@ import { MiB, percentile, upload } from './load.ts'
 import { startSluiceNode } from './sluice-site.ts'
 
 const ROUNDS = 40
-/** The benchmarks send endless text. */
+/** The benchmarks send endless text, so this is the true type. */
 const TEXT = `filename ${btoa('a.txt')},filetype ${btoa('text/plain')}`
 
 type Way = { fileBytes: number; chunkBytes: number }
@@ -15,7 +15,7 @@ const WAYS = [
   { name: 'files of 64 MiB in chunks of 8 MiB', fileBytes: 64 * MiB, chunkBytes: 8 * MiB },
 ]
 
-/** The cost of a Pipe verifying the content of files that match their declared type. */
+/** Measures the cost of content verification for files that match their declared type. */
 export async function benchContent(postgresUrl: string, sinkUrl: string): Promise<Finding[]> {
   const site = await startSluiceNode(postgresUrl, sinkUrl)
   const target = { ...site.target, headers: { ...site.target.headers, 'Upload-Metadata': TEXT } }

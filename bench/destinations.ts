@@ -9,7 +9,7 @@ import { type Measured, type Sink, startSink } from './processes.ts'
 import type { Trouble } from './sink.ts'
 import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
 
-/** Pipes with several destinations, each on its own node. */
+/** Benchmarks of Pipes with several destinations, each with its own node. */
 const GiB = 1024 * MiB
 const PART_BYTES = 8 * MiB
 const WAYS = [
@@ -20,7 +20,7 @@ const SAMPLE_MS = 50
 
 type Cost = { cpuSeconds: number; peakBytes: number }
 
-/** An upload's cost to the node, and its peak memory. */
+/** Returns the CPU time that an upload costs the node, and the node's peak memory. */
 async function costOf(node: Measured, work: () => Promise<void>): Promise<Cost> {
   const before = await node.usage()
   let peakBytes = before.rssBytes
@@ -35,7 +35,7 @@ async function costOf(node: Measured, work: () => Promise<void>): Promise<Cost> 
   return { cpuSeconds: (await node.usage()).cpuSeconds - before.cpuSeconds, peakBytes }
 }
 
-/** The medians of both, for contenders that take turns. */
+/** Returns the medians of both for each contender. The contenders take turns. */
 async function costsOf<Contender extends { node: Measured }>(
   contenders: Contender[],
   work: (contender: Contender) => Promise<void>,
@@ -54,7 +54,7 @@ async function costsOf<Contender extends { node: Measured }>(
 
 const inMiB = (bytes: number) => `${(bytes / MiB).toFixed(0)} MiB`
 
-/** The cost of the second destination, and the fifth. */
+/** Measures the cost of a second destination, and of a fifth. */
 async function benchDestinations(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const nodes: SluiceNode[] = []
   const findings: Finding[] = []
@@ -77,7 +77,7 @@ async function benchDestinations(postgresUrl: string, sink: Sink): Promise<Findi
   }
 }
 
-/** N + 2 at each. */
+/** Each destination should get N + 2 requests for N parts. */
 async function requestsOf({ target }: SluiceNode, sink: Sink, destinations: number): Promise<Finding> {
   const all = async () => Object.values(await sink.counts()).reduce((sum, count) => sum + count, 0)
   const before = await all()
@@ -99,7 +99,7 @@ function compared(name: string, [one, two, five]: [Cost, Cost, Cost]): Finding[]
     `${times(two).toFixed(2)} times (one ${words(one)}, two ${words(two)}, five ${words(five)})`
   return [
     {
-      what: `CPU of two required destinations to one, ${name}`,
+      what: `CPU of two required destinations relative to one, ${name}`,
       measured: told(cpu, ({ cpuSeconds }) => `${cpuSeconds.toFixed(2)} s`),
       wanted: '≤ 1.6 times',
       holds: cpu(two) <= 1.6,
@@ -110,7 +110,7 @@ function compared(name: string, [one, two, five]: [Cost, Cost, Cost]): Finding[]
       ],
     },
     {
-      what: `memory of two required destinations to one, ${name}`,
+      what: `memory of two required destinations relative to one, ${name}`,
       measured: told(memory, ({ peakBytes }) => inMiB(peakBytes)),
       wanted: '≤ 1.1 times',
       holds: memory(two) <= 1.1,
@@ -118,9 +118,9 @@ function compared(name: string, [one, two, five]: [Cost, Cost, Cost]): Finding[]
   ]
 }
 
-const TROUBLES: Trouble[] = ['hangs', 'answers 503', 'refuses', 'accepts 1 MiB/s']
+const TROUBLES: Trouble[] = ['hangs', 'returns 503', 'refuses', 'accepts 1 MiB/s']
 
-/** How fast a file reaches its required destination next to a failing best-effort one. */
+/** Measures how fast a file reaches its required destination next to a failing best-effort one. */
 async function benchBesideTrouble(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const troubled: Sink[] = []
   const nodes: SluiceNode[] = [await startSluiceNode(postgresUrl, sink.url)]
@@ -138,7 +138,7 @@ async function benchBesideTrouble(postgresUrl: string, sink: Sink): Promise<Find
     const took = await inTurns(({ target }) => seconds(() => upload(target, GiB)), nodes)
     const [alone, ...beside] = took.map((each) => GiB / MiB / each) as [number, ...number[]]
     return TROUBLES.map((trouble, n) => ({
-      what: `throughput beside a best-effort bucket that ${trouble}, to that without`,
+      what: `throughput next to a best-effort bucket that ${trouble}, relative to none`,
       measured: `${(beside[n]! / alone).toFixed(2)} times (${beside[n]!.toFixed(0)} to ${alone.toFixed(0)} MiB/s)`,
       wanted: '≥ 0.9 times',
       holds: beside[n]! >= alone * 0.9,
@@ -166,12 +166,12 @@ const ONE_DESTINATION: { name: string; work(target: Target): Promise<void> }[] =
 ]
 
 type Version = SluiceNode & {
-  /** Database round trips since the last call. */
+  /** Returns the number of database round trips since the last call. */
   asked(): number
   close(): Promise<void>
 }
 
-/** A Pipe with one destination, compared with the version that only supported one. */
+/** Compares a Pipe with one destination with the last version that only supported one. */
 async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const commit = commitBefore(FIRST_MIGRATION)
   const before = commit && sourceBefore(commit)
@@ -237,11 +237,11 @@ async function startVersion(
 export const DESTINATION_CASES: Case[] = [
   { name: 'destinations: 1, 2 and 5', run: ({ postgresUrl, sink }) => benchDestinations(postgresUrl, sink) },
   {
-    name: 'destinations: beside one of best effort in trouble',
+    name: 'destinations: next to a failing best-effort one',
     run: ({ postgresUrl, sink }) => benchBesideTrouble(postgresUrl, sink),
   },
   {
-    name: 'destinations: one, beside the version before',
+    name: 'destinations: one, compared with the previous version',
     run: ({ postgresUrl, sink }) => benchOneDestination(postgresUrl, sink),
   },
 ]

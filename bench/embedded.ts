@@ -49,7 +49,7 @@ type Load = {
 const small = async (target: Target) => patch(target, await create(target, 4096), 0, 4096)
 
 const cpu = (what: string, work: (target: Target) => Promise<unknown>): Load => ({
-  what: `CPU with that of PostgreSQL, ${what}`,
+  what: `CPU including PostgreSQL, ${what}`,
   unit: 's',
   digits: 2,
   async of({ target, usage }) {
@@ -80,7 +80,7 @@ const LOADS: Load[] = [
   rate('files of 4 KiB by POST and PATCH', 2000, small),
   rate('HEAD', 5000, headOf),
   {
-    what: 'memory with that of PostgreSQL, afterwards',
+    what: 'memory including PostgreSQL, afterwards',
     unit: 'MiB',
     digits: 0,
     of: async ({ usage }) => (await usage()).rssBytes / MiB,
@@ -89,14 +89,14 @@ const LOADS: Load[] = [
 
 const known = new WeakMap<Target, Promise<string>>()
 
-/** For one upload, created on first use. */
+/** Requests the offset of an upload, which is created on first use. */
 async function headOf(target: Target): Promise<void> {
   const url = known.get(target) ?? create(target, 100)
   known.set(target, url)
   await head(target, await url)
 }
 
-/** The embedded database compared with a PostgreSQL on the same machine with default settings. */
+/** Compares the embedded database with a PostgreSQL server with default settings on the same machine. */
 export async function benchEmbedded(sinkUrl: string): Promise<Finding[]> {
   using folder = temporaryFolder()
   const server = await startPostgres(STOCK)
@@ -143,7 +143,7 @@ function compare({ what, unit, digits, faster = false }: Load, figures: number[]
 const START = { PORT: '0', FREE_TIER_BYTES: '0' }
 const COMPILED = new URL('../node_modules/.cache/sluice', import.meta.url)
 
-/** All of Sluice with its demo, as `npm start` starts it once the pages are built. */
+/** Measures starts of all of Sluice with its demo, like `npm start` once the pages are built. */
 async function benchStarts(): Promise<Finding[]> {
   const once = async (dataDir: string) => {
     let node: Measured | undefined

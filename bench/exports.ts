@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import type { Finding } from './cases.ts'
 import { withMillion } from './pages.ts'
 
-/** An entire list as a file, while watching the memory of the server that generates it. */
+/** Exports entire lists to files, and measures the memory of the server that generates them. */
 const ROWS = 1_000_000
 /**
- * The second half of an export may need no more memory than the first, during which code is compiled and the
- * heap grows to its usual size.
+ * Memory is compared with that after the first half of an export, during which code is compiled and the heap grows to
+ * its usual size.
  */
 const WARM_UP_ROWS = ROWS / 2
 const MAX_GROWTH_MB = 50
@@ -45,7 +45,8 @@ async function take(url: string, cookie: string, pid: number) {
     startMb ||= mb
     peakMb = Math.max(peakMb, mb)
   }
-  // The CSV header is a line, as are the JSON brackets, except for the one after the last item.
+  // Not all lines are rows: CSV has a header, and JSON has a line for each bracket, except for the one after the last
+  // item.
   const rows = url.endsWith('csv') ? lines - 1 : lines - 2
   return { rows, startMb, peakMb, seconds: Math.round((performance.now() - startedAt) / 1000) }
 }

@@ -9,12 +9,12 @@ import { findChromium } from '../test/support/chromium.ts'
 import { startCustomerSite } from '../test/support/customer-site.ts'
 import { pageWith } from '../test/support/kit-page.ts'
 
-/** Whether a folder with many subfolders arrives unchanged, in each possible way. */
+/** Checks that a folder with many subfolders arrives unchanged, for each way to upload it. */
 const FOLDERS = 200
 const FILES_EACH = 10
 const NAME = 'shoot'
 
-/** Two levels, with names that an address and a header have to encode. */
+/** Creates two levels of folders, with names that must be encoded in URLs and headers. */
 export function makeFolders(parent: string): string {
   const path = join(parent, NAME)
   for (let n = 0; n < FOLDERS; n++) {
@@ -25,7 +25,7 @@ export function makeFolders(parent: string): string {
   return path
 }
 
-/** The files in a folder, or of a Pipe in its bucket, whose keys end with the id and the name. */
+/** Lists the files in a folder, or a Pipe's files in its bucket, whose keys end with the id and the name. */
 export function filesIn(directory: string): string[] {
   if (!existsSync(directory)) return []
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -40,7 +40,7 @@ export function filesIn(directory: string): string[] {
     .sort()
 }
 
-/** A folder that is actually dropped: Chromium itself reads it from disk. */
+/** Drops a real folder, which Chromium itself reads from disk. */
 export async function dropFolder(
   sluice: Sluice,
   pipeId: string,
@@ -68,7 +68,7 @@ export async function dropFolder(
   }
 }
 
-/** curl, with an option for each file. */
+/** Uploads with curl, with an option for each file. */
 export async function sendByCurl(sluice: Sluice, pipeId: string, path: string, home: string): Promise<void> {
   const { token, uploadUrl } = await sluice.issueToken({ pipeId })
   const options = filesIn(path).map((file) => {

@@ -17,7 +17,7 @@ import { startSluiceNode } from './sluice-site.ts'
 
 const GiB = 1024 * MiB
 
-/** One process carries both in turns: a PATCH from a client, and an import fetched by its worker. */
+/** Compares an import, fetched by a worker, with a PATCH from a client. One process handles both in turn. */
 export async function benchImports(postgresUrl: string, sinkUrl: string): Promise<Finding[]> {
   const site = await startSluiceNode(postgresUrl, sinkUrl, { ROLES: 'upload,worker' })
   const source = await openEndlessSource()
@@ -31,7 +31,7 @@ export async function benchImports(postgresUrl: string, sinkUrl: string): Promis
     const [patched, imported, digested] = (await inTurns(of, ways)) as [number, number, number]
     return [
       {
-        what: 'CPU per GiB of an import to a PATCH',
+        what: 'CPU per GiB of an import relative to a PATCH',
         measured: `${(imported / patched).toFixed(2)} times (import ${imported.toFixed(2)}, PATCH ${patched.toFixed(2)} s/GiB); ${(digested / patched).toFixed(2)} times with a digest (${digested.toFixed(2)} s/GiB)`,
         wanted: '≤ 1.2 times',
         holds: imported / patched <= 1.2,

@@ -1,10 +1,10 @@
 import { MiB, percentile } from './load.ts'
 import type { Measured } from './processes.ts'
 
-/** A stall of the machine affects one of them, and the median does not show it. */
+/** With this many rounds, a stall of the machine affects one of them, but not the median. */
 export const ROUNDS = 5
 
-/** The median of each; they take turns, so that the machine's other load affects all of them. */
+/** Returns the median of each contender. They take turns, so that the machine's other load affects all of them. */
 export async function inTurns<Contender>(
   work: (contender: Contender) => Promise<number>,
   contenders: Contender[],
@@ -15,7 +15,7 @@ export async function inTurns<Contender>(
   return found.map(({ figures }) => percentile(figures, 0.5))
 }
 
-/** The work's cost to a process, without client and sink. */
+/** Returns the CPU time per GiB that the work costs a process, without the client and the sink. */
 export async function cpuPerGiB(node: Measured, bytes: number, work: () => Promise<void>): Promise<number> {
   const before = await node.usage()
   await work()

@@ -10,7 +10,9 @@ import { temporaryFolder } from '../test/support/sluice.ts'
 import { inTurns } from './in-turns.ts'
 import { MiB } from './load.ts'
 
-/** The cost of the @sluice/react checksum for an upload at 1 Gbit/s, from a file on Chromium's disk. */
+/**
+ * Measures the cost of the @sluice/react checksum for an upload at 1 Gbit/s, of a file that Chromium reads from disk.
+ */
 const BYTES_PER_SECOND = 1e9 / 8
 const BYTES = 256 * MiB
 /** The shortest sleep. */
@@ -66,7 +68,7 @@ async function cpuOf(processes: CDPSession): Promise<number> {
 
 type InPage = { FileChecksum: typeof import('../packages/react/src/file-checksum.ts').FileChecksum }
 
-/** These two run in the page. */
+/** This function and the next one run in the page. */
 async function hashFile(): Promise<string> {
   const file = document.querySelector('input')!.files![0]!
   return new (globalThis as unknown as InPage).FileChecksum(file).field(new AbortController().signal)

@@ -20,8 +20,8 @@ import { percentile } from './load.ts'
 import { dropFiles } from './long-list.ts'
 
 /**
- * The command-line tool with its own Sluice: `npm run bench -- kit` writes its measurements to docs/kit-figures.txt,
- * and fails if something is wrong. A single run, such as `--only listen`, is printed.
+ * Benchmarks the command-line tool and the kit with their own Sluice: `npm run bench -- kit` writes the measurements to
+ * docs/kit-figures.txt, and fails if something is wrong. A single run, such as `--only listen`, is only printed.
  */
 const FIGURES = 'docs/kit-figures.txt'
 const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|folders|checksum|list]', {
@@ -59,7 +59,7 @@ function start(...args: string[]): ChildProcess {
 
 async function done(child: ChildProcess): Promise<void> {
   const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`The command ended with ${code}.`)
+  if (code !== 0) throw new Error(`The command exited with ${code}.`)
 }
 
 async function listenDelays(count: number): Promise<number[]> {
@@ -96,7 +96,7 @@ async function hashOf(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Killed at a third and at two thirds. */
+/** Uploads a file with a command that is killed at a third and at two thirds. */
 async function uploadKilledTwice(
   bytes: number,
 ): Promise<{ seconds: number; stood: number[]; resumed: number }> {
@@ -118,7 +118,7 @@ async function uploadKilledTwice(
   const { id, status, resumeCount } = (await state())!
   const found = join(demo.bucket.directory, id, 'film.bin')
   if (status !== 'transferred' || (await hashOf(found)) !== (await hashOf(path)))
-    throw new Error('It did not arrive.')
+    throw new Error('The file did not arrive.')
   return { seconds: (performance.now() - startedMs) / 1000, stood, resumed: resumeCount }
 }
 
@@ -130,7 +130,7 @@ async function uploadFolder(count: number): Promise<number> {
   await done(start('upload', path))
   const arrived = readdirSync(demo.bucket.directory, { recursive: true, encoding: 'utf8' })
   const there = arrived.filter((name) => name.includes('photo ')).length
-  if (there !== count) throw new Error(`${there} of ${count} arrived.`)
+  if (there !== count) throw new Error(`${there} of ${count} files arrived.`)
   return (performance.now() - startedMs) / 1000
 }
 
@@ -178,9 +178,11 @@ const RUNS = {
       const seconds = (performance.now() - startedMs) / 1000
       const found = filesIn(inBucket(way))
       if (found.join('\n') !== wanted.join('\n'))
-        throw new Error(`By ${way} ${found.length} of ${wanted.length} arrived, or elsewhere.`)
+        throw new Error(
+          `With ${way}, ${found.length} of ${wanted.length} files arrived, or some arrived in the wrong folder.`,
+        )
       say(
-        `folders: ${wanted.length} files in 200 folders by ${way}, each where it was, ${seconds.toFixed(1)} s`,
+        `folders: ${wanted.length} files in 200 folders with ${way}, each in its own folder, ${seconds.toFixed(1)} s`,
       )
     }
   },

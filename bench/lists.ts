@@ -13,7 +13,7 @@ import { deliveryQuery, listDeliveries } from '#lib/webhooks/log/list-deliveries
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Finding } from './cases.ts'
 
-/** Pages of a list with a million rows, the first one and one deep inside, with every filter. */
+/** Measures pages of lists with a million rows, the first page and one in the middle, with every filter. */
 const MOST = 1_000_000
 const ROUNDS = 50
 const PIPE = 'pipe_aaaaaaaaaaaaaaaaaaaa'
@@ -28,7 +28,7 @@ const FILE_QUERIES: Record<string, Record<string, unknown>> = {
   'by Sender': { senderId: SENDER },
   'by Sender and status': { senderId: SENDER, status: 'failed' },
   'by name': { filename: 'photo' },
-  'by a name that matches none': { filename: 'nothing has it' },
+  'by a name without matches': { filename: 'nothing has it' },
   'by time': { createdBefore: '2026-01-03T00:00:00Z' },
 }
 
@@ -36,10 +36,10 @@ const DELIVERY_QUERIES: Record<string, Record<string, unknown>> = {
   all: {},
   'by state': { state: 'delivered' },
   'by a rare state': { state: 'failed' },
-  'by a state that none has': { state: 'pending' },
+  'by a state without matches': { state: 'pending' },
   'by Pipe': { pipeId: PIPE },
   'by Pipe and state': { pipeId: PIPE, state: 'failed' },
-  'by Pipe and a state that none has': { pipeId: PIPE, state: 'pending' },
+  'by Pipe and a state without matches': { pipeId: PIPE, state: 'pending' },
   'by file': { fileId: '019a0000-0000-7000-8000-00000000000f' },
   'by event': { eventId: '019a0000-0000-7000-8000-00000000000e' },
   'until a time': { until: '2026-01-01T00:08:00Z' },
@@ -101,7 +101,7 @@ async function measure(
   return findings
 }
 
-/** Another workspace has as many, so that an index without the workspace would show. */
+/** Another workspace has as many rows, so that a query would be slow if its index did not include the workspace. */
 async function createOwners(db: Db): Promise<{ actor: Actor; owners: string[] }> {
   const runtime = { db, clock: systemClock }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
@@ -111,7 +111,7 @@ async function createOwners(db: Db): Promise<{ actor: Actor; owners: string[] }>
   return { actor, owners: [workspaceId, other.workspaceId] }
 }
 
-/** Version 7, one for each millisecond from the start of 2026. */
+/** UUIDs of version 7, one for each millisecond from the start of 2026. */
 const newId = (owner: string) => sql`(lpad(to_hex(1767225600000 + n), 12, '0') || '7'
   || substr(md5(n::text || ${owner}), 1, 3) || '8' || substr(md5(${owner} || n::text), 1, 15))::uuid`
 
@@ -155,7 +155,7 @@ async function fillDeliveries(db: Db): Promise<Filled> {
   return { actor, cursor: await middleOf(db, 'deliveries', actor) }
 }
 
-/** The cursor of a page deep inside. */
+/** The cursor of a page in the middle of the list. */
 async function middleOf(db: Db, table: 'files' | 'deliveries', { workspaceId }: Actor): Promise<string> {
   const [found] = await rows<{ id: string }>(
     db,

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectByTls } from 'node:tls'
 
 /**
- * The client side, on plain sockets: client, server, database and sink share the machine, so whatever the client does
- * not use is left for the contender. The same for every contender.
+ * The client side, on plain sockets, the same for every contender. The client, the server, the database and the sink
+ * share the machine, so everything that the client does not use is left for the contender.
  */
 export const MiB = 1024 * 1024
 const PIECE = Buffer.alloc(256 * 1024, 7)
@@ -30,20 +30,20 @@ export async function send({ method, url, headers = {}, bytes = 0 }: Sending): P
   return answer
 }
 
-/** A benchmark does not care about the server's identity, only about the cost of TLS. */
+/** Does not verify the server's certificate: a benchmark only measures the cost of TLS. */
 function open(protocol: string, host: string, port: number): Socket {
   const socket =
     protocol === 'https:' ? connectByTls({ host, port, rejectUnauthorized: false }) : connect(port, host)
-  // A server may reset one that waits for its next request.
+  // A server may reset a socket that is waiting for its next request.
   return socket.setNoDelay().on('error', () => {})
 }
 
-/** Servers close idle connections, perhaps just when the next request is sent. */
+/** Closes idle connections, since the server could close one just when the next request is sent. */
 export function closeIdle(): void {
   for (const sockets of idle.values()) for (const socket of sockets.splice(0)) socket.destroy()
 }
 
-/** Destroyed sockets are not reused. */
+/** Returns an idle socket that has not been destroyed. */
 function takeIdle(host: string): Socket | undefined {
   const open = (idle.get(host) ?? []).filter((socket) => !socket.destroyed)
   const socket = open.pop()
@@ -84,7 +84,7 @@ function readAnswer(socket: Socket, method: string): Promise<Answer> {
   })
 }
 
-/** Undefined until all of it has arrived. */
+/** Returns undefined until the entire response has arrived. */
 function parseAnswer(text: string, method: string): Answer | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -116,8 +116,8 @@ export async function create({ collection, headers }: Target, bytes: number, bod
     bytes: body,
     headers: { ...TUS, ...headers, ...(body > 0 && STREAM), 'Upload-Length': String(bytes) },
   })
-  if (made.status !== 201) throw new Error(`creation was answered with ${made.status}`)
-  // On the same path, even if that ends before the responding server.
+  if (made.status !== 201) throw new Error(`creation failed with ${made.status}`)
+  // Sends later requests to the same host, even if it is a proxy and the location names the server behind it.
   return new URL(new URL(made.headers.location!).pathname, collection).href
 }
 
@@ -128,7 +128,7 @@ export async function patch({ headers }: Target, url: string, offset: number, by
     bytes,
     headers: { ...TUS, ...headers, ...STREAM, 'Upload-Offset': String(offset) },
   })
-  if (sent.status !== 204) throw new Error(`PATCH was answered with ${sent.status}`)
+  if (sent.status !== 204) throw new Error(`PATCH failed with ${sent.status}`)
 }
 
 export async function head({ headers }: Target, url: string): Promise<void> {
@@ -160,13 +160,13 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)]!
 }
 
-/** A file sent in one plain request. */
+/** Sends a file in one plain request. */
 export async function put({ collection, headers }: Target, bytes: number): Promise<void> {
   const { status } = await send({ method: 'PUT', url: `${collection}file`, bytes, headers })
-  if (status !== 201) throw new Error(`PUT was answered with ${status}`)
+  if (status !== 201) throw new Error(`PUT failed with ${status}`)
 }
 
-/** Starts the work at this rate for this long, and waits for all of it. */
+/** Starts work at this rate for the given time, and waits until all of it is done. */
 export async function steadily(
   { perSecond, seconds }: { perSecond: number; seconds: number },
   work: (n: number) => Promise<void>,

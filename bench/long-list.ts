@@ -4,7 +4,8 @@ import { startCustomerSite } from '../test/support/customer-site.ts'
 import { pageWith } from '../test/support/kit-page.ts'
 
 /**
- * How a page responds when thousands of files are dropped on the @sluice/react dropzone: its tasks of 50 ms and more.
+ * Measures how a page responds when thousands of files are dropped onto the @sluice/react dropzone: its tasks of 50 ms
+ * or more.
  */
 export async function dropFiles(count: number) {
   const page = await pageWith('<UploadDropzone />')
@@ -57,7 +58,7 @@ async function drop(count: number): Promise<Felt> {
   return { seconds: (performance.now() - startedMs) / 1000, longestMs: Math.max(0, ...tasks) }
 }
 
-/** An earlier page's list, shown again. */
+/** Waits until the list from an earlier visit is shown again. */
 async function waitForAll(count: number): Promise<Felt> {
   const tasks: number[] = []
   const note = (list: PerformanceObserverEntryList) => {

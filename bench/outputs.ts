@@ -14,8 +14,8 @@ import { measurePostgres, usageOf } from './postgres-usage.ts'
 import { emit, openStage, startReceiver, startWorker } from './webhook-stage.ts'
 
 /**
- * The same events at the same time, each in a database with a worker: to a single output, and to the same output next
- * to one that never responds. The machine's other load affects both.
+ * Sends the same events at the same time in two databases, each with a worker: to a single output, and to the same
+ * output next to one that never responds. The machine's other load affects both.
  */
 export async function benchBesideDead(serverUrl: string): Promise<Finding[]> {
   await using alone = await openStage(serverUrl)
@@ -57,8 +57,9 @@ type Version = { source: string; outputs: number }
 type Cost = { cpuMs: number; events: number; deliveries: number }
 
 /**
- * An event's cost for one output and for five, compared with the version that only supported one output per Pipe: the
- * CPU time of everything involved except the receiver. Each has the same number of deliveries per second.
+ * Measures the cost of an event for one output and for five, compared with the last version that only supported one
+ * output per Pipe. The cost is the CPU time of everything involved except the receiver. All have the same number of
+ * deliveries per second.
  */
 export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
   const before = sourceBefore()

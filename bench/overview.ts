@@ -10,7 +10,7 @@ import { STEPS } from '#lib/workspace/usage/fold-tallies.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Finding } from './cases.ts'
 
-/** The Overview's figures for a workspace with ten million files on 100 Pipes, and a thousand open uploads. */
+/** Measures the Overview's figures for a workspace with ten million files on 100 Pipes, and a thousand open uploads. */
 const FILES = 10_000_000
 const PIPES = 100
 const DAYS = 180
@@ -36,7 +36,7 @@ export async function benchOverview(postgresUrl: string): Promise<Finding[]> {
           readFigures({ db, clock: systemClock }, actor, { range, pipeId }),
         )
         findings.push({
-          what: `The figures of ${range}${pipeId ? ' of one Pipe' : ''}, with ten million files of ${PIPES} Pipes`,
+          what: `Figures for ${range}${pipeId ? ' of one Pipe' : ''}, with ten million files on ${PIPES} Pipes`,
           measured: `${measuredMs} ms`,
           wanted: `≤ ${MAX_MS} ms`,
           holds: measuredMs <= MAX_MS,
@@ -53,7 +53,7 @@ export async function benchOverview(postgresUrl: string): Promise<Finding[]> {
 const pipeName = (n: number) =>
   `pipe_${String.fromCharCode(97 + (n % 26)).repeat(18)}${String.fromCharCode(97 + Math.floor(n / 26), 97)}`
 
-/** Every Pipe is busy in every hour: there are no more rows than that. */
+/** Adds the maximum number of rows, as if every Pipe were busy in every hour. */
 async function fillCounts(db: Db, workspaceId: string): Promise<void> {
   const pipes = sql`unnest(${sql.param(`{${Array.from({ length: PIPES }, (_, n) => pipeName(n)).join(',')}}`)}::text[] || ''::text) as pipe`
   for (const [span, length, slots] of [

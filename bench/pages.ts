@@ -26,7 +26,7 @@ const MAX_MS = 200
 const WARM_UP_ROUNDS = 3
 const ROUNDS = 15
 const PIPES = 60
-/** The text after a page's table if there is more. */
+/** The link to the next page, if there is one. */
 const OLDER = /href="([^"]*cursor=[^"]*)"/
 
 const pathsOf = ({ pipeIds: [pipe], senderIds: [sender], dataStoreId }: Owner): string[] => [
@@ -73,7 +73,7 @@ export async function benchPages(postgresUrl: string): Promise<Finding[]> {
 
 type Work = (sluice: Sluice, owner: Owner, cookie: string) => Promise<Finding[]>
 
-/** A server with a workspace that has a million files and a million deliveries. */
+/** Runs the work with a server whose workspace has a million files and a million deliveries. */
 export async function withMillion(postgresUrl: string, work: Work): Promise<Finding[]> {
   buildIfNeeded()
   const { url, drop } = await createDatabase(postgresUrl)

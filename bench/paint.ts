@@ -8,8 +8,8 @@ import { readDemo } from '../test/support/target.ts'
 import type { Finding } from './cases.ts'
 
 /**
- * When a page's largest element appears, in a browser with an empty cache and a processor slowed down four
- * times.
+ * Measures when a page's largest element appears, in a browser with an empty cache and a processor that is four times
+ * slower.
  */
 const SLOWER = 4
 const ROUNDS = 5
@@ -38,7 +38,7 @@ export async function benchPaint(): Promise<Finding[]> {
     for (const path of PATHS) {
       const url = demo.baseUrl + path.replace('<pipe>', demo.pipeId)
       const times: number[] = []
-      // The first visit does not count: it warms up the server.
+      // The first visit is not measured: it warms up the server.
       for (let round = -1; round < ROUNDS; round++) {
         const time = await paintMs(browser, url, cookie)
         if (round >= 0) times.push(time)
@@ -73,7 +73,7 @@ async function paintMs(browser: Browser, url: string, cookie: string): Promise<n
       for (const { startTime } of list.getEntries()) paints.push(startTime)
     }).observe({ type: 'largest-contentful-paint', buffered: true })
   })
-  // Until it has nothing left to do. Its network is never idle: a live page keeps a stream open.
+  // Waits until the page has nothing left to do. Its network is never idle, since a live page keeps a stream open.
   await page.goto(url, { waitUntil: 'load' })
   const last = await page.evaluate(async () => {
     await document.fonts.ready
@@ -81,6 +81,6 @@ async function paintMs(browser: Browser, url: string, cookie: string): Promise<n
     return (window as unknown as { paints: number[] }).paints.at(-1)
   })
   await context.close()
-  if (last === undefined) throw new Error(`${url}: the browser told no paint.`)
+  if (last === undefined) throw new Error(`${url}: the browser reported no paint.`)
   return last
 }

@@ -11,7 +11,7 @@ import { create, head, inParallel, upload } from './load.ts'
 import { usageOf } from './postgres-usage.ts'
 import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
 
-/** PgBouncer in transaction mode between the node and PostgreSQL, compared with a node that connects directly. */
+/** Compares a node behind PgBouncer in transaction mode with one that connects to PostgreSQL directly. */
 const SERVER_CONNECTIONS = 50
 const LEASES = 40_000
 /** As in lib/uploads/lease/lease-renewal.ts. */
@@ -82,7 +82,7 @@ async function compare(
   const pooler = poolers.reduce((sum, one) => sum + one, 0) / poolers.length
   return [
     {
-      what: `CPU of ${what} behind a pooler to that without`,
+      what: `CPU of ${what} behind a pooler, relative to a direct connection`,
       measured: `${(pooled / direct).toFixed(2)} times (${ms(pooled)} and ${ms(direct)} ms; PgBouncer itself ${ms(pooler)} ms)`,
       wanted: `≤ ${ENOUGH} times`,
       holds: pooled / direct <= ENOUGH,
@@ -90,7 +90,7 @@ async function compare(
   ]
 }
 
-/** As many leases as 40,000 simultaneously sending clients have, each renewed every five seconds. */
+/** Renews as many leases as 40,000 clients need that send simultaneously. Each must be renewed every five seconds. */
 async function renew({ database, target }: SluiceNode, poolerUrl: string): Promise<Finding> {
   await create(target, 100)
   const own = sql`select f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.sender_id as "senderId", d.data_store_id as "dataStoreId"

@@ -24,13 +24,13 @@ export function measurePostgres(backend: number): () => Usage {
   }
 }
 
-/** For any process on this machine. */
+/** The resource usage of any process on this machine. */
 export function usageOf(pid: number): Usage {
   const rss = Number(read(pid, 'status').match(/^VmRSS:\s+(\d+)/m)?.[1] ?? 0)
   return { cpuSeconds: statusOf(pid)?.cpu ?? 0, rssBytes: rss * KiB }
 }
 
-/** Undefined if it has ended. */
+/** Undefined if the process has exited. */
 function statusOf(pid: number) {
   const line = read(pid, 'stat')
   if (line === '') return undefined
@@ -47,12 +47,12 @@ function statusOf(pid: number) {
   }
 }
 
-/** Pages shared by several of them are counted once. */
+/** Pages shared by several processes are counted once. */
 function shareOfMemory(pid: number): number {
   return Number(read(pid, 'smaps_rollup').match(/^Pss: +(\d+)/m)?.[1] ?? 0) * KiB
 }
 
-/** Empty if it has ended. */
+/** Returns an empty string if the process has exited. */
 function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -6,7 +6,7 @@ import { usageOf } from './postgres-usage.ts'
 import type { Trouble } from './sink.ts'
 
 export type Usage = { cpuSeconds: number; rssBytes: number; of?: MemoryOfNode }
-/** What a Node process's memory consists of, as far as it can tell. */
+/** The parts of a Node process's memory that it can report itself. */
 export type MemoryOfNode = {
   programBytes: number
   heapBytes: number
@@ -24,7 +24,7 @@ export type Measured = {
 export type Sink = {
   url: string
   counts(): Promise<Record<string, number>>
-  /** How often it was asked to complete an upload whose part numbers have a gap. */
+  /** How often it was asked to complete an upload with a gap in its part numbers. */
   refusals(): Promise<number>
   stop(): Promise<void>
 }
@@ -52,7 +52,7 @@ export async function startSink(tls?: Certificate, trouble?: Trouble): Promise<S
   }
 }
 
-/** A process to measure: `file` sends its address in a message, or prints `ready <address>`. */
+/** Starts a process to measure, which sends its address in a message, or prints `ready <address>`. */
 export async function startMeasured(
   file: string,
   env: Record<string, string>,
@@ -73,7 +73,7 @@ export async function startMeasured(
       const ready = String(text).match(/^ready (\S+)$/m)
       if (ready) resolve(ready[1]!)
     })
-    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)))
+    child.once('exit', (code) => reject(new Error(`${file} exited with ${code}`)))
   })
   return {
     url,
@@ -86,7 +86,7 @@ export async function startMeasured(
   }
 }
 
-/** tusd, set up in front of S3 as in its documentation, with 8 MiB parts; on its own port, chosen by the system. */
+/** Starts tusd, set up in front of S3 as in its documentation, with 8 MiB parts, on a port chosen by the system. */
 export async function startTusd(
   program: string,
   sinkUrl: string,
@@ -108,7 +108,7 @@ export async function startTusd(
       const told = String(text).match(/upload files to: (\S+)\/files\//)
       if (told) resolve(told[1]!)
     })
-    child.once('exit', (code) => reject(new Error(`tusd ended with ${code}`)))
+    child.once('exit', (code) => reject(new Error(`tusd exited with ${code}`)))
   })
   return { url, pid: child.pid!, usage: async () => usageOf(child.pid!), stop: () => end(child) }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Loaded into each measured process before its own program: reports its resource use on request. */
+/** Loaded into each measured process before its own program: reports its resource usage on request. */
 process.on('message', (message) => {
   if (message !== 'usage') return
   const { user, system } = process.cpuUsage()
@@ -10,7 +10,7 @@ process.on('message', (message) => {
 })
 process.channel?.unref()
 
-/** For Node and its libraries, as far as they were read from their files. */
+/** The memory of Node and its libraries that is mapped from their files. */
 function programBytes(): number {
   return Number(readFileSync('/proc/self/status', 'utf8').match(/^RssFile:\s+(\d+)/m)?.[1] ?? 0) * 1024
 }

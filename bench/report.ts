@@ -6,16 +6,16 @@ import { drawChart } from './chart.ts'
 
 export type Section = { name: string; findings: Finding[] }
 
-/** Its name is that of the file in its folder. */
+/** A page of figures. `name` is the name of its file in `folder`, without the extension. */
 export type Page = { folder: URL; name: string; title: string; about: string[] }
 
-/** How old a page of figures is: the day, and the commit that was measured. */
+/** The day and the commit of a measurement, which show how old a page of figures is. */
 export function measuredNow(): { day: string; commit: string } {
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
   return { day: new Date().toISOString().slice(0, 10), commit }
 }
 
-/** A page and its chart. */
+/** Writes a page and its chart. */
 export function writeReport(sections: Section[], about: Page): void {
   const { folder } = about
   mkdirSync(folder, { recursive: true })

@@ -7,9 +7,9 @@ import { type Section, writeReport } from './report.ts'
 import { startSluiceNode } from './sluice-site.ts'
 
 /**
- * Sluice, a bare pipe and @tus/server with @tus/s3-store, side by side on one machine, in one run, in front of the
- * same sink. `npm run bench` writes test-results/benchmarks.md, and the input for capacity.md into docs; `npm run
- * bench -- --only <words>` prints the cases whose names contain them.
+ * Compares Sluice, a bare pipe and @tus/server with @tus/s3-store on one machine, in one run, in front of the same
+ * sink. `npm run bench` writes test-results/benchmarks.md, and the input for capacity.md into docs; `npm run bench --
+ * --only <words>` prints the cases whose names contain them.
  */
 const { only } = readOptions('npm run bench [-- --only <words>]', {
   options: { only: { type: 'string' } },
@@ -39,8 +39,8 @@ try {
     console.log(name)
     const findings = await run(field)
     for (const { what, measured, wanted, holds } of findings)
-      console.log(`  ${holds ? 'holds ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`)
-    // The client gets its response before the object is created, and would not see it.
+      console.log(`  ${holds ? 'met   ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`)
+    // Clients would not notice this: they get their response before the object is created.
     if ((await sink.refusals()) > 0) throw new Error('part numbers with a gap were sent to the sink')
     sections.push({ name, findings })
   }
@@ -56,11 +56,11 @@ if (!only) {
     name: 'benchmarks',
     title: 'Benchmarks',
     about: [
-      '`npm run bench` runs them and writes this page; `npm run bench -- --only HEAD` prints those whose names hold the word.',
-      'Everything runs on one machine: the clients, the server, PostgreSQL and a sink that speaks S3 and throws the bytes',
-      'away. The bare pipe is a Node server that does `req.pipe()` to the sink. The peer is @tus/server with @tus/s3-store,',
+      '`npm run bench` runs them and writes this page; `npm run bench -- --only HEAD` prints those whose names contain the word.',
+      'Everything runs on one machine: the clients, the server, PostgreSQL and an S3 sink that discards the bytes.',
+      'The bare pipe is a Node server that does `req.pipe()` to the sink. The peer is @tus/server with @tus/s3-store,',
       'in parts of 8 MiB. Contenders take turns, and a ratio is that of the medians of five rounds. Wall-clock times',
-      'depend on the machine and on what else it does; CPU times and ratios much less.',
+      'depend on the machine and on what else is running; CPU times and ratios much less.',
     ],
   })
 }

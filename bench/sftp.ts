@@ -14,14 +14,14 @@ import { MiB } from './load.ts'
 import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
 
 const BYTES = 256 * MiB
-const WHAT = 'throughput of one SFTP upload to OpenSSH writing to /dev/null'
+const WHAT = 'throughput of one SFTP upload, relative to OpenSSH writing to /dev/null'
 const SSHD = '/usr/sbin/sshd'
 const SERVER = '/usr/lib/openssh/sftp-server'
 const run = promisify(execFile)
 
 type Way = { port: number; user: string; options: string[]; path: string; env?: Record<string, string> }
 
-/** The same client with its own preferences, alternating between Sluice and OpenSSH, which discards the bytes. */
+/** Runs the same client with its default settings, alternating between Sluice and OpenSSH, which discards the bytes. */
 export async function benchSftp(postgresUrl: string, sinkUrl: string): Promise<Finding[]> {
   if (![SSHD, SERVER, '/usr/bin/sftp'].every(existsSync))
     return [{ what: WHAT, measured: 'not measured: OpenSSH is not installed', wanted: '≥ 0.5', holds: false }]
@@ -63,7 +63,7 @@ async function compare(folder: string, cipher: string, options: string[], ways: 
   }
 }
 
-/** The client asks a program for the password. */
+/** Writes a program that gives the client its password. */
 async function signIn(
   folder: string,
   { target }: SluiceNode,
@@ -78,7 +78,7 @@ async function signIn(
   }
 }
 
-/** This client's default, and the cipher that newer ones prefer. */
+/** This client's default cipher, and the one that newer clients prefer. */
 const CIPHERS: [name: string, options: string[]][] = [
   ['default cipher of the client', []],
   ['AES-128-GCM', ['-c', 'aes128-gcm@openssh.com']],
@@ -150,5 +150,5 @@ async function untilListening(child: ChildProcess, port: number): Promise<void> 
     socket.destroy()
     if (isOpen) return
   }
-  throw new Error(`sshd ended with ${child.exitCode}`)
+  throw new Error(`sshd exited with ${child.exitCode}`)
 }

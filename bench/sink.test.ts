@@ -31,14 +31,14 @@ it.each([[[1, 2, 4]], [[2, 3]]])(
   },
 )
 
-it('accepts all others', async () => {
+it('accepts all other part numbers', async () => {
   const before = await sink.refusals()
   expect(await complete([1, 2, 3], CHECKSUMS)).toMatchObject({ status: 200 })
   expect(await complete([1, 2, 4], {})).toMatchObject({ status: 200 })
   expect(await sink.refusals()).toBe(before)
 })
 
-it('returns what an AWS SDK sent in chunks', async () => {
+it('returns an object that an AWS SDK sent in chunks', async () => {
   const url = `${sink.url}/media/key.info`
   const headers = { 'x-amz-decoded-content-length': '5' }
   await fetch(url, {

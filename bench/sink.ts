@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * An S3 server that discards bytes, for measuring what is in front of it. It only stores small objects, which
+ * An S3 server that discards bytes, for measuring the servers in front of it. It only stores small objects, which
  * @tus/s3-store needs to read back, and the sizes of parts. It only checks part numbers, so that it costs next to
- * nothing. With TROUBLE, it misbehaves.
+ * nothing. With TROUBLE, it fails in the given way.
  */
-export type Trouble = 'hangs' | 'answers 503' | 'refuses' | 'accepts 1 MiB/s'
+export type Trouble = 'hangs' | 'returns 503' | 'refuses' | 'accepts 1 MiB/s'
 const trouble = process.env.TROUBLE as Trouble | undefined
 const SLOW_BYTES_PER_MS = (1024 * 1024) / 1000
 let accepting: Promise<void> = Promise.resolve()
@@ -25,7 +25,7 @@ let nextUpload = 0
 
 const answer = (req: IncomingMessage, res: ServerResponse) => {
   if (trouble === 'hangs') return
-  if (trouble === 'answers 503') return refuse(res, 503, 'SlowDown')
+  if (trouble === 'returns 503') return refuse(res, 503, 'SlowDown')
   if (trouble === 'refuses') return refuse(res, 403, 'AccessDenied')
   serve(req, res).catch(() => res.destroy())
 }
@@ -53,7 +53,7 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     return void res.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end()
   }
   if (operation === 'PutObject') {
-    // The peer reads these two back: the first in full; for the second, only the size matters.
+    // The peer reads two kinds of objects back: `.info` in full, and `.part`, of which only the size matters.
     const body = key.endsWith('.info') ? await bodyOf(req) : undefined
     const bytes = body ? body.length : await discard(req)
     if (body ?? key.endsWith('.part'))
@@ -77,7 +77,7 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
   res.writeHead(204).end()
 }
 
-/** Like AWS: if parts have checksums, their numbers start at 1 without gaps. */
+/** Requires, like AWS, that the numbers of parts with checksums start at 1 and have no gaps. */
 function complete(res: ServerResponse, uploadId: string, body: string): void {
   const numbers = [...body.matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => Number(number))
   const hasGap = numbers.some((number, n) => number !== n + 1)
@@ -104,7 +104,9 @@ function metadataOf(req: IncomingMessage): Record<string, string> {
   return Object.fromEntries(found) as Record<string, string>
 }
 
-/** As it was before the AWS SDKs wrapped it in chunks followed by a checksum, which the Go SDK only does over TLS. */
+/**
+ * Returns the body without the chunks and the checksum in which AWS SDKs wrap it. The Go SDK only does that over TLS.
+ */
 async function bodyOf(req: IncomingMessage): Promise<Buffer> {
   const sent = Buffer.concat(await req.toArray())
   if (!req.headers['x-amz-decoded-content-length']) return sent
@@ -124,17 +126,17 @@ function discard(req: IncomingMessage): Promise<number> {
     let bytes = 0
     req.on('data', (chunk: Buffer<ArrayBuffer>) => {
       bytes += chunk.length
-      // Not left to the garbage collector, which would take as long as everything else.
+      // Frees the memory here, since garbage collection would take as long as everything else.
       if (chunk.length === chunk.buffer.byteLength) chunk.buffer.transfer(0)
     })
-    // The AWS SDK wraps a stream in chunks followed by a checksum.
+    // The AWS SDK wraps a stream in chunks followed by a checksum, so the number of bytes received is larger.
     req
       .on('end', () => resolve(Number(req.headers['x-amz-decoded-content-length'] ?? bytes)))
       .on('error', reject)
   })
 }
 
-/** All requests share its small capacity. */
+/** All requests share the sink's small capacity. */
 async function discardSlowly(req: IncomingMessage): Promise<number> {
   let bytes = 0
   for await (const chunk of req as AsyncIterable<Buffer>) {

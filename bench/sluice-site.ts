@@ -24,8 +24,8 @@ export type SluiceNode = { node: Measured; target: Target; database: DatabaseHan
 export type SinkPlace = { url: string; required: boolean }
 
 /**
- * A real server with one Pipe, on its own database in this PostgreSQL. Its bucket is the sink, unless there are
- * several.
+ * Starts a real server with one Pipe, with its own database on this PostgreSQL server. The Pipe's bucket is the sink,
+ * unless several are given.
  */
 export async function startSluiceNode(
   postgresUrl: string,
@@ -37,7 +37,7 @@ export async function startSluiceNode(
   return startNode(places, { DATABASE_URL: url, ...env }, drop)
 }
 
-/** The same with its embedded database. */
+/** Starts the same server with its embedded database. */
 export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promise<SluiceNode> {
   return startNode([{ url: sinkUrl, required: true }], { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
 }

@@ -20,18 +20,20 @@ import { type Sluice, startSluice, temporaryFolder } from '../test/support/sluic
 import type { Finding } from './cases.ts'
 
 /**
- * The token API at 500 requests per second, through the entire server, on one core if the system can pin a
- * process, with PostgreSQL alongside. Requests are sent on a fixed schedule instead of after the previous
+ * Measures the token API at 500 requests per second, through the entire server, on one core if the system can pin a
+ * process, with PostgreSQL on the same machine. Requests are sent on a fixed schedule instead of after the previous
  * response, so that a slow response does not give the server a rest.
  */
 const PER_SECOND = 500
 const WARM_UP_SECONDS = 5
 const SECONDS = 20
-/** Each may request 100 per second. */
+/** Each Sender may request 100 tokens per second. */
 const SENDERS = 8
 
 const MAX_P99_MS = 50
-/** An empty query, so that the front door leaves it to Next: the same operation through its route handler. */
+/**
+ * With an empty query, the front door leaves the request to Next, which runs the same operation in its route handler.
+ */
 const PAST_THE_DIRECT_PATH = '/api/v1/tokens?'
 const MAX_DIRECT_SHARE = 0.7
 
@@ -111,8 +113,8 @@ async function measure({ pid, baseUrl }: Sluice, path: string, pipeId: string, t
 }
 
 /**
- * For a process so far, if the system reports it: user and system time are fields 14 and 15, in hundredths of a
- * second.
+ * The CPU time that a process has used, if the system reports it: user and system time are fields 14 and 15, in
+ * hundredths of a second.
  */
 function cpuMs(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN
@@ -131,7 +133,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Milliseconds for each response, from when its request was due; NaN if it was not a 201. */
+/** Returns the milliseconds from when each request was due until its response; NaN if that was not a 201. */
 async function load(
   address: RequestOptions,
   pipeId: string,

@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, request } from 'node:http'
 import { create, MiB } from './load.ts'
 import type { Crowd } from './trickle.ts'
 
-/** Each sends ten times a second, and they take turns within each tenth. */
+/** Each client sends ten times a second, and the clients take turns within each tenth of a second. */
 const TURNS = 10
 const UPLOAD_BYTES = 100 * MiB
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { steadily } from './load.ts'
 
 /**
- * Writes events with the version whose source is in SOURCE, at the given pace, and returns the CPU time used: its
- * own, without PostgreSQL's.
+ * Writes events with the version whose source is in SOURCE, at the given pace, and reports the CPU time that it used,
+ * without PostgreSQL's.
  */
 const { SOURCE, DATABASE_URL, RECEIVER, OUTPUTS } = process.env as Record<string, string>
 const FILES = 50
@@ -22,7 +22,7 @@ const { emitFileEvent } = (await from('lib/events/emit-file-event.ts')) as Event
 const { openPostgres } = (await from('lib/platform/db/open-postgres.ts')) as Postgres
 const { migrate } = (await from('lib/platform/db/migrate.ts')) as Migrate
 const { createLogger } = (await from('lib/platform/log/log.ts')) as Log
-// It has moved since.
+// This file has moved since the older version.
 const queueFile = ['lib/platform/queue.ts', 'lib/platform/queue/open-queue.ts'].find((path) =>
   existsSync(join(SOURCE!, path)),
 )

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * A receiver in its own process. `/ok` responds immediately and records how long after its timestamp the event
+ * A receiver in its own process. `/ok` responds immediately and records how long after the event's timestamp it
  * arrived; `/hang` never responds; GET returns the records and starts over.
  */
 let delaysMs: number[] = []

@@ -42,7 +42,7 @@ export async function openStage(serverUrl: string): Promise<Stage> {
   }
 }
 
-/** Warmed up before measuring: a process's first events pay for loading. */
+/** Starts a worker and warms it up, since a process's first events include the cost of loading code. */
 export async function startWorker({ databaseUrl }: Pick<Stage, 'databaseUrl'>, program?: string) {
   const worker = await startWebhookWorkerProcess(databaseUrl, { QUIET: '1' }, program)
   await worker.printed('ready')
@@ -65,7 +65,7 @@ export async function startReceiver(): Promise<Receiver> {
   const url = `http://127.0.0.1:${port}`
   return {
     url,
-    /** Returns the figures of the next events, once all have arrived. */
+    /** Returns the delays of the next events, once all have arrived. */
     async delays(count) {
       const all: number[] = []
       while (all.length < count) {

@@ -4,8 +4,8 @@ import { percentile, steadily } from './load.ts'
 import { emit, openStage, type Stage, startWorker } from './webhook-stage.ts'
 
 /**
- * The time a webhook takes from the transaction that writes it until its receiver has it: the worker, the
- * receiver and this run in their own processes on one machine with PostgreSQL, so the figures include
+ * Measures the time from the transaction that writes an event until its receiver has the webhook. The worker, the
+ * receiver and this program run in their own processes on one machine with PostgreSQL, so the figures include
  * everything but the network.
  */
 type Output = { id: string; workspaceId: string; pipeId: string }

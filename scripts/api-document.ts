@@ -18,6 +18,6 @@ for (const change of broken) console.log(`v1 of the API only accepts additive ch
 if (broken.length > 0) process.exit(1)
 if (process.argv.includes('--write')) writeFileSync(FILE, text)
 else if (text !== landed) {
-  console.log(`${FILE} is behind the API: run \`npm run generate -- api\`.`)
+  console.log(`${FILE} is out of date: run \`npm run generate -- api\`.`)
   process.exit(1)
 }

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readOptions } from './read-options.ts'
 
 /**
- * `npm run drill -- axe`: checks every page in each of its states against every rule, in both modes, 1280 and 360
- * pixels wide.
+ * `npm run drill -- axe`: checks every page in each of its states against every rule, in both color modes, at widths of
+ * 1280 and 360 pixels.
  */
 readOptions('npm run drill -- axe', {})
 const SPECS = ['pages', 'states', 'dialogs', 'resume', 'database-outage']

@@ -4,11 +4,11 @@ import { StartError } from '../lib/platform/kernel/errors.ts'
 /**
  * Copies the code that runs the built pages next to them: of the 300 MB of Next and its compiler, the 20 MB that Next's
  * server reads, as Next itself collects them for `output: 'standalone'`. This way, `npm ci --omit=dev` installs neither
- * of the two (decision 106).
+ * Next nor its compiler (decision 106).
  */
 const STANDALONE = '.next/standalone'
 const PLACE = '.next/server/node_modules'
-/** Image scaling, which no page uses: next.config.ts. */
+/** Packages for image scaling, which no page uses: see next.config.ts. */
 const OF_PICTURES = ['@img', 'sharp']
 
 export function bringNext(): void {

@@ -10,8 +10,9 @@ const MARK = join(FOLDER, 'lib/protocol/crypto/build/sluice-node')
 const HEADERS = resolve(`node_modules/node-${process.platform}-${process.arch}`)
 
 /**
- * `npm ci` compiles the addon with which ssh2 encrypts, for the Node that runs npm. A different Node cannot load it, and
- * ssh2 then encrypts in JavaScript: SFTP uploads take 1.6 times as much CPU time. So it is compiled again for this one.
+ * `npm ci` compiles the addon with which ssh2 encrypts, for the Node that runs npm. A different Node cannot load it,
+ * and ssh2 then encrypts in JavaScript: SFTP uploads take 1.6 times as much CPU time. So the addon is compiled again
+ * for the Node that is running.
  */
 export function buildSshCryptoIfNeeded(): void {
   const { modules } = process.versions
@@ -20,13 +21,16 @@ export function buildSshCryptoIfNeeded(): void {
     const nodedir = existsSync(join(HEADERS, 'include')) ? { npm_config_nodedir: HEADERS } : {}
     spawnSync('npm', ['rebuild', 'ssh2'], { stdio: 'ignore', env: { ...process.env, ...nodedir } })
   }
-  // ssh2 works without it, where it cannot be compiled or the folder is read-only.
+  // ssh2 also works without the addon, if it cannot be compiled or the folder is read-only.
   try {
     writeFileSync(MARK, modules)
   } catch {}
 }
 
-/** A process that has failed to load an addon also fails to load the next one from the same path. */
+/**
+ * Tries to load the addon in another process: once a process has failed to load an addon, it also fails to load a new
+ * one from the same path.
+ */
 function loadsElsewhere(): boolean {
   return (
     spawnSync(process.execPath, ['-e', `require(${JSON.stringify(ADDON)})`], { stdio: 'ignore' }).status === 0

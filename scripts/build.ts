@@ -33,7 +33,7 @@ export function buildIfNeeded(): void {
   const source = hashOfSources(SOURCES)
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
   assertCanBuild()
-  process.stdout.write('Building the pages (once for each change of the source)…\n')
+  process.stdout.write('Building the pages (once per source change)…\n')
   const next = spawnSync(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
@@ -50,9 +50,9 @@ export function buildIfNeeded(): void {
 }
 
 /**
- * Next generates these at random, and derives its file names from them. Deriving them from the source makes two
- * builds of the same source identical, byte for byte. None is a secret of a running server: open-pages.ts sets its
- * own key, and no page has a draft to preview.
+ * Next generates these values at random, and derives its file names from them. Deriving them from the source makes two
+ * builds of the same source identical, byte for byte. None is a secret of a running server: open-pages.ts sets its own
+ * key, and no page has a draft to preview.
  */
 const draw = (source: string, what: string) => createHash('sha256').update(`${what} ${source}`)
 
@@ -70,7 +70,7 @@ const WITH_PREVIEW_KEYS = [
   'server/middleware/middleware-manifest',
 ]
 
-/** Next has no settings for these. */
+/** Replaces the preview keys in the build's output, since Next has no setting for them. */
 function redrawPreviewKeys(source: string): void {
   const keys = JSON.parse(readFileSync('.next/server/preview-props.json', 'utf8')) as Record<string, string>
   for (const file of WITH_PREVIEW_KEYS.map((name) => `.next/${name}.json`)) {
@@ -82,7 +82,7 @@ function redrawPreviewKeys(source: string): void {
   }
 }
 
-/** Next records its build folder. A running server only uses its own. */
+/** Next records its build folder. A running server only uses its own folder. */
 function forgetFolder(): void {
   for (const file of ['.next/required-server-files.json', '.next/required-server-files.js']) {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(JSON.stringify(process.cwd()), '"."'))

@@ -12,7 +12,7 @@ import { runScript } from './run-script.ts'
  */
 export const CHART = 'deploy/chart'
 export const RENDERED = 'deploy/rendered'
-/** Without a values file of that name, uses the chart's values. */
+/** A variant without a values file of its name uses the chart's own values. */
 export const VARIANTS = ['defaults', 'everything'] as const
 export type Variant = (typeof VARIANTS)[number]
 

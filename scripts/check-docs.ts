@@ -31,7 +31,7 @@ function isDead(from: string, link: string): boolean {
   )
 }
 
-/** Relative to its own file. */
+/** The link relative to the file that contains it. */
 function placeOf(from: string, link: string): string {
   if (!link.startsWith('/') || !from.startsWith(SITE_DOCS)) return link
   if (existsSync(join('public', link))) return relative(dirname(from), join('public', link))
@@ -66,7 +66,7 @@ function undated(files: string[]): string[] {
   )
 }
 
-/** History, and commands that users run in their own projects, may name other commands. */
+/** The changelog, and files about users' own projects, may mention other commands. */
 const isOurs = (file: string) => !/^(CHANGELOG\.md|examples\/|packages\/)/.test(file)
 
 /** Commands that package.json does not have, or subcommands that do not exist. */

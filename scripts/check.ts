@@ -79,7 +79,7 @@ if (sample !== undefined) {
 const steps = STEPS.filter(([name]) => only === undefined || name === only)
 if (steps.length === 0)
   misused(`There is no step "${only}", only ${STEPS.map(([name]) => name).join(', ')}`, USAGE)
-// Part of its source is generated.
+// Part of the packages' source is generated.
 if (steps.some(([name]) => READ_ALL.includes(name))) buildKitIfNeeded()
 const outcomes: Outcome[] = []
 const waiting = steps.entries()

@@ -46,7 +46,7 @@ function readProofs(cell: string): Proof[] {
 function clauseFaults({ line, text, proofs }: Clause): string[] {
   if (/^none: \S/.test(text)) return []
   if (proofs.length !== text.split('<br>').length)
-    return [`line ${line}: name tests as "[file](path): title", or say "none: " and why`]
+    return [`line ${line}: name tests as "[file](path): title", or write "none: " and the reason`]
   return proofs
     .filter(({ file, title }) => !titlesIn(file).has(title))
     .map(({ file, title }) => `line ${line}: ${file} has no test "${title}"`)

@@ -33,7 +33,8 @@ const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts', 'lib/das
 const OWN = ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']
 
 /**
- * What the server serves: a packed file for each package, with part of its digest in its name, and Uppy's bundles.
+ * The files that the server serves: a tarball for each package, with part of its digest in its name, and Uppy's
+ * bundles.
  */
 const PACKED = '.kit'
 
@@ -83,7 +84,7 @@ function run(folder: string, program: string, args: string[]): string {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
   if (status === 0) return stdout
   process.stderr.write(stdout + stderr)
-  throw new StartError(`${folder} could not be built; what was said stands above.`)
+  throw new StartError(`${folder} could not be built; the output is above.`)
 }
 
 if (import.meta.main) {

@@ -30,7 +30,7 @@ type Definition = {
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null
 
-/** Without parts that no check needs, and closed to unknown fields if fields are listed. */
+/** Removes the parts that no check needs, and rejects unknown fields where fields are listed. */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict)
   if (!isObject(schema)) return schema
@@ -53,7 +53,7 @@ function refsOf(schema: unknown): string[] {
   )
 }
 
-/** A definition does not list the fields of its metadata: they are the same for everything. */
+/** A definition does not list metadata fields, since these are the same for all objects. */
 function ofDefinition({ spec }: Definition): Record<string, Schema> {
   return Object.fromEntries(
     spec.versions.map(({ name, schema: { openAPIV3Schema: schema } }) => [
@@ -81,7 +81,7 @@ function write(files: string[]): void {
   const taken: Record<string, unknown> = {}
   const take = (name: string) => {
     if (taken[name]) return
-    if (!all[name]) misused(`None of these files has ${name}`, USAGE)
+    if (!all[name]) misused(`None of these files contains ${name}`, USAGE)
     taken[name] = strict(all[name])
     for (const ref of refsOf(taken[name])) take(ref)
   }

@@ -110,10 +110,10 @@ it.each([
     'ALTER TABLE "files" ADD CONSTRAINT "a" FOREIGN KEY ("b") REFERENCES "pipes"("id");',
     'locks files and pipes',
   ],
-  ['CREATE INDEX "a" ON "files" USING btree ("a");', 'builds an index of files'],
+  ['CREATE INDEX "a" ON "files" USING btree ("a");', 'builds an index on files'],
   [
     'CREATE INDEX CONCURRENTLY "a" ON "files" ("a"); CREATE TABLE "owners" ("id" uuid);',
-    'does other things beside an index',
+    'contains other statements',
   ],
 ])('rejects changes that would make uploads wait: %s', (statements, what) => {
   write('9999_planted.sql', statements)

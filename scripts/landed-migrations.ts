@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * A landed migration never changes: databases identify it by its text's hash, and a database with a recorded hash
- * that no file has cannot be upgraded. `landed.txt` lists each migration with that hash, in `sha256sum` format. The
- * first one that still has a file is the baseline. It made its predecessors superfluous: their lines stay, since they
+ * A landed migration never changes: databases identify it by the hash of its text, and a database that recorded a hash
+ * without a matching file cannot be upgraded. `landed.txt` lists each migration with that hash, in `sha256sum` format.
+ * The first one that still has a file is the baseline. It replaces its predecessors, whose lines stay because they
  * identify databases.
  */
 export const MIGRATIONS = 'drizzle/migrations'
@@ -86,7 +86,7 @@ function changedFault(folder: string, name: string, hash: string): string[] {
   ]
 }
 
-/** If there is git history, every line that ever landed must still be there, in its place. */
+/** If there is git history, every line that has ever landed must still be at its position. */
 function historyFaults(folder: string): string[] {
   const now = linesOf(readFileSync(join(folder, LIST), 'utf8'))
   const changed = landedLists(folder).flatMap((lines) => lines.filter((line, at) => now[at] !== line))
@@ -113,8 +113,8 @@ function destructiveFaults(folder: string, name: string): string[] {
   return statements.flatMap((statement) =>
     DESTRUCTIVE.filter(([pattern]) => pattern.test(statement.replace(/\s+/g, ' '))).map(
       ([, what]) =>
-        `${name} ${what}, which the release before does not survive: "${statement.trim().slice(0, 80)}". Expand ` +
-        'first; in a release after, say `-- contract: <what no longer uses it>` in the migration',
+        `${name} ${what}, which breaks the previous release: "${statement.trim().slice(0, 80)}". Expand ` +
+        'first; in a later release, write `-- contract: <what no longer uses it>` in the migration',
     ),
   )
 }
@@ -125,7 +125,7 @@ function destructiveFaults(folder: string, name: string): string[] {
  */
 const UNCHECKED = '0016_note_who_was_in_an_account.sql'
 
-/** What makes a table's writers wait, and the table. */
+/** Statements that make a table's writers wait. They capture the table's name. */
 const LOCKING = [
   /\b(?:alter|drop)\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?"?(\w+)"?/i,
   /\block\s+table\s+(?:only\s+)?"?(\w+)"?/i,
@@ -135,8 +135,7 @@ const LOCKING = [
 const INDEX = /\bcreate\s+(?:unique\s+)?index\s+(?!concurrently).*?\bon\s+(?:"?public"?\.)?"?(\w+)"?/i
 
 /**
- * While uploads continue, a migration may block the writers of one table at a time, and not for the duration of an
- * index build.
+ * While uploads continue, a migration may block the writers of one table at a time, but not while it builds an index.
  */
 function lockFaults(folder: string, name: string): string[] {
   const text = readFileSync(join(folder, MIGRATIONS, name), 'utf8').replace(/--.*$/gm, '')
@@ -150,14 +149,16 @@ function lockFaults(folder: string, name: string): string[] {
   const beside = statements.filter((one) => /\bconcurrently\b/i.test(one))
   return [
     ...(locked.length > 1
-      ? [`${name} locks ${locked.join(' and ')} at once: make it a migration for each`]
+      ? [`${name} locks ${locked.join(' and ')} at once: use one migration for each`]
       : []),
     ...[...new Set(tables(INDEX))].map(
       (table) =>
-        `${name} builds an index of ${table} while its writers wait: CREATE INDEX CONCURRENTLY, in a migration of its own`,
+        `${name} builds an index on ${table} while its writers wait: use CREATE INDEX CONCURRENTLY in a separate migration`,
     ),
     ...(beside.length > 0 && beside.length < statements.filter(Boolean).length
-      ? [`${name} does other things beside an index that is built concurrently: make them another migration`]
+      ? [
+          `${name} contains other statements besides an index that is built concurrently: move them to another migration`,
+        ]
       : []),
   ]
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Everything that `npm ci` installs is pinned by its digest in the lock file; bundled packages, by that of the
- * package containing them.
+ * Everything that `npm ci` installs is pinned by its digest in the lock file. Bundled packages are pinned by the digest
+ * of the package that contains them.
  */
 type Entry = { integrity?: string; inBundle?: boolean; link?: boolean }
 type Lock = { packages: Record<string, Entry> }

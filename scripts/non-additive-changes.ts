@@ -1,6 +1,6 @@
 /**
- * Finds changes to the API that would break its users. What they send today must be accepted tomorrow, and what they
- * read today must be there: input may only get wider, and output may only gain fields.
+ * Finds changes to the API that would break its users. Everything that they send today must still be accepted, and
+ * everything that they read today must still exist: input may only get wider, and output may only gain fields.
  */
 export type Json = { [key: string]: Json | Json[] | string | number | boolean | null | undefined }
 type Way = 'in' | 'out'
@@ -22,8 +22,8 @@ export function nonAdditiveChanges(before: Json, after: Json): string[] {
 function operationChanges(at: string, was: Json, is: Json | undefined): string[] {
   if (!is) return [`${at} is gone`]
   return [
-    ...(same(was.security, is.security) ? [] : [`${at} wants other credentials`]),
-    ...(same(was.operationId, is.operationId) ? [] : [`${at} has another operationId`]),
+    ...(same(was.security, is.security) ? [] : [`${at} requires different credentials`]),
+    ...(same(was.operationId, is.operationId) ? [] : [`${at} has a different operationId`]),
     ...parameterChanges(at, was, is),
     ...bodyChanges(at, object(was.requestBody), object(is.requestBody)),
     ...answerChanges(at, object(was.responses), object(is.responses)),
@@ -38,7 +38,7 @@ function parameterChanges(at: string, was: Json, is: Json): string[] {
   return [
     ...added.map((name) => `${at} requires ${name}`),
     ...pairs(old, now).flatMap(([name, before, after]) => {
-      if (!after) return [`${at} no longer takes ${name}`]
+      if (!after) return [`${at} no longer accepts ${name}`]
       const required = after.required && !before.required ? [`${at} requires ${name}`] : []
       return [
         ...required,
@@ -54,11 +54,11 @@ function bodyChanges(at: string, was: Json, is: Json): string[] {
   return [...required, ...schemaChanges('in', `${at} body`, schemaOf(was), schemaOf(is))]
 }
 
-/** Errors are distinguished by their codes, and removing one breaks nobody. */
+/** Errors are distinguished by their codes, and removing an error breaks no client. */
 function answerChanges(at: string, was: Json, is: Json): string[] {
   return pairs(was, is).flatMap(([status, before, after]) => {
     if (!status.startsWith('2')) return []
-    if (!after) return [`${at} no longer answers ${status}`]
+    if (!after) return [`${at} no longer returns ${status}`]
     if (!before.content) return []
     return schemaChanges('out', `${at} ${status}`, schemaOf(before), schemaOf(after))
   })
@@ -89,7 +89,7 @@ function schemaChanges(way: Way, at: string, was: Json, is: Json): string[] {
     )
   return needed.every(fits)
     ? []
-    : [`${at} ${way === 'in' ? 'takes fewer kinds of values' : 'may be of another kind'}`]
+    : [`${at} ${way === 'in' ? 'accepts fewer kinds of values' : 'may have a different kind of value'}`]
 }
 
 function kindChanges(way: Way, at: string, was: Json, is: Json): string[] {
@@ -99,7 +99,7 @@ function kindChanges(way: Way, at: string, was: Json, is: Json): string[] {
   const required = way === 'in' ? wanted.filter((name) => !held.includes(name)) : []
   const optional = way === 'out' ? held.filter((name) => now[name] && !wanted.includes(name)) : []
   return [
-    ...(same(was.type, is.type) && same(was.$ref, is.$ref) ? [] : [`${at} is of another type`]),
+    ...(same(was.type, is.type) && same(was.$ref, is.$ref) ? [] : [`${at} has a different type`]),
     ...valueChanges(way, at, was, is),
     ...gone.map((name) => `${at}.${name} is gone`),
     ...required.map((name) => `${at}.${name} is required now`),
@@ -115,14 +115,14 @@ function kindChanges(way: Way, at: string, was: Json, is: Json): string[] {
   ]
 }
 
-/** An enumeration may grow in both directions: readers are told to expect unknown values. */
+/** An enumeration may grow in both directions: the documentation tells clients to expect unknown values. */
 function valueChanges(way: Way, at: string, was: Json, is: Json): string[] {
   if (!is.enum) return []
-  if (!was.enum) return way === 'in' ? [`${at} takes fewer values`] : []
+  if (!was.enum) return way === 'in' ? [`${at} accepts fewer values`] : []
   const now = is.enum as unknown[]
   return (was.enum as unknown[])
     .filter((value) => !now.includes(value))
-    .map((value) => `${at} has no ${value} any more`)
+    .map((value) => `${at} no longer has ${value}`)
 }
 
 const LEAST = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
@@ -140,7 +140,7 @@ function limitChanges(at: string, was: Json, is: Json): string[] {
       : []),
     ...(was.default !== undefined && !same(was.default, is.default) ? ['default'] : []),
   ]
-  return narrower.map((name) => `${at} has another ${name}`)
+  return narrower.map((name) => `${at} has a different ${name}`)
 }
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)

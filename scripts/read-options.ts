@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 type Options<Config extends ParseArgsConfig> = ReturnType<typeof parseArgs<Config>>
 
-/** A command's options. An unknown option ends it with a message and its usage. */
+/** Parses a command's options. An unknown option makes it exit with a message and its usage. */
 export function readOptions<const Config extends ParseArgsConfig>(
   usage: string,
   config: Config,
@@ -10,7 +10,7 @@ export function readOptions<const Config extends ParseArgsConfig>(
   try {
     return parseArgs(config)
   } catch (error) {
-    // The text after the first sentence is about positional arguments.
+    // The rest of the message is about positional arguments.
     return misused((error as Error).message.split('. ')[0]!, usage)
   }
 }

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Starts like `npm start`, next to these packages. */
+/** Starts like `npm start`, with these packages installed. */
 function start(packages: string[], flags: string[] = []) {
   for (const name of packages) mkdirSync(join(folder, 'node_modules', name), { recursive: true })
   const args = [...flags, '-r', './scripts/require-node.cjs', 'scripts/start.ts']
@@ -22,7 +22,7 @@ function start(packages: string[], flags: string[] = []) {
   return { status, stdout, stderr }
 }
 
-/** As a Node without type stripping. */
+/** Simulates a Node without type stripping. */
 const OLD = ['--no-experimental-strip-types']
 
 it('accepts a Node that can run TypeScript', () => {
@@ -30,7 +30,7 @@ it('accepts a Node that can run TypeScript', () => {
 })
 
 it.each([
-  ['without packages', [], [], /^The packages of Sluice are not installed. Run `npm ci` first\.\n$/],
+  ['without packages', [], [], /^Sluice's packages are not installed. Run `npm ci` first\.\n$/],
   ['after npm ci --omit=optional', ['pino'], OLD, /Run `npm ci` without --omit=optional/],
   ['with a Node other than the installed one', ['pino', '.bin/node'], OLD, /such as `npm start`/],
 ])('says what to do %s, in one line', (_, packages, flags, sentence) => {

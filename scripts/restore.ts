@@ -13,7 +13,7 @@ try {
   const database = await openDatabase(loadSettings(), { log: createLogger('warn') })
   try {
     const { tables } = await restoreBackup(database, resolve(process.argv[2]))
-    // Processes that held one when the backup was made no longer do.
+    // Releases the leases that processes had when the backup was made.
     await lapseLeases(database.db)
     await dropLapsedLeases(database.db)
     console.log(

@@ -8,7 +8,8 @@ import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
 /**
- * `npm run rotate-keys`, after adding a new key at the start of ENCRYPTION_KEY: the older ones can then be dropped.
+ * `npm run rotate-keys`, after a new key was added at the start of ENCRYPTION_KEY: encrypts all secrets with it, so
+ * that the older keys can be removed.
  */
 readOptions('npm run rotate-keys', {})
 await runScript(async () => {
@@ -18,7 +19,7 @@ await runScript(async () => {
     await migrate(database.db)
     const vault = await openVault(database.db, config.encryptionKeys)
     const rewritten = await resealSecrets(database.db, vault)
-    console.log(`${rewritten} secrets rewritten under the first key of ENCRYPTION_KEY.`)
+    console.log(`${rewritten} secrets are now encrypted with the first key of ENCRYPTION_KEY.`)
   } finally {
     await database.close()
   }

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { misused } from './read-options.ts'
 
 /**
- * Commands in package.json with several programs: `npm run drill -- restore`. The arguments after the name are passed
- * to the program. If a command's first program has no name, it runs when no name is given.
+ * Commands in package.json that run one of several programs, such as `npm run drill -- restore`. The arguments after
+ * the name are passed to the program. If a command's first program has no name, it runs when no name is given.
  */
 export const PROGRAMS: Record<string, Record<string, string>> = {
   bench: {
@@ -49,7 +49,7 @@ if (import.meta.main) {
   const program = programs[name]
   if (!program) {
     const names = Object.keys(programs).filter(Boolean).join(', ')
-    misused(name ? `There is no "${name}"` : 'Say which', `npm run ${command} -- <${names}> [options]`)
+    misused(name ? `There is no "${name}"` : 'Name one', `npm run ${command} -- <${names}> [options]`)
   }
   const args = [...program.split(' '), ...(isNamed ? given.slice(1) : given)]
   const child = spawn(process.execPath, args, { stdio: 'inherit' })

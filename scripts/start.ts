@@ -13,13 +13,13 @@ const { dev } = readOptions('npm start, or npm run dev', {
   options: { dev: { type: 'boolean', default: false } },
 }).values
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
-// The paths to watch are given. Threads that inherit this report each module they load.
+// The paths to watch are given explicitly. Threads that inherit this variable would report each module they load.
 delete process.env.WATCH_REPORT_DEPENDENCIES
 await runScript(async () => {
   if (dev) buildKitIfNeeded()
   else buildIfNeeded()
   stopWithNpm()
-  // Must not be writable by others: its contents are executed.
+  // This folder must not be writable by others, since its contents are executed.
   const cache = join(dirname(import.meta.dirname), 'node_modules/.cache/sluice')
   enableCompileCache(cache)
   // For processes started by a supervisor.
@@ -27,7 +27,10 @@ await runScript(async () => {
   await import('../server.ts')
 })
 
-/** On SIGTERM, npm ends the shell between itself and us, and we would stay behind, with the embedded database. */
+/**
+ * On SIGTERM, npm only ends the shell in which it runs this process. Without this function, the server and the embedded
+ * database would keep running.
+ */
 function stopWithNpm(): void {
   const shell = process.ppid
   if (!process.env.npm_lifecycle_event) return

@@ -6,9 +6,9 @@ import { buildIfNeeded } from './build.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
- * `npm test`: check, then the four rings: unit; then database and browser, alongside system. A ring that
- * fails does not stop the others, so that one run shows everything. The last lines name each failed test with
- * its message, say how long each step took, and count the tests.
+ * `npm test`: check, then the four groups of tests, called rings: unit; then database and browser, alongside system. A
+ * ring that fails does not stop the others, so that one run shows everything. The last lines name each failed test with
+ * its message, show how long each step took, and count the tests.
  */
 type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
 type Outcome = { passed: number; failed: number; failures: Failure[] }
@@ -86,8 +86,8 @@ const browser: Ring = {
 }
 
 /**
- * Stages run one after another, a stage's lanes side by side, and a lane's rings in turn. The system ring
- * often waits for processes, buckets and leases; the other lane uses the cores in the meantime.
+ * Stages run one after another, a stage's lanes in parallel, and a lane's rings in turn. The system ring often waits
+ * for processes, buckets and leases; the other lane uses the cores in the meantime.
  */
 const STAGES: Ring[][][] = [
   [[vitest('unit', ['unit', 'unit-replacing'])]],
@@ -136,7 +136,7 @@ async function runRing(ring: Ring, folder: string, log: string | undefined): Pro
     const outcome = ring.read(JSON.parse(readFileSync(report, 'utf8')) as never)
     return ok || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
   } catch {
-    return { passed: 0, failed: 1, failures: [{ test: 'the run itself', message: 'It wrote no report.' }] }
+    return { passed: 0, failed: 1, failures: [{ test: 'the run itself', message: 'No report was written.' }] }
   }
 }
 
@@ -176,7 +176,7 @@ async function main(): Promise<boolean> {
   }
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, checked ? 0 : 1)
-  if (!checked) console.log('check: failed; it stands at the top of this output')
+  if (!checked) console.log('check: failed; see the start of this output')
   console.log(`took: ${times.join(', ')}`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed === 0

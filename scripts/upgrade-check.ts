@@ -17,9 +17,9 @@ import { unreadSettings } from './upgrade/settings.ts'
 import { tellMigration } from './upgrade/tell-migration.ts'
 
 /**
- * `npm run upgrade-check`, with the version to upgrade to and the settings of the running one: reports what its
- * migrations lock, and for how long on this database; settings that it does not read; and lines of its balancer file
- * that yours is missing. It changes nothing. Exit code 2: something needs attention first.
+ * `npm run upgrade-check`, run in the version to upgrade to with the settings of the running one. It reports what the
+ * new version's migrations lock, and for how long on this database; settings that the new version does not read; and
+ * lines that your balancer file is missing. It changes nothing. Exit code 2 means that something needs attention first.
  */
 const USAGE = 'npm run upgrade-check [-- --balancer /etc/haproxy/haproxy.cfg]'
 const ROOT = dirname(import.meta.dirname)
@@ -49,7 +49,7 @@ async function checkMigrations(db: Db): Promise<boolean> {
   for (const { table } of rehearsed.flatMap(({ effects }) => effects))
     if (!costs.has(table)) costs.set(table, await measure(db, table))
   console.log(
-    'Migrations, each in its own transaction, which waits up to 0.9 s for its locks and tries again:',
+    'Migrations, each in its own transaction, which waits up to 0.9 s for its locks and then retries:',
   )
   const told = rehearsed.map((migration) => tellMigration(migration, costs))
   for (const { lines } of told) console.log(lines.join('\n'))
@@ -71,7 +71,7 @@ async function describeDatabase(db: Db, applied: number): Promise<string> {
     sql`select version, count(*)::int as count from nodes where seen_at > now() - interval '1 minute' group by version order by version`,
   )
   const running = nodes.map(({ version, count }) => `${count} of version ${version}`)
-  return `${about} Processes that run now: ${running.join(', ') || 'none'}.`
+  return `${about} Running processes: ${running.join(', ') || 'none'}.`
 }
 
 /** Uses our own PostgreSQL, so that the operator's needs no additional permissions. */
@@ -90,7 +90,7 @@ function checkSettings(): boolean {
   const unread = existsSync('.env') ? unreadSettings(readFileSync('.env', 'utf8')) : []
   for (const { name, meant } of unread)
     console.log(
-      `! Settings: .env has ${name}, which this version does not read.${meant ? ` It has ${meant}.` : ''}`,
+      `! Settings: .env has ${name}, which this version does not read.${meant ? ` Did you mean ${meant}?` : ''}`,
     )
   if (unread.length === 0) console.log('Settings: all are valid.')
   return unread.length === 0
@@ -103,7 +103,7 @@ function checkBalancer(): boolean {
   }
   const { shipped, missing } = compareBalancer(readFileSync(balancer, 'utf8'), ROOT)
   console.log(
-    `${missing.length > 0 ? '! ' : ''}Balancer: ${balancer} has ${missing.length > 0 ? 'not all' : 'all'} lines of ${shipped}.`,
+    `${missing.length > 0 ? '! ' : ''}Balancer: ${balancer} ${missing.length > 0 ? 'is missing lines of' : 'has all lines of'} ${shipped}.`,
   )
   for (const line of missing) console.log(`      ${line}`)
   return missing.length === 0

@@ -3,7 +3,7 @@ import type { Finding } from '../cases.ts'
 import { measuredNow } from '../report.ts'
 import type { Simulated } from './simulate.ts'
 
-/** The benchmarks' measurements, parsed from their output; seconds are of one processor. */
+/** The benchmarks' measurements, parsed from their output. Seconds are CPU seconds of one processor. */
 export type Figures = ReturnType<typeof readFigures>
 
 export const DOCS = new URL('../../docs/', import.meta.url)
@@ -72,7 +72,7 @@ function pageOf(name: string): string {
   return readFileSync(new URL(name, DOCS), 'utf8')
 }
 
-/** The first number in the first line of a table or list that contains these words and numbers. */
+/** Returns the first number in the first table row or list item that contains these words and matches the pattern. */
 function numberIn(page: string, words: string, pattern: RegExp): number {
   return numbersIn(page, words, pattern)[0]!
 }
@@ -84,7 +84,7 @@ function numbersIn(page: string, words: string, pattern: RegExp): number[] {
     .flatMap((line) => [line, ...line.split('|').map((cell) => cell.trim())])
     .map((text) => text.match(pattern))
     .find((match) => match !== null)
-  if (!found) throw new Error(`No page has the figure of "${words}" as ${pattern}.`)
+  if (!found) throw new Error(`No page has a line with "${words}" that matches ${pattern}.`)
   return found
     .slice(1)
     .filter((text) => text !== undefined)

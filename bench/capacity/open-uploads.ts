@@ -2,18 +2,18 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#lib/platform/db/database.ts'
 import type { Fenced } from '#lib/uploads/ledger/lease-terms.ts'
 
-/** The resources that an unfinished upload uses. */
+/** The tables with rows of an unfinished upload. */
 const TABLES = ['files', 'file_destinations', 'file_parts', 'file_timeline']
 const BATCH = 250_000
 
 type Owner = { workspaceId: string; pipeId: string; senderId: string; dataStoreId: string }
 
-/** Adds uploads up to this number: each has its first part and a writer. */
+/** Adds uploads until there are `to`. Each has its first part and a writer. */
 export async function addOpenUploads(db: Db, owner: Owner, from: number, to: number): Promise<void> {
   for (let first = from + 1; first <= to; first += BATCH) {
     const series = sql`generate_series(${first}::int, ${Math.min(first + BATCH - 1, to)}::int) n`
     await db.transaction(async (tx) => {
-      // The triggers do not apply to these.
+      // Keeps triggers from running for these inserts.
       await tx.execute(sql`set local session_replication_role = replica`)
       for (const insert of insertsOf(owner, series)) await tx.execute(insert)
     })
@@ -41,13 +41,13 @@ function insertsOf({ workspaceId, pipeId, senderId, dataStoreId }: Owner, series
   ]
 }
 
-/** The leases of this many uploads from there on. */
+/** Returns the leases of `count` uploads, starting with upload `first`. */
 export function leasesOf(first: number, count: number): Fenced[] {
   const id = (n: number) => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
   return Array.from({ length: count }, (_, at) => ({ fileId: id(first + at), fence: 1, claim: 'holder' }))
 }
 
-/** The first ones have expired, and nobody is writing them. */
+/** Makes the first `count` uploads expire, without a writer. */
 export async function giveUp(db: Db, count: number): Promise<void> {
   await db.execute(sql`update files set expires_at = now() - interval '1 minute', lease_until = null
     where id <= ${idOf(sql`${count}::int`)}`)

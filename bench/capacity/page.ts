@@ -16,7 +16,7 @@ const ASSUMED = {
   databaseProcessors: 16,
   fileMB: 20,
   givenUp: 0.1,
-  /** A bucket's response to AbortMultipartUpload, with its statement. */
+  /** How long an AbortMultipartUpload and its database statement take. */
   abortMs: 100,
 }
 
@@ -186,7 +186,7 @@ function uploadsADay(f: Figures): string[] {
       {
         at: (endings * DAY_S) / ASSUMED.givenUp,
         what: `Ending abandoned uploads: a worker ends ${round(endings)} per second`,
-        moves: 'a faster database; a second worker finds the same uploads',
+        moves: 'a faster database; a second worker would find the same uploads',
       },
       {
         at: ((1000 / ASSUMED.abortMs) * DAY_S) / ASSUMED.givenUp,
@@ -237,10 +237,10 @@ function openAtOnce(f: Figures): string[] {
       ),
     ),
     '',
-    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. This is prevented by the workspace limit,`,
-    `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, past which its slow uploads wait, and the limit for all tails together, \`UPLOAD_TAIL_BYTES\`. Clients that send complete parts leave small tails.`,
+    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. Two limits prevent this: the workspace limit of`,
+    `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, beyond which the workspace's slow uploads wait, and the limit for all tails together, \`UPLOAD_TAIL_BYTES\`. Clients that send complete parts leave small tails.`,
     '',
-    `Sending costs leases, memory and connections. A million at 10 kB/s add up to ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients used ${f.measured.crowdMiB} MiB,`,
+    `Uploads that receive data need leases, memory and connections. A million at 10 kB/s add up to ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients used ${f.measured.crowdMiB} MiB,`,
     `so they need ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.measured.crowdMiB / 1024)))} GiB, ${count(nodes * connectionsOfANode(f))} connections, ${count(round(1e6 * perSecond))} renewals and ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL per second: too much for one database.`,
     '',
     ...breaks('simultaneous senders', [
@@ -284,7 +284,7 @@ function whatMoves(f: Figures): string[] {
     '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
     '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures the cost of a request behind one, and the renewal of 40,000 leases over 50 connections.',
     '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: no statement here reads more rows as tables grow.',
-    '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each lives in one of them. It doubles every database limit. Moving a workspace',
+    '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each is in one of them. It doubles every database limit. Moving a workspace',
     '  from one to the other is not supported yet.',
     '- **Another region** is also a second Sluice, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',
   ]
@@ -295,7 +295,7 @@ const connectionsOfANode = ({ connections: { together, each, beside } }: Figures
 const nodesWithin = (f: Figures) => Math.floor(ASSUMED.maxConnections / connectionsOfANode(f))
 const largest = (f: Figures) => f.simulated.openUploads.at(-1)!
 
-/** In the order in which they break. */
+/** A table of the limits, in the order in which they are reached. */
 function breaks(unit: string, all: Break[]): string[] {
   const sorted = all.toSorted((one, other) => one.at - other.at)
   return table(

@@ -43,10 +43,10 @@ const RENEWED = 100_000
 const GIVEN_UP = 2000
 const LOAD_MS = 5000
 
-/** An operator's configuration, except for its size. */
+/** Settings that an operator would use, except for the sizes. */
 const SETTINGS = { shared_buffers: '2GB', max_wal_size: '8GB', max_connections: Math.max(...CROWDS) + 50 }
 
-/** Writes its results. */
+/** Simulates all cases, and writes the results. */
 export async function simulate(file: URL): Promise<void> {
   const server = await startOwnPostgres(SETTINGS)
   try {
@@ -91,7 +91,9 @@ const sizeOf = async ({ db }: DatabaseHandle) => {
   return (await rows<{ bytes: number }>(db, sql`select (${tables})::float8 as bytes`))[0]!.bytes
 }
 
-/** Files, nearly all of them finished, each with its token, event, delivery and attempt. */
+/**
+ * Returns the bytes per file. Nearly all files are finished, and each has a token, an event, a delivery and an attempt.
+ */
 async function measureFiles(database: DatabaseHandle): Promise<number> {
   const { owner } = await openSite(database)
   await growTo(database.db, { ...owner, pipeIds: [owner.pipeId] }, 0, FILES)
@@ -135,7 +137,7 @@ async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedMs
 }
 
-/** Spread over all of them, as the nodes hold them. */
+/** Renews leases that are spread over all uploads, as a node's are. */
 async function measureRenewals({ db }: DatabaseHandle, open: number) {
   const usage = measurePostgres(await backendOf(db))
   const before = { wal: await walOf(db), cpu: usage().cpuSeconds }
@@ -160,7 +162,7 @@ const walOf = async (db: DatabaseHandle['db']) =>
   (await rows<{ bytes: number }>(db, sql`select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`))[0]!
     .bytes
 
-/** Each repeatedly asks for an offset, like a HEAD. */
+/** Each connection repeatedly requests an offset, like a HEAD. */
 async function measureConnections(database: DatabaseHandle): Promise<Connections[]> {
   const { owner } = await openSite(database)
   await addOpenUploads(database.db, owner, 0, Math.min(...SIZES))
@@ -184,7 +186,10 @@ async function measureConnections(database: DatabaseHandle): Promise<Connections
 
 const CONNECTIONS_OF_A_NODE = 20
 
-/** One after another, until each of their connections has a plan. All at once, they would be refused. */
+/**
+ * Opens nodes one after another, waiting until each of their connections has a query plan. PostgreSQL would reject them
+ * all at once.
+ */
 async function openNodes({ address }: DatabaseHandle, connections: number): Promise<DatabaseHandle[]> {
   const nodes: DatabaseHandle[] = []
   for (let open = 0; open < connections; open += CONNECTIONS_OF_A_NODE) {

@@ -11,7 +11,7 @@ export type Ran = { text: string; plan: PlanNode; ms: number }
 
 /** A database that reports how it executed each statement, so that exactly the product's statements are measured. */
 export type Explained = DatabaseHandle & {
-  /** The work's statements, in the order in which they ended. */
+  /** Returns the statements that the work executed, in the order in which they ended. */
   watch(work: () => Promise<unknown>): Promise<Ran[]>
 }
 
@@ -25,10 +25,10 @@ const SETTINGS = {
   'auto_explain.log_parameter_max_length': '0',
 }
 
-/** Its server's user must be a superuser. */
+/** The server's user must be a superuser. */
 export async function openExplained(serverUrl: string): Promise<Explained> {
   const { name, url, drop } = await createDatabase(serverUrl)
-  // A migration that runs outside of transactions uses one in addition to that of the lock.
+  // A migration that runs outside of transactions needs a connection in addition to the one with the lock.
   const plain = openPostgres({ address: url, maxConnections: 2 })
   await migrate(plain.db)
   await makeMonths(plain.db)

@@ -6,23 +6,23 @@ import { firstUuidAt } from '#lib/platform/kernel/ids.ts'
 import { TIMELINES } from '#lib/uploads/recovery/upload-sweeps.ts'
 import { EVENTS } from '#lib/webhooks/delivery/sweeps.ts'
 
-/** The tables that grow with use, which no statement of a request may scan. */
+/** The tables that grow with use. No statement in a request may scan them. */
 export const GROWING = [
   ...['files', 'file_destinations', 'file_parts', 'file_timeline', 'upload_tails', 'tokens'],
   ...['events', 'deliveries', 'attempts'],
 ]
 
-/** The owner of half of all rows; the other half belongs to a hundred others. */
+/** The owner of half of all rows; the other half belongs to a hundred other tenants. */
 export type Tenant = { workspaceId: string; dataStoreId: string; pipeIds: string[]; senderId: string }
 
 const BATCH = 1_000_000
-/** The period over which files arrived, which is shorter than the retention of events. */
+/** The period over which files arrived, which is shorter than the retention period of events. */
 const SPAN_MS = days(29)
 const END_MS = Date.now()
 
 /**
- * Creates the months of a year, as after a year of use; otherwise, the migration's first month would contain
- * everything.
+ * Creates the monthly partitions of a year, as after a year of use. Otherwise, the migration's first month would
+ * contain everything.
  */
 export async function makeMonths(db: Db): Promise<void> {
   for (const kept of [EVENTS, TIMELINES]) {
@@ -36,9 +36,9 @@ export async function makeMonths(db: Db): Promise<void> {
 }
 
 /**
- * Adds files up to this number: one in ten is an open upload, one in ten of those has a tail, and all others have an
- * event, its delivery and an attempt, so that these are nearly three times as many. One in ten still has a token. Ids
- * follow time. Each step is spread over the same time.
+ * Adds files until there are `to`. One in ten is an open upload, and one in ten of those has a tail. All others have an
+ * event, a delivery and an attempt, so there are nearly three times as many of these rows as files. One file in ten
+ * still has a token. Ids are in time order, and each call spreads its files over the same period.
  */
 export async function growTo(db: Db, tenant: Tenant, from: number, to: number): Promise<void> {
   const indexes = await dropIndexes(db)
@@ -46,7 +46,7 @@ export async function growTo(db: Db, tenant: Tenant, from: number, to: number): 
   for (let first = from + 1; first <= to; first += BATCH) {
     const series = sql`generate_series(${first}::int, ${Math.min(first + BATCH - 1, to)}::int) n`
     await db.transaction(async (tx) => {
-      // The triggers do not apply to these.
+      // Keeps triggers from running for these inserts.
       await tx.execute(sql`set local session_replication_role = replica`)
       for (const insert of insertsOf(tenant, series, rowsOf)) await tx.execute(insert)
     })
@@ -64,8 +64,8 @@ export async function diskBytes(db: Db): Promise<number> {
 }
 
 /**
- * How long it takes, in ms, to drop the months of all events as if they were over; nothing is pending any more by
- * then.
+ * Drops the months of all events, as if their retention period were over and nothing were pending. Returns the time
+ * that takes, in ms.
  */
 export async function dropEvents(db: Db): Promise<number> {
   const later = END_MS + days(62)
@@ -76,7 +76,10 @@ export async function dropEvents(db: Db): Promise<number> {
   return performance.now() - startedMs
 }
 
-/** All except those that keep keys unique: created afterwards, they take a fraction of the time. */
+/**
+ * Drops all indexes except unique ones, and returns their definitions: creating them afterwards takes a fraction of the
+ * time.
+ */
 async function dropIndexes(db: Db): Promise<string[]> {
   const found = await rows<{ name: string; definition: string }>(
     db,
@@ -87,7 +90,9 @@ async function dropIndexes(db: Db): Promise<string[]> {
   return found.map(({ definition }) => definition)
 }
 
-/** Tables and months, separately: PostgreSQL never analyzes a partitioned table as a whole unless told to. */
+/**
+ * Lists tables and monthly partitions separately: PostgreSQL only analyzes a partitioned table as a whole on request.
+ */
 async function partsOf(db: Db): Promise<string[]> {
   const found = await rows<{ name: string }>(
     db,
@@ -97,7 +102,7 @@ async function partsOf(db: Db): Promise<string[]> {
   return found.map(({ name }) => name)
 }
 
-/** The time of such a step's nth row. */
+/** The time and the id of a step's nth row. */
 function inTime(from: number, to: number) {
   const ms = sql`(${END_MS - SPAN_MS}::bigint + (n - ${from}::int)::bigint * ${SPAN_MS}::bigint / ${to - from}::int)`
   return {
@@ -155,8 +160,8 @@ function insertsOf(
 }
 
 /**
- * The id of one of the tenant's rows from the middle of the period, for pages in the middle of a list: a
- * file's, or a sent file's.
+ * Returns the id of one of the tenant's transferred files or delivered deliveries from the middle of the period, for
+ * pages in the middle of a list.
  */
 export async function middleOf(
   db: Db,

@@ -7,13 +7,16 @@ import { growTo } from './grow.ts'
 import { openStage, type Stage } from './hot-paths.ts'
 import { type Measured, measure } from './measure.ts'
 
-/** No frequent statement scans or sorts a growing table, or reads more of it as it grows. */
+/** Checks that no frequent statement scans or sorts a growing table, or reads more rows as the table grows. */
 const SIZES = [30_000, 60_000]
-/** The allowed variation caused by the ids of a run. */
+/** The allowed variation in rows read, which depends on the ids of a run. */
 const FEW = 1000
-/** Events are kept for 30 days, so on the first of March in three months. */
+/**
+ * Events are kept for 30 days, which may span three months on March 1. The next month and the default partition are
+ * added.
+ */
 const MAX_MONTHS = 5
-/** For an operator's figure, once for all workers, up to 100,000. */
+/** Counts up to 100,000 rows for an operator's metric, once for all workers. */
 const COUNTED = 'the sweep “backlog”'
 
 let server: PostgresServer
@@ -22,7 +25,8 @@ let stage: Stage
 const measured: Measured[][] = []
 
 beforeAll(async () => {
-  // Few rows are quickly read completely: here the index skips cost as little as among many.
+  // Reading a small table completely is fast, so PostgreSQL would not use the indexes. This makes index access as cheap
+  // as in a large one.
   server = await startOwnPostgres({ random_page_cost: 1.1, fsync: 'off', max_connections: 50 })
   database = await openExplained(server.url)
   stage = await openStage(database)
@@ -49,7 +53,7 @@ it('sorts no more rows than a list compares', () => {
   expect(told(sorting(measured.at(-1)!))).toEqual([])
 })
 
-it('reads no more of a table that has grown', () => {
+it('reads no more rows of a table that has grown', () => {
   const [small, large] = measured as [Measured[], Measured[]]
   const growing = large.filter(({ path, text, read }) => {
     const before = small.find((one) => one.path === path && one.text === text)
@@ -63,7 +67,7 @@ it('reads only the months of retained events, the next one, and the default', ()
   expect(told(wide)).toEqual([])
 })
 
-it('detects a statement that does', async () => {
+it('detects statements that scan, sort, or read too many months', async () => {
   const { db } = database
   const planted = await measure(database, [
     { name: 'a scan', run: () => db.execute(sql`select id from files where subject = 'nobody'`) },

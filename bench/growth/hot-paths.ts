@@ -30,13 +30,14 @@ import type { Explained } from './explained.ts'
 import { middleOf, type Tenant } from './grow.ts'
 
 /**
- * The frequent operations, using the code behind them: uploads, tokens, webhooks, lists, the Overview, and sweeps.
+ * The frequent operations, which call the product's own code: uploads, tokens, webhooks, lists, the Overview, and
+ * sweeps.
  */
 export type HotPath = { name: string; run(): Promise<unknown> }
 
 export type Stage = {
   tenant: Tenant
-  /** The database's current content. */
+  /** Returns the operations for the database's current content. */
   paths(): Promise<HotPath[]>
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import type { Explained, Ran } from './explained.ts'
 import type { HotPath } from './hot-paths.ts'
 import { draw, monthsRead, rowsRead, rowsSorted, scansWhole, waysOf } from './plan.ts'
 
-/** A hot path's statement, over all its executions. */
+/** The summary of a hot path's statement over all its executions. */
 export type Measured = {
   path: string
   text: string
@@ -11,13 +11,13 @@ export type Measured = {
   read: number
   sorted: number
   months: number
-  /** The median. */
+  /** The median time. */
   ms: number
-  /** The last one, drawn. */
+  /** The last execution's plan, as lines of text. */
   plan: string[]
 }
 
-/** PostgreSQL decides after the fifth execution whether one plan is enough for all parameters. */
+/** PostgreSQL decides after the fifth execution whether to use one plan for all parameters. */
 const ROUNDS = 7
 
 export async function measure(database: Explained, paths: HotPath[]): Promise<Measured[]> {

@@ -1,6 +1,6 @@
 import { GROWING } from './grow.ts'
 
-/** The relevant part of PostgreSQL's JSON. Rows are per loop. */
+/** The relevant part of PostgreSQL's JSON plan. Rows are per loop. */
 export type PlanNode = {
   'Node Type': string
   'Relation Name'?: string
@@ -12,7 +12,7 @@ export type PlanNode = {
   Plans?: PlanNode[]
 }
 
-/** Without the month, if it is a partition. */
+/** Matches the month in a partition's name. */
 const MONTH = /_(\d{4}_\d\d|default)(?=_|$)/
 const tableOf = (node: PlanNode) => node['Relation Name']?.replace(MONTH, '') ?? ''
 const indexOf = (node: PlanNode) => node['Index Name']?.replace(MONTH, '')
@@ -36,7 +36,7 @@ function touched(node: PlanNode): number {
   return rows.reduce((sum, name) => sum + (node[name] ?? 0), 0) * (node['Actual Loops'] ?? 0)
 }
 
-/** The growing tables that it scans completely; a month without rows does not count. */
+/** The growing tables that a plan scans completely, not counting months without rows. */
 export function scansWhole(plan: PlanNode): string[] {
   return nodesOf(plan)
     .filter((node) => node['Node Type'] === 'Seq Scan' && isRun(node) && isGrowing(node))
@@ -44,7 +44,7 @@ export function scansWhole(plan: PlanNode): string[] {
     .map(tableOf)
 }
 
-/** The maximum number of months that it reads of any table. */
+/** The largest number of months that a plan reads from any table. */
 export function monthsRead(plan: PlanNode): number {
   const parts = nodesOf(plan).filter((node) => isRun(node) && tableOf(node) !== node['Relation Name'])
   const byTable = Map.groupBy(parts, tableOf)
@@ -54,14 +54,14 @@ export function monthsRead(plan: PlanNode): number {
   )
 }
 
-/** The number of rows in its largest sort. */
+/** The number of rows in a plan's largest sort. */
 export function rowsSorted(plan: PlanNode): number {
   const sorts = nodesOf(plan).filter((node) => /Sort$/.test(node['Node Type']))
   const inputs = sorts.flatMap((node) => node.Plans ?? [])
   return Math.max(0, ...inputs.map((node) => (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0)))
 }
 
-/** How it accesses the growing tables: by which index, or by a scan. */
+/** How a plan accesses tables: the indexes that it uses, and the growing tables that it scans. */
 export function waysOf(plan: PlanNode): string[] {
   const ways = nodesOf(plan)
     .filter(isRun)

@@ -9,7 +9,7 @@ const PLANS = 'test-results/growth-plans.txt'
 /** A database with this many files, and its measurements. */
 export type Grown = { files: number; bytes: number; measured: Measured[] }
 
-/** The page with a row for each statement, and its plans at all sizes in a separate file. */
+/** Writes the page with a row for each statement, and the plans at all sizes to a separate file. */
 export function writeGrowth(grown: Grown[], dropMs: number): void {
   const measured = grown.map((of) => of.measured)
   const statements = measured.at(-1)!.map((last, at) => ({

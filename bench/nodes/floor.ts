@@ -41,7 +41,7 @@ function send(path: string, chunks: readonly Buffer[], bytes: number): Promise<v
   onward.on('error', reject)
   onward.on('response', (response) => response.resume().on('end', resolve))
   let at = 0
-  // A list of chunks would be copied into one buffer.
+  // Writing all chunks in one call would copy them into one buffer.
   const more = () => {
     const chunk = chunks[at++]
     if (at === chunks.length) onward.end(chunk)

@@ -7,10 +7,10 @@ import { type Load, PIPES } from './loads.ts'
 export type Figures = Round & { range: [least: number, most: number] }
 type Round = { cpu: number; database: number; perSecond: number }
 
-/** Rounds before the first one that counts: until then, V8 compiles. */
+/** Rounds before the first one that is measured, during which V8 compiles. */
 const WARM_UPS = 2
 
-/** Contenders take turns. */
+/** Measures a load for all contenders, which take turns. */
 export async function measure(
   load: Load,
   contenders: Contender[],

@@ -13,7 +13,8 @@ const ROUNDS = 5
 const FILE = Buffer.alloc(4096)
 
 /**
- * A connection's cost to the process that puts a 4 KiB file: kept open, with an earlier session, and with neither.
+ * Measures the cost of a connection to the process that puts a 4 KiB file: kept open, with a resumed TLS session, and
+ * with a full handshake.
  */
 export async function benchHandshakes(sink: Sink): Promise<Finding> {
   const ca = readFileSync(CERTIFICATE.cert)
@@ -56,7 +57,7 @@ function put({ url }: Sink, agent: Agent) {
   })
 }
 
-/** Agents do not report which of their connections were resumed. */
+/** Counts resumed connections, since agents do not report them. */
 function countResumed(agent: Agent) {
   const resumed = { count: 0, all: 0 }
   const connect = agent.createConnection.bind(agent)

@@ -27,7 +27,8 @@ export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sin
   const env = { ...trust, ...(isTls && tls) }
   const site = await startSluiceNode(postgresUrl, sink.url, env)
   const bare = await startMeasured('./nodes/bare.ts', { SINK: sink.url, ...env })
-  // Over plain HTTP, ciphers do not matter, and a part costs next to nothing.
+  // The floor only matters with TLS to the bucket: over plain HTTP nothing is encrypted, and a part costs next to
+  // nothing.
   const floor =
     way === 'TLS to the bucket'
       ? await startMeasured('./nodes/floor.ts', { SINK: sink.url, ...env }, NODE_FLAGS)

@@ -1,17 +1,19 @@
 import { create, head, inParallel, MiB, patch, send, type Target, upload } from '../load.ts'
 import type { Name } from './line-up.ts'
 
-/** They accept bytes by PUT, and know nothing about uploads. */
+/** Contenders that accept bytes by PUT, and do not support uploads. */
 export const PIPES: readonly Name[] = ['bare', 'floor']
 
 export type Load = {
   what: string
-  /** In GiB or thousands of requests. */
+  /** In GiB, or in thousands of requests. */
   amount: number
   unit: { cpu: string; rate: string; perSecond: number }
-  /** At most this many times tusd's. */
+  /** The goal is at most this many times tusd's CPU. */
   most: number
-  /** Over TLS, at most this many times the bare pipe's and the floor's, if they support it. */
+  /**
+   * Over TLS, the goal is at most this many times the CPU of the bare pipe and of the floor, if they support the load.
+   */
   mostOfBare?: number
   mostOfFloor?: number
   crowded?: boolean

@@ -11,7 +11,7 @@ const FREQUENCY = 1999
 /** How long perf takes to attach to a process. */
 const ATTACH_MS = 700
 const KERNEL = '([kernel.kallsyms])'
-/** The first match for a stack, starting with the innermost frame. */
+/** The kind of a stack is the first one that matches. A stack starts with the innermost frame. */
 const KINDS: [kind: string, fits: (leaf: string, stack: string) => boolean][] = [
   ['page faults', (_, stack) => stack.includes('asm_exc_page_fault')],
   ['reading', (leaf, stack) => leaf.endsWith(KERNEL) && /(sys|do)_(read|recv)/.test(stack)],
@@ -32,7 +32,7 @@ export function hasPerf(): boolean {
   return spawnSync('perf', ['record', '-e', 'cpu-clock', '-o', '/dev/null', 'true']).status === 0
 }
 
-/** Using perf, which reads the stacks of a normally running process. */
+/** Uses perf, which reads the stacks of a process that runs normally. */
 export async function profile(pid: number, work: () => Promise<unknown>): Promise<Profile> {
   using folder = temporaryFolder()
   const file = join(folder.path, 'perf.data')

@@ -24,7 +24,7 @@ const { tusd, only, rounds } = readOptions(USAGE, {
   },
 }).values
 if (spawnSync(tusd, ['-version']).error)
-  misused(`There is no program ${tusd}: name it with --tusd or TUSD`, USAGE)
+  misused(`There is no program ${tusd}: set its path with --tusd or TUSD`, USAGE)
 
 async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   const sink = await startSink(way === 'TLS to the bucket' ? CERTIFICATE : undefined)
@@ -33,7 +33,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   const add = (findings: Finding[]) => {
     for (const { what, measured, wanted, holds, profile = [] } of findings)
       console.log(
-        [`${holds ? 'holds ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`, ...profile].join('\n  '),
+        [`${holds ? 'met   ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`, ...profile].join('\n  '),
       )
     found.push(...findings)
   }
@@ -68,7 +68,7 @@ function aheadOf(all: Section[]): string {
   return ahead.map(({ what }) => what).join('; ') || 'nothing that is measured here'
 }
 
-/** For eight files of 64 MiB. */
+/** Counts the S3 requests for eight files of 64 MiB. */
 async function countRequests(contenders: Contender[], sink: Sink): Promise<Finding[]> {
   const found: Finding[] = []
   for (const load of LOADS.slice(0, 2)) {
@@ -92,7 +92,7 @@ async function countRequests(contenders: Contender[], sink: Sink): Promise<Findi
 
 const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
 
-/** A missed goal is followed by a CPU breakdown for each contender. */
+/** Measures a load. A missed goal is followed by a CPU breakdown for each contender. */
 async function compare(way: Way, load: Load, contenders: Contender[]): Promise<Finding[]> {
   const taken = await measure(load, contenders, Number(rounds))
   const findings = judge(way, load, taken)
@@ -118,7 +118,7 @@ async function explain(load: Load, contenders: Contender[], taken: Map<Name, Fig
   return lines
 }
 
-/** Measured with nothing in flight. */
+/** Measures the contenders' memory with nothing in flight. */
 async function memory(what: string, contenders: Contender[]): Promise<Finding> {
   const sizes = new Map<Name, number>()
   const profile: string[] = []
@@ -170,8 +170,8 @@ if (!only)
       '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs this comparison and writes this page. tusd is the Go server from tus.io, built from',
       'source, in front of the same sink, with 8 MiB parts. bare is a Node server that does `req.pipe()` to the sink, floor one that only keeps 8 MiB parts',
       'and sends three at once, and @tus is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds are discarded, and figures are medians of',
-      `the following ${rounds}, with their CPU ranges in parentheses. CPU is the process's own; PostgreSQL's is added to ours. Each handles TLS`,
-      'with its clients itself. A missed goal is followed by a breakdown of its CPU, measured with `perf` (if installed) in one more round, or of its memory.',
+      `the following ${rounds}, with their CPU ranges in parentheses. CPU is the process's own; PostgreSQL's is added to ours. Each contender terminates`,
+      'TLS itself. A missed goal is followed by a breakdown of its CPU, measured with `perf` (if installed) in one more round, or of its memory.',
       '',
       `tusd is ahead of Sluice in: ${aheadOf(sections)}.`,
     ],

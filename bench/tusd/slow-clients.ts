@@ -11,7 +11,7 @@ const HEADS = { perSecond: 50, seconds: 15 }
 
 type Figures = { name: string; cpuSeconds: number; mib: number; p99Ms: number; inFlightBytes: number }
 
-/** A thousand phones on bad networks, and one client that asks for its offset. */
+/** Simulates a thousand phones on bad networks, and one client that requests its offset. */
 export async function benchSlowClients(contenders: Contender[]): Promise<Finding[]> {
   const able = contenders.filter(({ name }) => name === 'tusd' || name === 'Sluice')
   const all: Figures[] = []

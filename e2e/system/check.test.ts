@@ -153,7 +153,7 @@ describe('npm run check', () => {
     const gone = check('api', { [FILE]: landed.replace('"/usage"', '"/consumption"') })
     expect(gone.output).toContain('v1 of the API only accepts additive changes: GET /consumption is gone')
     const behind = check('api', { [FILE]: landed.replace(/"summary": "[^"]+"/, '"summary": ""') })
-    expect(behind.output).toContain(`${FILE} is behind the API`)
+    expect(behind.output).toContain(`${FILE} is out of date`)
     expect([gone.status, behind.status]).toEqual([1, 1])
   })
 

@@ -115,7 +115,7 @@ function dependenciesOf(entries: Entries): { ref: string; dependsOn: string[] }[
   return [...refs].map(([ref, dependsOn]) => ({ ref, dependsOn: [...dependsOn] }))
 }
 
-/** Resolved like Node: in the folder itself, then in its parents. */
+/** Resolves a dependency like Node: in the folder itself, then in its parents. */
 function resolveFrom(path: string, name: string, entries: Entries): string | undefined {
   const folders = path.split(/\/?node_modules\//).slice(1)
   for (let depth = folders.length; depth >= 0; depth--) {
@@ -154,7 +154,7 @@ function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-/** A number derived from the package. */
+/** A serial number derived from the package's digest. */
 function uuidOf(sha256: string): string {
   const part = (from: number, to: number) => sha256.slice(from, to)
   return `urn:uuid:${part(0, 8)}-${part(8, 12)}-5${part(13, 16)}-8${part(17, 20)}-${part(20, 32)}`

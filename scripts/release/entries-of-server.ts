@@ -1,8 +1,8 @@
 type Entry = { dev?: boolean; devOptional?: boolean; optional?: boolean; link?: boolean }
 
 /**
- * From the source's lock file, what the server runs on: platform-independent packages, which its own package
- * includes, and those that npm selects by platform or may leave out.
+ * Selects the packages that the server needs from the source's lock file: platform-independent ones, which its own
+ * package includes, and those that npm selects by platform or may leave out.
  */
 export function entriesOfServer<Given extends Entry>(packages: Record<string, Given>) {
   const installed = Object.entries(packages).filter(

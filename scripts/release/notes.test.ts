@@ -19,15 +19,15 @@ Words.
 - Old.
 `
 
-it("takes a version's notes from its chapter", () => {
+it("takes a version's notes from its section", () => {
   expect(notesFor(CHANGELOG, '1.10.0')).toBe('### Uploads\n- New.\n')
   expect(notesFor(CHANGELOG, '1.1.0')).toBe('- Old.\n')
 })
 
-it("takes the next version's notes if there is no chapter yet", () => {
+it("takes the next version's notes if it has no section yet", () => {
   expect(notesFor(CHANGELOG, undefined)).toBe('- Soon.\n')
 })
 
-it.each(['1.1', '2.0.0', '1.1.00'])('refuses %s, which has no chapter', (version) => {
-  expect(() => notesFor(CHANGELOG, version)).toThrow(`no chapter "## ${version}"`)
+it.each(['1.1', '2.0.0', '1.1.00'])('rejects %s, which has no section', (version) => {
+  expect(() => notesFor(CHANGELOG, version)).toThrow(`no section "## ${version}"`)
 })

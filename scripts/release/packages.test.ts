@@ -36,7 +36,7 @@ function fill(name: string, modified: Date): string {
   return filled
 }
 
-it('packs the same files into the same bytes, whenever they were written, and omits none', async () => {
+it('packs the same files into the same bytes, regardless of when they were written, and omits none', async () => {
   const one = await writeTarball(fill('one', new Date(0)), join(folder, 'one.tgz'))
   const two = await writeTarball(fill('two', new Date()), join(folder, 'two.tgz'))
   expect(two.sha256).toBe(one.sha256)
@@ -63,12 +63,12 @@ it('writes a valid bill of materials, with each package and its dependencies', a
   expect(bill.dependencies).toContainEqual({ ref: 'pkg:npm/one@1.0.0', dependsOn: ['pkg:npm/two@2.1.0'] })
 })
 
-it('refuses a bill of materials that violates the standard', async () => {
+it('rejects a bill of materials that violates the standard', async () => {
   const text = billOfMaterials(SERVER, PACKED, { entries: ENTRIES, committedAt: 'yesterday' })
   await expect(assertValid(text, 'server')).rejects.toThrow('The bill of materials of server is not valid')
 })
 
-it('lists what a kit package has bundled', async () => {
+it('lists the packages bundled into a kit package', async () => {
   const { packages } = readLock()
   const inside = async (entry: string, platform: 'browser' | 'node') =>
     Object.keys(await entriesInside({ entry, platform }, packages))

@@ -19,9 +19,9 @@ import { readLock } from './stage-server.ts'
 import { type Artefact, describe, digestsOf, FOLDER, tarballOf, writeTarball } from './write-tarball.ts'
 
 /**
- * `npm run release`: writes everything in a release to `.release`: the server and kit packages, a bill of materials
- * for each, the Helm chart, their digests, and the notes. The workflow signs and publishes the result. `--dry-run`
- * does not require written notes and committed source, and builds everything a second time to verify that it is
+ * `npm run release`: writes everything in a release to `.release`: the server and kit packages, a bill of materials for
+ * each, the Helm chart, their digests, and the notes. The workflow signs and publishes the result. `--dry-run` does not
+ * require release notes or committed source, and builds everything a second time to verify that the result is
  * identical.
  */
 const KIT = [
@@ -45,7 +45,7 @@ await runScript(async () => {
     console.log(`${sha256}  ${String(bytes).padStart(9)} bytes  ${file}`)
   }
   console.log(
-    `Version ${version}: ${artefacts.length} files are in ${FOLDER}${dryRun ? ', the same in two builds' : ''}.`,
+    `Version ${version}: ${artefacts.length} files are in ${FOLDER}${dryRun ? ', identical in two builds' : ''}.`,
   )
 })
 
@@ -72,7 +72,7 @@ async function make(): Promise<Artefact[]> {
 
 type Packed = { name: string; version: string; file: string }
 
-/** As the server serves it. */
+/** Copies the tarball that the server serves. */
 function copyOfKit(workspace: string): Artefact {
   const { name } = readJson<{ name: string }>(`${workspace}/package.json`)
   const kit = readJson<Packed[]>('.kit/kit.json')
@@ -92,7 +92,7 @@ async function writeBill(folder: string, of: Artefact, entries: Entries): Promis
   return describe(path)
 }
 
-/** A second build, without anything left behind by the first. */
+/** Builds a second time, without anything left behind by the first build, and compares the results. */
 async function assertSame(first: Artefact[]): Promise<void> {
   const digests = await Promise.all(first.map(({ file }) => digestsOf(file)))
   for (const built of ['.next', '.kit', ...KIT.map(({ workspace }) => `${workspace}/dist`)]) {
@@ -117,7 +117,9 @@ function readVersion(): string {
   const versions = manifests.map((file) => readJson<{ version: string }>(file).version)
   const odd = manifests.find((_, at) => versions[at] !== versions[0])
   if (odd)
-    throw new StartError(`${odd} has another version than package.json. All packages are released together.`)
+    throw new StartError(
+      `${odd} and package.json have different versions. All packages are released together.`,
+    )
   return versions[0]!
 }
 

@@ -16,9 +16,9 @@ import type { Entries } from './bill-of-materials.ts'
 import { entriesOfServer } from './entries-of-server.ts'
 
 /**
- * Assembles the package that runs without a build: every module imported by the server and its commands, as
- * JavaScript (Node does not strip types below node_modules), the built pages with their Next, and the files that are
- * read at runtime.
+ * Assembles the package that runs without a build: every module imported by the server and its commands, as JavaScript
+ * (Node does not strip types below node_modules), the built pages with the part of Next that runs them, and the files
+ * that are read at runtime.
  */
 const TEMPLATE = 'packages/server'
 const COMMANDS = ['account', 'backup', 'reconcile', 'restore', 'rotate-keys', 'upgrade-check']
@@ -33,12 +33,12 @@ export const READ_WHILE_RUNNING = [
   'public',
   'LICENSE',
 ]
-/** Build files that its server does not read, or writes at runtime. */
+/** Build files that the server does not read, or that it writes at runtime. */
 const NOT_READ =
   /^\.next\/(cache|server\/route-cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
 /**
- * Package files only used by people and tools, and native code that ssh2 may have compiled on this machine: it works
- * without.
+ * Package files only used by people and tools, and native code that ssh2 may have compiled on this machine, and that it
+ * works without.
  */
 const NOT_RUN =
   /\.(map|d\.[cm]?ts|md|markdown|flow)$|\/(tests?|docs?|examples?|benchmarks?)$|\/ssh2\/lib\/protocol\/crypto\/build$/
@@ -61,7 +61,7 @@ export async function stageServer(folder: string): Promise<Staged> {
   return writeManifest(folder)
 }
 
-/** The imports of these, recursively. */
+/** The modules that these import, recursively. */
 async function modulesOf(entries: string[]): Promise<string[]> {
   const { metafile } = await build({
     entryPoints: entries,
@@ -93,7 +93,7 @@ function compile(path: string): string {
 
 function copyPages(folder: string): void {
   cpSync('.next', join(folder, '.next'), { recursive: true, filter: (path) => !NOT_READ.test(path) })
-  // Links to packages, which no package may contain.
+  // Replaces links to packages with modules, since a package cannot contain links.
   for (const link of globSync('.next/node_modules/*')) {
     if (!lstatSync(link).isSymbolicLink()) continue
     const { name } = JSON.parse(readFileSync(join(realpathSync(link), 'package.json'), 'utf8')) as {
@@ -105,8 +105,9 @@ function copyPages(folder: string): void {
 }
 
 /**
- * With the packages it was tested with: npm does not read the lock file of a package installed from a file. They run
- * on the Node installed with them, so nobody is warned that an older one is too old.
+ * Includes the packages that the server was tested with, since npm does not read the lock file of a package installed
+ * from a file. They run on the Node that is installed with them, so their own requirements are removed: npm would warn
+ * about an older Node that is never used.
  */
 function copyPackages(folder: string): void {
   const { bundled } = entriesOfServer(readLock().packages)
@@ -121,7 +122,10 @@ function copyPackages(folder: string): void {
 
 const DRIZZLE = 'node_modules/drizzle-orm'
 
-/** Node parses them again for each module (see resolve-drizzle.cjs), and nine tenths are for single modules. */
+/**
+ * Keeps few exports: Node parses them again for each module (see resolve-drizzle.cjs), and nine tenths are for single
+ * modules.
+ */
 export function withFewExports({ exports = {} }: { exports?: object }): { exports: object } {
   const areFolders = Object.entries(exports).filter(([path]) => path.split('/').length <= 2)
   return { exports: Object.fromEntries(areFolders) }

@@ -3,7 +3,7 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { create, list } from 'tar'
 
-/** Where everything for a release is written. */
+/** The folder for everything in a release. */
 export const FOLDER = '.release'
 
 export type Artefact = { file: string; bytes: number; sha256: string }
@@ -22,7 +22,7 @@ export async function writeTarball(folder: string, file: string, prefix = 'packa
   return describe(file)
 }
 
-/** For each file in it; empty for a file that is not a tarball. */
+/** The digest of each file in a tarball; empty for other files. */
 export async function digestsOf(file: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>()
   if (!file.endsWith('.tgz')) return digests

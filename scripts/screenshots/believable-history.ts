@@ -6,8 +6,8 @@ import { createLogger } from '../../lib/platform/log/log.ts'
 import { foldTallies } from '../../lib/workspace/usage/fold-tallies.ts'
 
 /**
- * The past half year of a typical mid-size customer with some problems, as rows in the demo workspace. All figures
- * are derived from the files: counted like Sluice counts them, and added up for usage.
+ * The past half year of a typical mid-size customer with some problems, as rows in the demo workspace. All figures are
+ * derived from the files: they are counted as Sluice would count them, and their bytes are added up for usage.
  */
 const DAYS = 190
 /** How long webhook attempts are kept. */
@@ -82,7 +82,7 @@ export async function writeHistory(dataDir: string, demo: DemoDocument): Promise
   }
 }
 
-/** Through the API, like the customer. */
+/** Creates Pipes and Senders through the API, as a customer would. */
 async function makePlaces(demo: DemoDocument): Promise<Place[]> {
   const made = async (path: string, body: object): Promise<string> => {
     const response = await fetch(`${demo.baseUrl}/api/v1${path}`, {
@@ -100,7 +100,7 @@ async function makePlaces(demo: DemoDocument): Promise<Place[]> {
   return places
 }
 
-/** More towards now, less on weekends and at night. */
+/** Returns how busy a time is: busier towards the present, less busy on weekends and at night. */
 function busyness(atMs: number, nowMs: number): number {
   const at = new Date(atMs)
   const weekend = [0, 6].includes(at.getUTCDay()) ? 0.5 : 1
@@ -110,7 +110,7 @@ function busyness(atMs: number, nowMs: number): number {
   return weekend * hour * growth * wobble
 }
 
-/** Hour by hour, with fractional files carried over into the next hour. */
+/** Creates files hour by hour, carrying fractional files over into the next hour. */
 function makeFiles(places: Place[]) {
   const nowMs = Date.now()
   const files: ReturnType<typeof makeFile>[] = []
@@ -119,7 +119,7 @@ function makeFiles(places: Place[]) {
     due += BUSIEST_HOUR * busyness(atMs, nowMs)
     for (; due >= 1; due -= 1) files.push(makeFile(files.length, atMs + (1 - (due % 1)) * HOUR_MS, places))
   }
-  // Two that were dismissed.
+  // Two of the latest uploads are still in progress.
   for (const file of [files.at(-1)!, files.at(-4)!]) file.status = 'uploading'
   return files
 }
@@ -130,7 +130,7 @@ const STATUSES: [every: number, at: number, status: string][] = [
   [83, 11, 'canceled'],
 ]
 
-/** From 0 up to 1, the same each time. */
+/** Returns a number from 0 up to 1, which is the same in each run. */
 function chance(n: number, salt: number): number {
   return (Math.abs(Math.sin(n * 12.9898 + salt * 78.233)) * 43_758.5453) % 1
 }
@@ -209,7 +209,7 @@ async function writeFiles(
     from ${told}`)
 }
 
-/** For the current month, by its files' bytes. */
+/** Writes the usage of the current month, based on its files' bytes. */
 async function writeUsage(db: Db, { workspaceId }: Own): Promise<void> {
   await db.execute(sql`
     insert into usage_days (workspace_id, pipe_id, day, bytes)
@@ -224,7 +224,7 @@ async function writeUsage(db: Db, { workspaceId }: Own): Promise<void> {
     on conflict (workspace_id, month) do update set used_bytes = excluded.used_bytes`)
 }
 
-/** The objects that files went through are older than the files, and were used by them. */
+/** Makes Pipes, Senders, Data Stores and keys older than the files that used them, and updates when they were used. */
 async function age(db: Db, { workspaceId }: Own): Promise<void> {
   for (const table of ['pipes', 'senders', 'data_stores', 'account_keys', 'audit_log']) {
     await db.execute(sql`

@@ -3,7 +3,7 @@ import { build } from 'esbuild'
 import { chromium } from 'playwright'
 import { findChromium } from '../../test/support/chromium.ts'
 
-/** The pictures for the docs: the @sluice/react dropzone with an upload in each state, in both modes. */
+/** Takes the pictures for the docs: the @sluice/react dropzone with an upload in each state, in both color modes. */
 const PAGE = `import { createRoot } from 'react-dom/client'
 import { UploadDropzone } from './packages/react/src/index.ts'
 import './packages/react/src/styles.css'

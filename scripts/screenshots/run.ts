@@ -10,9 +10,10 @@ import { readOptions } from '../read-options.ts'
 import { writeHistory } from './believable-history.ts'
 
 /**
- * `npm run generate -- screenshots`: every page in both modes, at desktop and phone width, into `screenshots/`, which
- * is not part of the repository, and the documentation's pictures into docs/screenshots. It runs its own server,
- * whose demo workspace has a three-month history. `--only <words>` selects pages whose address contains them.
+ * `npm run generate -- screenshots`: takes pictures of every page in both color modes, at desktop and phone width, in
+ * `screenshots/`, which is not part of the repository, and of the documentation's pages in docs/screenshots. It runs
+ * its own server, whose demo workspace has a history of half a year. `--only <words>` selects pages whose address
+ * contains them.
  */
 const ALL_FOLDER = 'screenshots'
 const DOCS_FOLDER = 'docs/screenshots'
@@ -93,7 +94,7 @@ async function idsOf(demo: DemoDocument, fileId: string): Promise<Ids> {
 
 const fill = (address: string, ids: Ids) => address.replace(/\{(\w+)\}/, (_, name) => ids[name]!)
 
-/** `/dashboard/pipes/{pipeId}/try` as `dashboard-pipes-pipe-try` */
+/** Turns `/dashboard/pipes/{pipeId}/try` into `dashboard-pipes-pipe-try`. */
 const nameOf = (address: string) =>
   address
     .replace(/\{(\w+)Id\}/g, '$1')
@@ -134,7 +135,7 @@ async function openCamera(
   })
   for (const folder of [ALL_FOLDER, DOCS_FOLDER]) mkdirSync(folder, { recursive: true })
   const page = await context.newPage()
-  // On the first page, fonts may arrive too late.
+  // Opens a page first, since fonts may arrive too late on the first one.
   await page.goto('/')
   const open = async (address: string, size: { width: number; height: number }) => {
     await page.setViewportSize(size)
@@ -144,7 +145,7 @@ async function openCamera(
   return {
     async shoot(address: string, name: string, width: number) {
       await open(address, { width, height: 844 })
-      // A drawer is next to the visible area, not the entire page.
+      // A drawer is as tall as the visible area, not as the entire page.
       const drawer = address.includes('?delivery=')
       if (drawer) await page.getByRole('dialog').waitFor()
       await page.screenshot({ path: join(ALL_FOLDER, `${name}.png`), fullPage: !drawer })
@@ -161,7 +162,7 @@ async function openCamera(
   }
 }
 
-/** Sends a file like an interrupted client that continues. Returns its id. */
+/** Sends a file like a client that is interrupted and resumes. Returns the file's id. */
 async function send(demo: DemoDocument, { name, type, sizes, whole }: (typeof UPLOADS)[number]) {
   const issued = await fetch(`${demo.baseUrl}/api/v1/tokens`, {
     method: 'POST',

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Which lines of this version's balancer file an operator's own file is missing. Operators fill in their addresses,
- * and add their own lines; the rest of the shipped file is what uploads need.
+ * Finds the lines of this version's balancer file that an operator's own file is missing. Operators fill in their
+ * addresses and add their own lines. Uploads need the rest of the shipped file.
  */
 const SHIPPED = { nginx: 'deploy/nginx.conf', haproxy: 'deploy/haproxy.cfg' }
 /** Addresses and sizes, which differ for each operator. */

@@ -8,18 +8,18 @@ const ROWS = {
   untouched: '',
   read: 'all rows are read',
   written: 'rows are changed',
-  rewritten: 'the table is written again',
+  rewritten: 'the table is rewritten',
 }
 
 export type Told = { lines: string[]; isLong: boolean }
 
-/** `costs` by table. A migration holds its locks until all of it is done. */
+/** `costs` is by table. A migration keeps its locks until all of it is done. */
 export function tellMigration({ name, effects }: Rehearsed, costs: ReadonlyMap<string, Costs>): Told {
   const takesMs = effects.reduce((sum, effect) => sum + estimateMs(effect, costs.get(effect.table)!), 0)
   const isLong = takesMs > LONG_MS && effects.some(({ lock }) => waitingFor(lock) !== 'nobody')
   const what = effects.map((effect) => `      ${tellEffect(effect, costs.get(effect.table)!)}`)
   const head = `${isLong ? '!' : ' '} ${name}: about ${sayMs(takesMs)}`
-  return { lines: [head, ...(what.length > 0 ? what : ['      no table that is there'])], isLong }
+  return { lines: [head, ...(what.length > 0 ? what : ['      no existing table'])], isLong }
 }
 
 function tellEffect({ table, lock, rows, indexes }: Effect, { rows: count, bytes }: Costs): string {

@@ -15,7 +15,7 @@ describe.each(['nginx.conf', 'haproxy.cfg'])('a balancer file based on %s', (nam
     expect(compareBalancer(own, '.')).toEqual({ shipped: `deploy/${name}`, missing: [] })
   })
 
-  it('is missing a line that it does not have', () => {
+  it('is reported as missing a line that it does not have', () => {
     const line =
       name === 'nginx.conf' ? 'proxy_request_buffering off;' : 'option httpchk GET /readyz?for=upload'
     expect(compareBalancer(own.replace(line, ''), '.').missing).toEqual([line])
@@ -41,7 +41,7 @@ describe('a migration', () => {
     expect(told('AccessExclusiveLock', 'rewritten')).toEqual({
       lines: [
         '! 0099_new.sql: about 10.0 s',
-        '      files (2,000,000 rows, 400.0 MB): AccessExclusiveLock, readers and writers wait; the table is written again',
+        '      files (2,000,000 rows, 400.0 MB): AccessExclusiveLock, readers and writers wait; the table is rewritten',
       ],
       isLong: true,
     })
