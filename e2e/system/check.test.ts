@@ -114,7 +114,7 @@ describe('npm run check', () => {
     const rules = readFileSync('.dependency-cruiser.mjs', 'utf8')
     const crowded = rules.replace("['bucket-port.ts']", "['bucket-port.ts', 'one.ts', 'two.ts', 'three.ts']")
     const { status, output } = check('directions', { '.dependency-cruiser.mjs': crowded })
-    expect(output).toContain('lib/uploads may have at most 15 folders and files at its top.')
+    expect(output).toContain('lib/uploads may have at most 15 top-level folders and files.')
     expect(status).toBe(1)
   })
 

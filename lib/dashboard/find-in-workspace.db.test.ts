@@ -52,7 +52,7 @@ describeWithDatabase('search', (database) => {
   it.each([
     ['an erased file', { erasedAt: new Date() }],
     ['a partial upload', { concat: 'partial' as const }],
-  ])('does not find %s, whose failure the Overview does not show either', async (_, fields) => {
+  ])('does not find %s, and the Overview does not show its failure', async (_, fields) => {
     const id = await add({ filename: 'forgotten.mov', status: 'failed', ...fields })
     expect(await find('forgotten')).toEqual([])
     expect(await find(id)).toEqual([])

@@ -201,7 +201,7 @@ describeWithDatabase('files', (database) => {
     })
   })
 
-  it('cancels an upload in progress and writes one event, but rejects it once all bytes have arrived', async () => {
+  it('cancels an upload in progress with one event, but not once all its bytes have arrived', async () => {
     const output = {
       enabled: true,
       url: 'http://127.0.0.1:1/hook',

@@ -208,13 +208,13 @@ describeWithDatabase('accounts', (database) => {
       expect(mailing.jobs).toHaveLength(3)
     })
 
-    it('counts all of an IPv6 network as one address', async () => {
+    it('counts an entire IPv6 network as one address', async () => {
       const ask = (n: number) => requestPasswordReset(open, { email: newEmail() }, `2001:db8:1:2::${n}`)
       for (let n = 1; n <= 10; n++) await ask(n)
       await expect(ask(11)).rejects.toMatchObject({ code: 'rate_limited' })
     })
 
-    it('counts all of an IPv6 site as four networks', async () => {
+    it('counts an entire IPv6 site as four networks', async () => {
       const ask = (n: number) =>
         requestPasswordReset(open, { email: newEmail() }, `2001:db8:2:${n.toString(16)}::1`)
       for (let n = 1; n <= 40; n++) await ask(n)
@@ -279,7 +279,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(revokeSession(open, stranger, a.id)).rejects.toMatchObject({ code: 'not_found' })
     })
 
-    it('password change: requires the current one, and ends every other session', async () => {
+    it('password change: requires the current password, and ends every other session', async () => {
       const { email, userId } = await signUpOpen()
       const [here, there] = [
         await createSession(open, userId, VISITOR),
@@ -348,7 +348,7 @@ describeWithDatabase('accounts', (database) => {
       await expect(again).rejects.toMatchObject({ code: 'link_invalid' })
     })
 
-    it('reset: does no password hashing without a link', async () => {
+    it('reset: does not hash a password without a valid link', async () => {
       const { email } = await signUpOpen()
       const token = await resetLink(email)
       const hashPassword = vi.spyOn(passwords, 'hashPassword')

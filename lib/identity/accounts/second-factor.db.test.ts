@@ -102,7 +102,7 @@ describeWithDatabase('the second factor', (database) => {
     await expect(again).rejects.toMatchObject({ fields: [{ field: 'code' }] })
   })
 
-  it('limits attempts; after a hundred, locks and notifies its owner; a recovery code unlocks it', async () => {
+  it('limits attempts, locks and notifies its owner after a hundred, and is unlocked by a recovery code', async () => {
     const { secret, codes } = await enabled()
     const id = await signIn()
     const person = await personOf(id)

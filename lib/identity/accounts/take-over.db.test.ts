@@ -140,7 +140,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     expect(await entered(untouched)).toBe(false)
   })
 
-  it('gives the stranger no access any longer, and lists each turned-off item for the owner', async () => {
+  it('no longer gives the stranger access, and lists each turned-off item for the owner', async () => {
     await addWebhook()
     await addHook()
     await runtime.db.update(workspaces).set({ mutedAlerts: ['mail:output_off'] })
@@ -224,7 +224,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
       })
     })
 
-    it('waits for writes in progress, and turns off what they created', async () => {
+    it('waits for writes in progress, and also turns off the items that they create', async () => {
       const { actor } = await letIn()
       let taking: Promise<unknown> | undefined
       await runtime.db.transaction(async (tx) => {

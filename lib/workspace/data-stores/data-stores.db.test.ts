@@ -97,7 +97,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  it('cannot be deleted while Pipes, which are named, or uploads need them; deleting wipes their keys', async () => {
+  it('cannot be deleted while in use, with an error that names the Pipes; deletion wipes their keys', async () => {
     const { id } = mine.dataStore
     await expect(deleteDataStore(runtime, mine.actor, id)).rejects.toMatchObject({
       code: 'conflict',

@@ -38,7 +38,7 @@ describe('keyPrefixField', () => {
     ['/in', 'must not start with /'],
     ['in/../', 'must not contain ..'],
     ['in\\', 'control characters'],
-  ])('refuses %j', (text, words) => expect(faultOf(text)).toContain(words))
+  ])('rejects %j', (text, words) => expect(faultOf(text)).toContain(words))
 })
 
 describe('keyTemplateFault', () => {
@@ -65,7 +65,7 @@ describe('keyTemplateFault', () => {
     [`${'ü'.repeat(62)}{file_id}`, 'more than 159 bytes before its first /'],
     ['', 'must contain {file_id}'],
     ['{file_id}/}', 'has a { or }'],
-  ])('refuses %j', (template, words) => expect(keyTemplateFault(template)).toContain(words))
+  ])('rejects %j', (template, words) => expect(keyTemplateFault(template)).toContain(words))
 })
 
 describe('renderObjectKey', () => {
@@ -192,7 +192,7 @@ describe("a file's folder", () => {
     ['.sluice-checks/x', '_sluice-checks'],
     [`${'é'.repeat(200)}/x`, 'é'.repeat(127)],
     ['ab\ud800/x', 'ab_'],
-  ])('of %j is %j', (path, folder) => {
+  ])('for the path %j is %j', (path, folder) => {
     expect(folderOf(path)).toBe(folder)
   })
 

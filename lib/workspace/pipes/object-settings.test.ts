@@ -53,7 +53,7 @@ describe('object settings', () => {
     [{ encryption: { type: 'AES256' } }, 'encryption.type:'],
     [{ tokensMaySet: ['acl'] }, 'tokensMaySet.0: must be one of'],
     [{ acl: 'public-read' }, 'acl: is not a known field'],
-  ])('refuses %j', (given, fault) => {
+  ])('rejects %j', (given, fault) => {
     expect(faultsOf(given).join('\n')).toContain(fault)
   })
 

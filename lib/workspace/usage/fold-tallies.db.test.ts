@@ -88,7 +88,7 @@ describeWithDatabase('the counts', (database) => {
     expect(await runtime.db.select().from(tallies)).toEqual([])
   })
 
-  it('include each tally once if several nodes count at the same time', async () => {
+  it('include each tally only once, even if several nodes count at the same time', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     for (let round = 1; round <= 2; round++) {
