@@ -78,7 +78,7 @@ type Module = Record<string, (...args: unknown[]) => Promise<unknown>>
 const load = (file: string) => import(/* @vite-ignore */ join(process.cwd(), 'app', file)) as Promise<Module>
 
 describe('rights named by pages, routes and actions', () => {
-  it.each([...PAGES, ...LAYOUTS, ...ROUTES])('%s names its right', (file) => {
+  it.each([...PAGES, ...LAYOUTS, ...ROUTES])('%s names the right that it requires', (file) => {
     expect(isOperators(sourceOf(file)) || rightOf(sourceOf(file))).toBeTruthy()
   })
 
@@ -117,7 +117,7 @@ describeWithDatabase('rights enforced by pages, routes and actions', (database) 
 
   describe.each(PAGES)('%s', (file) => {
     it.each(ROLES)(
-      'opens to %s according to the table, and shows nothing from another workspace',
+      'opens to %s according to the table of rights, and shows nothing from another workspace',
       async (role) => {
         await as(role)
         const right = rightOf(sourceOf(file))!
@@ -165,7 +165,7 @@ describeWithDatabase('rights enforced by pages, routes and actions', (database) 
   })
 
   describe.each(LAYOUTS)('%s', (file) => {
-    it.each(ROLES)('opens to %s according to the table', async (role) => {
+    it.each(ROLES)('opens to %s according to the table of rights', async (role) => {
       await as(role)
       const { default: layout } = await load(file)
       const source = sourceOf(file)
@@ -176,7 +176,7 @@ describeWithDatabase('rights enforced by pages, routes and actions', (database) 
 
   describe.each(ROUTES)('%s', (file) => {
     it.each(ROLES)(
-      'responds to %s according to the table, and never to an anonymous visitor',
+      'responds to %s according to the table of rights, and never to an anonymous visitor',
       async (role) => {
         const { GET } = await load(file)
         const kinds = file.includes('[kind]') ? ['file', 'delivery'] : ['']
@@ -203,7 +203,7 @@ describeWithDatabase('rights enforced by pages, routes and actions', (database) 
       .split(/^(?=export async function )/m)
       .slice(1)
     it.each(functions.map((source) => [/function (\w+)/.exec(source)![1]!, source]))(
-      '%s refuses exactly the roles that the table does',
+      '%s rejects exactly the roles that the table of rights excludes',
       async (name, source) => {
         const [forOperators, right] = [isOperators(source), rightOf(source)]
         expect(forOperators || right, 'names no right').toBeTruthy()

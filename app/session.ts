@@ -40,7 +40,7 @@ export async function currentSession(): Promise<Session | undefined> {
   return standing?.state === 'in' ? standing.session : undefined
 }
 
-/** Includes users with no workspace open. */
+/** The signed-in user, even if no workspace is open. */
 export async function currentPerson(): Promise<Person | undefined> {
   const standing = await currentStanding()
   return standing && (standing.state === 'in' ? standing.session : standing.person)

@@ -4,7 +4,7 @@ import { toProblem } from '#lib/platform/http/problem.ts'
 import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
 import { currentSession } from '../session.ts'
 
-/** A download for the signed-in user. Invalid filters are reported before the first byte. */
+/** Serves a download to the signed-in user. Invalid filters are reported before the first byte is sent. */
 export async function exportOrProblem(
   right: Right,
   give: (runtime: Runtime, actor: Actor) => Response | Promise<Response>,

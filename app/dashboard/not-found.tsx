@@ -15,7 +15,7 @@ export default function NotFound() {
         title="There is nothing here"
         action={<ButtonLink href="/dashboard">Go to the overview</ButtonLink>}
       >
-        It was deleted, or it was never in this workspace. Press ⌘K to search.
+        The item was deleted, or it was never in this workspace. Press ⌘K to search.
       </EmptyState>
     </>
   )

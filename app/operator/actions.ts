@@ -29,7 +29,7 @@ export async function suspend(id: string, _previous: unknown, data: FormData) {
   return actAsOperator(async (runtime, operator) => {
     const given = parseInput(suspensionInput, { reason: textOf(data, 'reason') ?? '' })
     await suspendWorkspace(runtime, operator, textArgument(id), given)
-    return { message: 'Suspended. Its members were notified.' }
+    return { message: 'The workspace was suspended, and its members were notified.' }
   })
 }
 

@@ -57,7 +57,7 @@ export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
       submit="Send the link"
       instead={() =>
         sendsMail ? (
-          <Notice tone="good" title="If there is an account, an email is on its way">
+          <Notice tone="good" title="If this address has an account, an email is on its way">
             Check your inbox and your junk folder.
           </Notice>
         ) : (
@@ -89,7 +89,7 @@ export function ResetPasswordForm() {
   )
 }
 
-/** Requires a click, since mail programs open links to inspect them. */
+/** Requires a click, because email programs open links to inspect them. */
 export function VerifyEmail() {
   return (
     <ActionForm<string>
@@ -110,7 +110,7 @@ export function VerifyEmail() {
   )
 }
 
-/** Requires a click, since mail programs open links to inspect them. */
+/** Requires a click, because email programs open links to inspect them. */
 export function Invitation({ email, providers }: { email: string | undefined; providers: ReactNode }) {
   return email === undefined ? <JoinAsGuest providers={providers} /> : <JoinSignedIn email={email} />
 }

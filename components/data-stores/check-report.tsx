@@ -41,14 +41,14 @@ export function CheckReport({ store }: { store: DataStore }) {
               action={
                 <IfMay right="build">
                   <ButtonLink href={`/dashboard/pipes/new?dataStore=${store.id}`} size="sm">
-                    Create a Pipe for it
+                    Create a Pipe for this bucket
                   </ButtonLink>
                 </IfMay>
               }
             />
           ) : (
             <Notice tone="bad" title="Uploads cannot go to this bucket yet.">
-              Fix what was refused below, then check again.
+              Fix the operations that were refused below, then check again.
             </Notice>
           )}
           <CheckedOperations check={check} />

@@ -45,7 +45,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
     { kind: 'text', name: 'folder', label: 'Folder' },
-    // Only links set a batch id, because nobody types one.
+    // Shown only if a link has set it, because nobody types a batch id.
     ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
     ...(query.missingAt
       ? [{ kind: 'text', name: 'missingAt', label: 'Missing from Data Store' } as const]

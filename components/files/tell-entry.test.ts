@@ -12,7 +12,13 @@ const completed = { at: '2026-11-21T08:00:01.000Z', kind: 'completed', detail: {
 const refused = (offsetBytes: number, times = 1) => ({
   at: '2026-11-21T08:00:00.000Z',
   kind: 'bucket_refused',
-  detail: { code: 'NoSuchBucket', reason: 'No.', offsetBytes, times, lastAt: '2026-11-21T08:10:00.000Z' },
+  detail: {
+    code: 'NoSuchBucket',
+    reason: 'The bucket does not exist.',
+    offsetBytes,
+    times,
+    lastAt: '2026-11-21T08:10:00.000Z',
+  },
 })
 const titles = (entries: TimelineEntry[], size: number) =>
   foldRequests(entries, size)
@@ -32,27 +38,30 @@ it('shows why a destination was abandoned', () => {
     kind: 'destination_failed',
     detail,
   })
-  expect(titles([entry({ reason: 'rejected', detail: 'It said 403.' })], 10)).toEqual([
-    ['A destination was abandoned', 'The bucket rejected it. It said 403.'],
+  expect(titles([entry({ reason: 'rejected', detail: 'It responded with 403.' })], 10)).toEqual([
+    ['A destination was abandoned', 'The bucket rejected it. It responded with 403.'],
   ])
   expect(titles([entry({ reason: 'fell_behind', detail: null })], 10)[0]![1]).toMatch(/^It was slower/)
 })
 
 it('shows why and how often the bucket rejected a request, and the bytes confirmed by then', () => {
   expect(titles([refused(0), completed], 10)).toEqual([
-    ['The bucket rejected the request', 'No.'],
+    ['The bucket rejected the request', 'The bucket does not exist.'],
     ['Bytes arrived', '10 B confirmed'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])
   expect(titles([refused(6, 1000), completed], 10)).toEqual([
     ['Bytes arrived', '6 B confirmed'],
-    ['The bucket rejected the request', 'No. 1,000 times, most recently 21 Nov 2026, 08:10:00 UTC.'],
+    [
+      'The bucket rejected the request',
+      'The bucket does not exist. 1,000 times, most recently 21 Nov 2026, 08:10:00 UTC.',
+    ],
     ['Resumed at 6 B', '4 B confirmed'],
     ['In the bucket', 'Confirmed by the bucket.'],
   ])
 })
 
-it('only calls an upload resumed if it was interrupted', () => {
+it('shows a resume only after an interruption', () => {
   const chunks = [request(0, 5), request(5, 10), request(12, 20), completed]
   expect(titles(chunks, 25).filter(([title]) => title?.startsWith('Resumed'))).toEqual([])
 })
@@ -94,10 +103,10 @@ it("shows a webhook attempt's error", () => {
 it('shows the outcome of repairs', () => {
   const entry = (kind: string, detail: TimelineEntry['detail']) => ({ at: completed.at, kind, detail })
   const failed = (last: boolean) =>
-    entry('repair_failed', { destinationId: 'd', detail: 'It said 503.', last })
+    entry('repair_failed', { destinationId: 'd', detail: 'It responded with 503.', last })
   expect(titles([failed(false), failed(true), entry('destination_repaired', {})], 10)).toEqual([
-    ['A repair failed', 'It said 503.'],
-    ['A repair failed', 'It said 503. There are no further attempts unless you request one.'],
+    ['A repair failed', 'It responded with 503.'],
+    ['A repair failed', 'It responded with 503. There are no further attempts unless you request one.'],
     ['Copied to a destination that was missing it', undefined],
   ])
 })

@@ -13,7 +13,7 @@ export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
 type Decision = NonNullable<File['decision']>
 
 export const DECISION_STATES_IN_WORDS: Record<Decision['state'], string> = {
-  due: 'Requested once every byte has arrived',
+  due: 'Will be requested once every byte has arrived',
   asked: 'Waiting for the response',
   deferred: 'Deferred until it is decided here or through the API',
   allowed: 'Allowed',
@@ -33,5 +33,5 @@ export const REASONS_IN_WORDS: Record<DestinationReason, string> = {
   rejected: 'The bucket rejected it.',
   unavailable: 'The bucket could not be reached, or did not respond in time.',
   unknown: 'The object may exist, but the keys do not allow looking it up.',
-  file_ended: 'The file ended before it arrived here.',
+  file_ended: 'The file ended before all its bytes arrived here.',
 }

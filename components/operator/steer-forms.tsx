@@ -41,12 +41,12 @@ export function Limits({ id, ...limits }: LimitProps) {
         max={100}
         inputMode="numeric"
         defaultValue={memorySharePercent ?? ''}
-        hint="In each process. If empty, whatever other workspaces leave. A lower share slows uploads down but loses no data."
+        hint="In each process. If empty, the workspace can use whatever memory others leave. A lower share slows uploads down but loses no data."
       />
       <BytesField
         name="maxFileBytes"
         label="Largest file"
-        hint="If empty, whatever the bucket and the Pipe allow."
+        hint="If empty, the bucket and the Pipe set the limit."
         bytes={maxFileBytes}
       />
     </ActionForm>

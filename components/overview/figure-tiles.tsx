@@ -79,7 +79,7 @@ function tilesOf(
     {
       title: 'Webhooks delivered',
       value: formatCount(total.delivered),
-      text: sent === 0 ? 'none were sent' : `${formatPercent(total.delivered, sent)} of those attempted`,
+      text: sent === 0 ? 'none were sent' : `${formatPercent(total.delivered, sent)} of finished deliveries`,
       href: webhooks('delivered'),
     },
     {

@@ -45,7 +45,7 @@ type ChangeProps = { userId: string; email: string; role: string; roles: string[
 export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
   return (
     <FormDialog
-      title={`Role of ${email}`}
+      title={`Change the role of ${email}`}
       description="The new role applies from their next request, including to the account keys they created."
       trigger={
         <Button tone="quiet" size="sm" aria-label={`Change role of ${email}`}>

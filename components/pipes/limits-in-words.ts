@@ -1,7 +1,7 @@
 import type { DestinationSet } from '#lib/dashboard/pipes/destination-set.ts'
 import { formatBytes } from '../format.ts'
 
-/** The limits a file must meet to fit all of a Pipe's destinations, and which ones impose them. */
+/** The limits a file must meet to fit all of a Pipe's destinations, and the destinations that impose them. */
 const LIST = new Intl.ListFormat('en')
 const because = (names: string[]) => (names.length > 0 ? `, because of ${LIST.format(names)}` : '')
 
@@ -17,7 +17,7 @@ export const partsInWords = ({ equalPartsFor }: DestinationSet): string =>
 export function repairInWords({ members }: DestinationSet): string {
   const readable = members.filter(({ mayRead }) => mayRead).map(({ store }) => store.name)
   if (readable.length === 0)
-    return 'Not possible: none of them can be read. Grant s3:GetObject to the keys of at least one, and check it again.'
+    return 'Not possible: none of the destinations can be read. Grant s3:GetObject to the keys of at least one, and check it again.'
   if (readable.length === members.length) return 'Missing objects can be copied from any of them.'
   return `Missing objects are copied from ${LIST.format(readable)}; the keys of the others do not allow reading.`
 }

@@ -69,7 +69,7 @@ export function DeletePipe({ id, name, underWay }: DeleteProps) {
       <Panel
         tone="danger"
         title="Danger zone"
-        description="Deleting a Pipe immediately closes its endpoint and ends its tokens."
+        description="Deleting a Pipe closes its endpoint immediately, and its tokens stop working."
         aside={
           <ConfirmDialog
             trigger={<Button tone="danger">Delete Pipe…</Button>}

@@ -41,7 +41,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
         />
         <TextField
           name="expiry"
-          label="Unfinished uploads end after"
+          label="Unfinished uploads expire after"
           inputMode="numeric"
           defaultValue={pipe.uploadExpirySeconds / unitSeconds}
           hint="Counted from the last byte; 1 hour to 30 days."

@@ -6,7 +6,7 @@ import { SignUpLink } from './sign-up-link.tsx'
 it.each([
   ['open', true],
   ['closed', false],
-])('with SIGN_UP=%s, a sign-up link is shown: %s', (signUp, isShown) => {
+])('shows a sign-up link with SIGN_UP=%s: %s', (signUp, isShown) => {
   setRuntime({ config: { signUp } } as Runtime)
   expect(renderToStaticMarkup(<SignUpLink>Start free</SignUpLink>).includes('/sign-up')).toBe(isShown)
 })

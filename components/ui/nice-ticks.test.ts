@@ -9,7 +9,7 @@ it('returns round numbers', () => {
   expect(niceTicks(2_300_000_000)).toEqual([0, 1e9, 2e9, 3e9])
 })
 
-it('reaches the highest value in at most four steps, using only integers if asked', () => {
+it('reaches the highest value in at most four steps, and uses only integers for whole values', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 50 }), fc.boolean(), (most, whole) => {
       const ticks = niceTicks(most, { whole })

@@ -97,7 +97,7 @@ function LinkFields({ link }: { link?: UploadLink }) {
         label="Message"
         optional
         rows={3}
-        placeholder="One file for each scene, please."
+        placeholder="One file for each scene."
         defaultValue={link?.message}
         maxLength={2000}
       />

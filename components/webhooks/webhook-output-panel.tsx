@@ -100,8 +100,8 @@ function State({ output }: { output: WebhookOutput }) {
       )}
       {enabled && failingSince && (
         <Notice tone="warn" title="All attempts are failing" className="mt-4">
-          The first attempt failed <Time at={failingSince} />, and all others since then. After five days,
-          Sluice turns the output off.
+          The output started failing <Time at={failingSince} />, and no attempt has succeeded since then.
+          After five days, Sluice turns the output off.
         </Notice>
       )}
     </div>

@@ -45,7 +45,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
 
   // The check links to the form for a Pipe, which is created with its source off.
   await expect(page).toHaveTitle('Media · Data Stores · Sluice')
-  await page.getByRole('link', { name: 'Create a Pipe for it' }).click()
+  await page.getByRole('link', { name: 'Create a Pipe for this bucket' }).click()
   await expect(page).toHaveURL(/\/pipes\/new/)
   await expect(page.getByLabel('Data Store')).toHaveValue(/^[0-9a-f-]{36}$/)
   await page.getByLabel('Name', { exact: true }).fill('Video uploads')

@@ -102,7 +102,7 @@ test('a user signs out and in, changes the password and ends a session by keyboa
   await press(page, 'Go to the dashboard')
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
 
-  // Acts like another browser; the session of the first one stays open.
+  // Acts like another browser: the first browser's session stays open.
   await page.context().clearCookies()
   await page.goto('/login')
   await enter(page, email, 'other words in a row')

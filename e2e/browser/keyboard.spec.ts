@@ -255,7 +255,7 @@ test('a Pipe is created, restricted and deleted by keyboard alone', async ({ own
   await expect(page).toHaveURL(/\/dashboard\/pipes$/)
 })
 
-test('Try it uploads a file over a connection that is cut, by keyboard alone', async ({
+test('the Try it page uploads a file despite a cut connection, by keyboard alone', async ({
   owner: page,
   demo,
 }) => {

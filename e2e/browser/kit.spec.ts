@@ -43,7 +43,7 @@ test('several files are uploaded, paused, resumed and canceled by keyboard, and 
   await expectAccessible(page, 'uploads that are done')
 })
 
-test('an upload stopped while it is being created is deleted, or continues at its address', async ({
+test('an upload canceled while it is being created is deleted, and a paused one continues at its address', async ({
   demo,
   page,
 }) => {

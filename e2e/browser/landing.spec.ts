@@ -26,7 +26,7 @@ test('the demo continues automatically after a minute offline', async ({ page, c
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
 })
 
-test('the color mode is kept, and the server already renders it', async ({ page, request }) => {
+test('the color mode is kept, and the server renders pages in it', async ({ page, request }) => {
   await page.goto('/')
   await page.getByRole('button', { name: 'Color mode: system' }).click()
   await page.getByRole('button', { name: 'Color mode: light' }).click()

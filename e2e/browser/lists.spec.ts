@@ -21,7 +21,7 @@ async function download(page: Page, link: string): Promise<string> {
   return readFileSync(await file.path(), 'utf8')
 }
 
-test('files are paged, sorted, counted and exported as filtered', async ({ owner: page, demo }) => {
+test('filtered files are paged, sorted, counted and exported', async ({ owner: page, demo }) => {
   const { id, token } = await newPipe(demo, 'Listed')
   const all = Array.from({ length: 53 }, (_, n) => `listed-${String(n).padStart(2, '0')}.bin`)
   for (const name of all) await uploadEmpty(token, name)

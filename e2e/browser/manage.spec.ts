@@ -168,7 +168,7 @@ test('events missed while the webhook was off can be sent once it is on', async 
   await receiver.stop()
 })
 
-test('log filters are in the address, and live updates can be paused', async ({ owner: page, demo }) => {
+test('log filters are kept in the address, and live updates can be paused', async ({ owner: page, demo }) => {
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Logged',
     dataStoreId: demo.dataStoreId,
@@ -205,7 +205,10 @@ test('log filters are in the address, and live updates can be paused', async ({ 
   await expect(shown).toHaveCount(2)
 })
 
-test('file filters are in the address, and ⌘K finds existing resources', async ({ owner: page, demo }) => {
+test('file filters are kept in the address, and ⌘K finds existing resources', async ({
+  owner: page,
+  demo,
+}) => {
   const name = `needle-${Date.now()}.bin`
   await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), name)
   await page.goto('/dashboard/files')

@@ -19,7 +19,7 @@ const file = (name: string, size: number) => ({
 const figure = async (page: Page, name: string) =>
   Number(await page.locator(`[data-figure=${name}]`).getAttribute('data-value'))
 
-/** Waits for another resume after the first `before`, and for bytes after it, without which it does not count. */
+/** Waits for one more resume than `before`, and for bytes sent after it, because only then is it counted. */
 async function resumed(page: Page, before: number): Promise<void> {
   await expect
     .poll(async () => {
@@ -34,7 +34,7 @@ const linesOf = async (page: Page) =>
 const headsOf = async (page: Page) =>
   (await linesOf(page)).filter((line) => line.includes('HEAD → 200')).length
 
-test('Try it resumes after a lost connection, a time offline, an expired and a revoked token, and a reload', async ({
+test('a Try it upload resumes after a lost connection, an offline period, an expired and a revoked token, and a reload', async ({
   owner: page,
   demo,
 }) => {
@@ -88,8 +88,8 @@ test('Try it resumes after a lost connection, a time offline, an expired and a r
   await expect(page.getByText('delivered', { exact: true })).toBeVisible()
 
   const [resumes, saved] = [await figure(page, 'resumes'), await figure(page, 'saved')]
-  // The pause, the interruption, the time offline, the revoked token and the reload each count, because bytes were sent
-  // between them.
+  // The pause, the interruption, the offline period, the revoked token and the reload each count, because bytes were
+  // sent between them.
   expect(resumes).toBe(5)
 
   await page.getByRole('link', { name: 'Full timeline' }).click()

@@ -34,7 +34,7 @@ test('loading states are accessible', async ({ owner: page }) => {
   await expectAccessibleInLight(page, '⌘K while it searches', '[role=dialog]')
 })
 
-test('forms that were refused are accessible', async ({ page, owner, demo }) => {
+test('forms with errors are accessible', async ({ page, owner, demo }) => {
   await page.goto('/login')
   await page.getByLabel('Email').fill('nobody@example.com')
   await page.getByLabel('Password').fill('not the password')
@@ -93,7 +93,7 @@ test('uploads on the landing page are accessible, in progress, waiting and refus
   await expectAccessibleInLight(page, 'the demo refused')
 })
 
-test('Try it is accessible when its upload was refused', async ({ owner: page, demo }) => {
+test('the Try it page is accessible after an upload was refused', async ({ owner: page, demo }) => {
   await page.route('**/pipes/*/files/', refuse)
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
   const buffer = Buffer.from('refused')

@@ -22,7 +22,7 @@ afterAll(() => home[Symbol.dispose]())
 const env = { SLUICE_CONFIG_DIR: home.path, SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey }
 const run = (...args: string[]) => runCli('packages/cli/dist/sluice.js', args, { env })
 
-it('reports drift with exit code 2, changes nothing without --yes, and has nothing to do the second time', async () => {
+it('reports drift with exit code 2, changes nothing without --yes, and finds nothing to change the second time', async () => {
   expect(await run('apply', '-f', file, '--check')).toMatchObject({
     code: 2,
     stdout: expect.stringContaining(`+ create sender "${name}"\n1 to create, 0 to change, 0 to delete`),

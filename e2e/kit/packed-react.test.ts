@@ -44,7 +44,7 @@ it('imports only React, and names the licenses of bundled code', () => {
     expect(textOf('dist/licenses.txt')).toContain(`${name}\n`)
 })
 
-it('is under 26 kB in a page, with tus-js-client', async () => {
+it('adds less than 26 kB to a page, including tus-js-client', async () => {
   const { outputFiles } = await build({
     stdin: { contents: "export * from '@sluice/react'", resolveDir: kit.folder },
     bundle: true,

@@ -26,7 +26,7 @@ export async function resendInvitation(id: string) {
 export async function withdrawInvitation(id: string) {
   return act('administer', async (runtime, actor) => {
     await invitations.withdrawInvitation(runtime, actor, textArgument(id))
-    return { message: 'Withdrawn. Its link no longer works.' }
+    return { message: 'The invitation was withdrawn. Its link no longer works.' }
   })
 }
 

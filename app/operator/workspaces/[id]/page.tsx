@@ -37,7 +37,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
       <Problems alerts={workspace.alerts} />
       <Panel
         title="Limits"
-        description="They apply on every node within seconds. Uploads in progress may finish."
+        description="Limits apply on every node within seconds. Uploads in progress may finish."
       >
         <Limits
           id={workspace.id}
@@ -50,7 +50,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
       <Panel
         tone={workspace.suspendedAt ? 'plain' : 'danger'}
         title="Suspension"
-        description="No tokens and no bytes. Uploads keep their offsets, and everything stays readable."
+        description="A suspended workspace issues no tokens and accepts no bytes. Uploads keep their offsets, and everything stays readable."
       >
         {workspace.suspendedAt ? (
           <>
@@ -78,7 +78,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
   )
 }
 
-/** Items are shown with the names that their owners gave them. */
+/** Lists open problems. Each `subject` is the name that its owner gave the item. */
 function Problems({ alerts }: Pick<WholeWorkspace, 'alerts'>) {
   if (alerts.length === 0) return null
   return (

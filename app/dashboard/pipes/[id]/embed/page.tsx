@@ -58,7 +58,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
         ]}
       />
       <EmbedStep
-        title="With the kit: two files"
+        title="With the kit: add two files"
         text="A route that issues tokens to the users you allow, and a button. Uploads survive lost connections, expired tokens and reloads."
         snippets={[
           { name: 'Next.js route', language: 'tsx', code: kitRouteSnippet(target) },
@@ -80,7 +80,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       />
       <EmbedStep
         title="On your page: upload"
-        text="It waits while the network or the server is down, and requests a new token before the old one expires. After a reload, one click resumes the upload."
+        text="The uploader waits while the network or the server is down, and requests a new token before the old one expires. After a reload, one click resumes the upload."
         snippets={[
           { name: 'Uppy', language: 'js', code: plainUppySnippet(target) },
           {
@@ -95,7 +95,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       <WithoutTusStep target={target} />
       <EmbedStep
         title="On your backend: verify the webhook"
-        text="Pass this function the raw body, before any parser. It rejects webhooks older than five minutes."
+        text="Pass the raw body to this function, before any parser reads it. The function rejects webhooks older than five minutes."
         snippets={receivers.map(({ language: name, code }) => ({
           name,
           code,

@@ -14,7 +14,7 @@ export default async function Objects({ params }: { params: Promise<{ id: string
   return (
     <Panel
       title="Objects"
-      description="Headers and tags your bucket stores with each object. Changes apply to new uploads; uploaders cannot change them."
+      description="Headers and tags that your bucket stores with each object. Changes apply to new uploads; uploaders cannot change them."
       className="max-w-3xl"
     >
       <ObjectForm pipe={pipe} />

@@ -17,7 +17,7 @@ export default async function Restrictions({ params }: { params: Promise<{ id: s
   return (
     <Panel
       title="Restrictions"
-      description="They apply to new uploads. A token can tighten them, but never loosen them."
+      description="Restrictions apply to new uploads. A token can tighten them, but never loosen them."
       className="max-w-3xl"
     >
       <RestrictionsForm pipe={pipe} prefix={prefix} />
