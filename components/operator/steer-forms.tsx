@@ -68,7 +68,7 @@ function BytesField({ name, label, hint, bytes }: BytesProps) {
       inputMode="decimal"
       defaultValue={amount}
       after={
-        <UnitSelect name={`${name}Unit`} label={`Unit of: ${label}`} defaultValue={unit}>
+        <UnitSelect name={`${name}Unit`} label={`Unit for ${label}`} defaultValue={unit}>
           <option>MB</option>
           <option>GB</option>
           <option>TB</option>

@@ -74,7 +74,7 @@ export function RemoveMember({ userId, email }: { userId: string; email: string 
     >
       <p>
         They lose access with their next request, in every tab. The account keys they created here are
-        revoked. Everything else they created stays.
+        revoked. Everything else they created is kept.
       </p>
     </ConfirmDialog>
   )

@@ -41,7 +41,7 @@ export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
               confirm="Discard"
               action={discardMissedEvents.bind(null, outputId ?? null, pipeId)}
             >
-              <p>{count} will never be sent. The files and their objects stay.</p>
+              <p>{count} will never be sent. The files and their objects are kept.</p>
             </ConfirmDialog>
           </div>
         </IfMay>

@@ -25,8 +25,8 @@ export default async function Mails() {
   return (
     <div className="space-y-4">
       <p className="text-ink-soft text-sm">
-        Without SMTP_URL, no email leaves this machine. Below are the emails to {session.email} and those of
-        this workspace.
+        Without SMTP_URL, no email leaves this machine. Below are the emails to {session.email} and all other
+        emails from this workspace.
       </p>
       {mails.map(({ at, to, subject, text }) => (
         <Panel key={at + subject} title={subject} aside={<Time at={at} className="text-ink-faint text-sm" />}>
