@@ -39,7 +39,7 @@ test('a dropped folder is uploaded with its subfolders, and unreadable files are
   await expect(page.getByRole('listitem').filter({ hasText: 'Uploaded' })).toHaveCount(3)
   await expect(page.getByText('trip/day 2/c.txt')).toBeVisible()
   const locked = page.getByRole('listitem').filter({ hasText: 'trip/locked.txt' })
-  await expect(locked).toContainText('Failed: The browser could not read it.')
+  await expect(locked).toContainText('Failed: The browser could not read this item.')
   await expect(locked.getByRole('button')).toHaveAccessibleName('Remove locked.txt from the list')
   await expect
     .poll(customer.statuses)

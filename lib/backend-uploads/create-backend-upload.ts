@@ -21,9 +21,9 @@ export const backendUploadInput = z.strictObject({
   pipeId,
   filename: line(255),
   filetype: line(255).optional(),
-  /** Omitted if the client will declare it. */
+  /** Omitted if the client will declare the size. */
   size: lengthField.optional(),
-  /** The file's path in a folder, including its name, for keys with {path}. */
+  /** The file's path in a folder, including its name, for key templates with {path}. */
   path: line(1024).optional(),
   /** The checksum of the entire file. The upload fails if other bytes arrive. */
   checksum: z
@@ -77,7 +77,7 @@ export function createBackendUpload(
   })
 }
 
-/** The header that a client would have sent, because HEAD returns it. */
+/** The `Upload-Metadata` that a client would have sent, because HEAD returns it. */
 function metadataHeader(pairs: Record<string, string | undefined>): string {
   return Object.entries(pairs)
     .flatMap(([name, value]) => (value ? [`${name} ${Buffer.from(value).toString('base64')}`] : []))

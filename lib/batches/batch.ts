@@ -11,23 +11,23 @@ export const batchAnswer = z.strictObject({
   id: z.uuid(),
   pipeId: z.string(),
   name: z.string(),
-  /** Who named it: the backend in a token, or the uploader. */
+  /** Who named the batch: the backend in a token, or the uploader. */
   namedBy: z.enum(['token', 'uploader']),
   subject: z.string().nullable(),
-  /** How many files it has, and how many of them are open. */
+  /** How many files the batch has, and how many of them are open. */
   files: z.int(),
   open: z.int(),
   createdAt: instant,
-  /** When it stopped accepting files. */
+  /** When the batch stopped accepting files. */
   sealedAt: instant.nullable(),
-  /** When it was complete: sealed, with all of its files ended. */
+  /** When the batch was complete: sealed, with all of its files ended. */
   completedAt: instant.nullable(),
 })
 export type Batch = z.output<typeof batchAnswer>
 
 /**
- * Files `f` in a batch, without those whose records are erased. Those include a creation whose response was lost and
- * that the client repeated.
+ * A condition for files `f` in a batch. Erased records do not count, such as that of a creation that the client
+ * repeated because the response was lost.
  */
 export const isInBatch = (id: SQL) => sql`f.batch_id = ${id} and f.erased_at is null`
 export const IS_OPEN = sql`f.status in ('uploading', 'transferring')`

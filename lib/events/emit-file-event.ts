@@ -34,7 +34,7 @@ export async function emitFileRepaired(tx: Db, { queue, clock }: EmitRuntime, fi
 }
 
 async function writeEnds(tx: Db, queue: Queue, files: readonly Ended[], at: Date): Promise<void> {
-  // Partial uploads send no event: the file they are joined into does.
+  // There is no event for a partial upload, only for the file that it is joined into.
   const ended = files.filter(({ concat }) => concat !== 'partial').map((file) => endOf(file, at))
   await writeEvents(tx, queue, ended, at)
 }

@@ -10,12 +10,14 @@ const destination = z.object({
   status: z.enum(['pending', 'transferring', 'transferred', 'failed']),
   bucket: z.string(),
   key: z.string().describe('Object key in the bucket'),
-  etag: z.string().nullable().describe('As the bucket returned it'),
-  required: z.boolean().describe('False: best effort, which neither delays nor fails an upload'),
+  etag: z.string().nullable().describe('ETag as returned by the bucket'),
+  required: z
+    .boolean()
+    .describe('If false, the destination is best effort, and neither delays nor fails an upload'),
   reason: z
     .enum(DESTINATION_REASONS)
     .optional()
-    .describe('Why it failed; unknown means that the object may exist, which cannot be determined'),
+    .describe('Why it failed; unknown means that Sluice cannot determine whether the object exists'),
   certainty: z
     .literal('inferred')
     .optional()
@@ -25,7 +27,7 @@ const destination = z.object({
 export const declaredFile = {
   pipe_id: z.string(),
   file_id: z.uuid(),
-  filename: z.string().describe('As the client sent it'),
+  filename: z.string().describe('File name as sent by the client'),
   filetype: z.string().nullable().describe('Media type declared by the client'),
 }
 export const aboutSender = {
@@ -47,11 +49,11 @@ const endedFile = z.object({
     .string()
     .regex(/^crc32:[0-9a-f]{8}$/)
     .nullable()
-    .describe('Of the entire object'),
+    .describe('Checksum of the entire object'),
   decision: z
     .object({
       state: z.enum(['allowed', 'rejected']),
-      reason: z.string().nullable().describe('Why it was rejected'),
+      reason: z.string().nullable().describe('Why the file was rejected'),
       result: z.unknown().describe('The result returned to the uploader'),
     })
     .optional()
@@ -77,9 +79,9 @@ const completedBatch = z.object({
   sender: z.string().describe('Name of the Sender whose tokens were used'),
   subject: z.string().nullable().describe('Your own id for the person, from the tokens'),
   sealedAt: instant,
-  total: count('How many files it contains'),
+  total: count('How many files the batch contains'),
   transferred: count('How many of them are in your buckets'),
-  partially_transferred: count('How many are in all required buckets'),
+  partially_transferred: count('How many of them are in all required buckets, but missing from others'),
   failed: count('How many failed'),
   expired: count('How many were not finished in time'),
   canceled: count('How many were canceled'),
@@ -110,7 +112,7 @@ const turnedOffOutput = z.object({
 })
 
 const usage = z.object({
-  month: z.string().describe('In UTC, such as 2026-11'),
+  month: z.string().describe('Month in UTC, such as 2026-11'),
   percent: z.union([z.literal(80), z.literal(100)]),
   usedBytes: z.int().min(0),
   limitBytes: z.int().min(0),
@@ -136,7 +138,9 @@ export const eventSchema = <Kind extends EventKind>(kind: Kind) =>
       id: z.uuid().describe('Event id, the same in every attempt: use it to recognize duplicates'),
       event: z.literal(kind),
       timestamp: instant.describe(
-        kind === 'file.status_changed' ? 'When the status changed, in UTC' : 'When it happened, in UTC',
+        kind === 'file.status_changed'
+          ? 'When the status changed, in UTC'
+          : 'When the event happened, in UTC',
       ),
       test: z.literal(true).optional().describe('Only present in test events'),
       data: DATA[kind],

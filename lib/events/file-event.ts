@@ -41,7 +41,7 @@ export type FileEvent = EventFrame & {
   }
 }
 
-/** The body, written once: every attempt sends these bytes. */
+/** The body is only written once, because every attempt sends the same bytes. */
 export function fileEventBody({ file, ...event }: FileEvent): string {
   return eventBody('file.status_changed', event, {
     pipe_id: file.pipeId,
@@ -75,11 +75,11 @@ export type EndedFile = Omit<FileEvent['file'], 'sizeBytes' | 'crc32'> & {
   workspaceId: string
   lengthBytes: number | null
   offsetBytes: number
-  /** Null if not all bytes were seen. */
+  /** Null if Sluice has not read every byte. */
   crc32: number | null
 }
 
-/** The columns of a file `f`. */
+/** The columns of an `EndedFile`, for a file `f`. */
 export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.filename, f.filetype, f.status,
   f.length_bytes as "lengthBytes", f.offset_bytes as "offsetBytes", f.sender_name as "senderName", f.protocol, f.subject,
   f.metadata, f.upload_metadata as "uploadMetadata",

@@ -32,7 +32,7 @@ type EventRow = EndedFile & { eventId: string; kind: EventKind; at: string | Dat
 
 /**
  * Reads the webhook bodies of events, even if no webhook was sent. An event about a file whose record was erased has
- * none.
+ * no body.
  */
 export async function readEventBodies(
   db: Db,

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 
 /**
  * Statistics: each occurrence is recorded as a separate row, in the statement that causes it, so that no statement
- * waits for another, as they would for a shared counter. `foldTallies` counts these rows a few seconds later.
+ * waits for another, as it would for a shared counter. `foldTallies` counts these rows a few seconds later.
  */
 
 /**

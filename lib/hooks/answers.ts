@@ -38,7 +38,7 @@ const result = z
   )
   .optional()
 
-/** The decision in an API call, which can do the same as an answer, except defer. */
+/** The decision in an API call, which can allow or reject a file like an answer, but not defer it. */
 export const decisionInput = z
   .strictObject({
     allow: z.boolean(),

@@ -26,7 +26,7 @@ const CONNECT_MS = seconds(5)
 
 /**
  * Asks a hook's receiver, signed like a webhook, until it returns a valid answer or the attempts are used up.
- * Undefined without an answer. Calls are made at least once: when a node dies, another one asks again.
+ * Undefined if there is no answer. Calls are made at least once: when a node dies, another one asks again.
  */
 export async function ask<Answer>(
   asking: Asking,

@@ -96,7 +96,7 @@ describeWithDatabase('decisions', (database) => {
       })
     const begin = () => send('POST', client.collection, randomBytes(500), { 'Upload-Complete': '?0' })
     const head = (url: string) => httpCall({ method: 'HEAD', url, token: client.token, headers: version })
-    // All its bytes have arrived before its client declares it complete.
+    // All bytes of the file arrive before its client declares it complete.
     const [first, second, third] = await Promise.all([begin(), begin(), begin()])
     expect(decider.asked).toHaveLength(0)
     decider.answer = () => ({ allow: true, result: 'ok' })

@@ -4,7 +4,7 @@ import type { Place } from '../platform/vault.ts'
 
 export { HOOKS }
 
-/** A decision hook's settings. Omitted ones have defaults. */
+/** A decision hook's settings. Omitted settings have defaults. */
 export const hookInput = z.strictObject({
   url: z.string().trim().max(2048, 'must have at most 2048 characters'),
   enabled: z.boolean().default(true),

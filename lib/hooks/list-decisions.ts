@@ -14,7 +14,7 @@ export type Decision = Pick<Row, 'state' | 'decidedBy' | 'reason'> & {
 }
 
 const SHOWN = 30
-/** How many of the Pipe's files are searched, so that an old hook does not slow down its page. */
+/** Only this many of the Pipe's files are searched, so that the page of an old hook stays fast. */
 const LOOKED_AT = 1000
 
 /** The latest decisions on a Pipe's files. Uploads that were refused before they started have no file. */

@@ -19,12 +19,12 @@ const DATA = {
   }),
   before_complete: z.object({
     ...declaredFile,
-    size: z.int().min(0).describe('Bytes, all of which are durable'),
+    size: z.int().min(0).describe('Size in bytes, all of which are durable'),
     ...aboutSender,
     checksum: z
       .string()
       .regex(/^crc32:[0-9a-f]{8}$/)
-      .describe('Of the entire file'),
+      .describe('Checksum of the entire file'),
     destinations: z.array(
       z.object({
         destinationId: z.uuid().describe('Id of the Data Store'),

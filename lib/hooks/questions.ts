@@ -6,8 +6,8 @@ import { uuidv7, uuidv7Ms } from '../platform/kernel/ids.ts'
 import type { Asked } from '../uploads/upload-context.ts'
 
 /**
- * The questions for receivers. A question has the same id and the same bytes in every attempt, even from another
- * node.
+ * The questions that receivers are asked. A question has the same id and the same bytes in every attempt, even from
+ * another node.
  */
 export type Question = { id: string; body: string }
 

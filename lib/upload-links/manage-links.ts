@@ -88,7 +88,7 @@ export async function changeUploadLink(
       closed === undefined ? before.closedAt : closed ? (before.closedAt ?? new Date(now)) : null
     const set = { ...fields, closedAt, ...(passwordHash !== undefined && { passwordHash }) }
     const { title = before.title } = fields
-    // Files show their Sender's name.
+    // Files show the Sender's name, which must match the title.
     if (title !== before.title) await renameSender({ db: tx, clock }, actor, before.senderId, { name: title })
     const [row] = await tx.update(uploadLinks).set(set).where(eq(uploadLinks.id, id)).returning()
     const detail = {
@@ -102,7 +102,7 @@ export async function changeUploadLink(
   })
 }
 
-/** Also ends uploads in progress: their tokens are revoked first, so a crash in between leaves nothing open. */
+/** Also ends uploads in progress. Their tokens are revoked first, so that a crash in between leaves nothing open. */
 export async function deleteUploadLink(
   runtime: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,

@@ -15,7 +15,7 @@ import { stateOf, type UploadLinkRow, uploadLinkAnswer } from './upload-link.ts'
 export const openLinkInput = z.strictObject({
   code: z.string().max(100),
   /**
-   * A secret that the uploader's page creates and stores. With it, the uploader alone can continue uploads after a
+   * A secret that the uploader's page creates and stores, so that only this uploader can continue the uploads after a
    * reload.
    */
   visitor: z.string().regex(/^[0-9A-Za-z_-]{43}$/, 'must be 32 random bytes as base64url'),
@@ -25,7 +25,7 @@ export const openLinkInput = z.strictObject({
 export const openLinkAnswer = uploadLinkAnswer
   .pick({ title: true, state: true, hasPassword: true, expiresAt: true, allowedTypes: true })
   .extend({
-    /** Empty until the password is given, if the link has one. The title is shown before that. */
+    /** If the link has a password, empty until it is entered. The title is always shown. */
     message: z.string(),
     filesLeft: z.int().nullable(),
     bytesLeft: z.int().nullable(),
@@ -120,7 +120,7 @@ async function findByCode({ db, config }: LinkRuntime, code: string): Promise<Up
   }
 }
 
-/** False if no password was given. Attempts are counted before passwords are compared, which is expensive. */
+/** False if no password was given. Attempts are counted before the expensive comparison of passwords. */
 async function knowsPassword(
   runtime: LinkRuntime,
   { id, passwordHash }: UploadLinkRow,

@@ -23,7 +23,7 @@ export const uploadLinkInput = z.strictObject({
     .nullable()
     .default(null),
   expiresAt: timeField.nullable().default(null),
-  /** All uploads through this link together, counted when they are created. */
+  /** Limits for all uploads through this link together, which are counted when they are created. */
   maxFiles: tokenInput.shape.maxFiles.unwrap().nullable().default(null),
   maxBytes: bytesField.nullable().default(null),
   allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries').default([]),
@@ -52,7 +52,7 @@ type LinkState = (typeof LINK_STATES)[number]
 export const uploadLinkAnswer = z.strictObject({
   id: z.uuid(),
   pipeId: z.string(),
-  /** Its files belong to this Sender: `GET /files?senderId=`. */
+  /** The link's files belong to this Sender: `GET /files?senderId=`. */
   senderId: z.uuid(),
   title: z.string(),
   message: z.string(),

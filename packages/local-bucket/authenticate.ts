@@ -140,7 +140,7 @@ function inQuery({ query }: S3Request, header: string): boolean {
 
 const isoBasic = (date: Date): string => date.toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** Whose request this claims to be, in its `Authorization` header or its presigned query; not yet verified. */
+/** What a request claims in its `Authorization` header or its presigned query; not yet verified. */
 export interface CredentialClaim {
   accessKeyId: string
   scope: { date: string; region: string; service: string }

@@ -7,7 +7,7 @@ import type { Rule } from './rules.ts'
 import { S3Error } from './s3-error.ts'
 import type { BucketStorage } from './storage.ts'
 
-/** An authenticated and authorized request for an existing bucket: what an operation gets. */
+/** An authenticated and authorized request for an existing bucket, as an operation gets it. */
 export interface Call {
   request: S3Request
   body: IncomingBody

@@ -101,8 +101,8 @@ async function expectNoLitter({ directory }: BucketInTest): Promise<void> {
   expect(await readdir(join(directory, '.sluice/staging'))).toEqual([])
 }
 
-describe('a process that dies', () => {
-  it('at any step of the first PutObject leaves the object or nothing', async () => {
+describe('after a crash at any step', () => {
+  it('the first PutObject has stored the object or nothing', async () => {
     const steps = await atEachStep(
       async () => {},
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...fresh })),
@@ -115,7 +115,7 @@ describe('a process that dies', () => {
     expect(steps).toBeGreaterThan(4)
   })
 
-  it('at any step of an overwriting PutObject leaves the old or the new object, with its own metadata', async () => {
+  it('an overwriting PutObject has left the old or the new object, with its own metadata', async () => {
     await atEachStep(
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...old })),
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...fresh })),
@@ -128,7 +128,7 @@ describe('a process that dies', () => {
     )
   })
 
-  it('at any step of a PutObject with If-None-Match leaves the object or nothing', async () => {
+  it('a PutObject with If-None-Match has stored the object or nothing', async () => {
     await atEachStep(
       async () => {},
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...fresh, IfNoneMatch: '*' })),
@@ -140,7 +140,7 @@ describe('a process that dies', () => {
     )
   })
 
-  it('at any step of a DeleteObject leaves the object or nothing', async () => {
+  it('a DeleteObject has left the object or nothing', async () => {
     await atEachStep(
       (bucket) => bucket.s3.send(new PutObjectCommand({ ...target, ...old })),
       (bucket) => bucket.s3.send(new DeleteObjectCommand(target)),
@@ -152,7 +152,7 @@ describe('a process that dies', () => {
     )
   })
 
-  it('at any step of an UploadPart leaves an upload that can continue', async () => {
+  it('an UploadPart has left an upload that can continue', async () => {
     await atEachStep(
       async ({ s3 }) => {
         const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))
@@ -168,7 +168,7 @@ describe('a process that dies', () => {
     )
   })
 
-  it('at any step of a CompleteMultipartUpload leaves the object or the upload, and can be repeated', async () => {
+  it('a CompleteMultipartUpload has left the object or the upload, and can be repeated', async () => {
     const { Body, ...described } = fresh
     const etags = new Set<string | undefined>()
     const steps = await atEachStep(

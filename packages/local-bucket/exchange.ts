@@ -26,7 +26,7 @@ export class Exchange {
     response.once('close', () => this.#gone.reject(new ConnectionCut()))
   }
 
-  /** Only now lets a client that sent `Expect: 100-continue` proceed, so that a refusal costs it no bytes. */
+  /** Tells a client that sent `Expect: 100-continue` to proceed. If it is refused before that, it sends no body. */
   body(): AsyncIterable<Buffer> {
     return {
       [Symbol.asyncIterator]: () => {

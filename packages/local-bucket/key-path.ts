@@ -31,7 +31,7 @@ export function decodeName(name: string): { text: string; continues: boolean } {
 }
 
 function escapeCharacters(segment: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get into a file name
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: file names must not contain these
   return segment.replace(/[\u0000-\u001f\u007f]|%(?=[0-9A-F]{2}|\+)/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
   })

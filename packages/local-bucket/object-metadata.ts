@@ -11,7 +11,7 @@ export interface ObjectMetadata {
   mtimeNs: string
   lastModifiedMs: number
   etag: string
-  /** For the entire object. */
+  /** The CRC32 of the entire object. */
   crc32: number
   /** As reported to clients: the checksum of the entire object, or of its parts' checksums. */
   checksum: { value: string; type: ChecksumType }
@@ -62,7 +62,7 @@ export class MetadataFiles {
     await this.dropNext(key)
   }
 
-  /** Records are named by a digest, so that keys may have any length, and none collides with a folder's name. */
+  /** A record is named by a digest of its key, which may have any length, and never collides with a folder's name. */
   #path(key: string, suffix: string): string {
     return join(this.#directory, createHash('sha256').update(key).digest('hex') + suffix)
   }

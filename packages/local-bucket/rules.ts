@@ -124,7 +124,7 @@ export const RULES = {
         throw new S3Error('MissingUploadObjectWithObjectLockHeaders')
     },
   },
-  /** B2, and others that have not kept up with S3 since 2022. */
+  /** B2, and others without the checksum headers that S3 added in 2022. */
   'no-checksum-headers': {
     admit({ request }) {
       const unknown = Object.keys(request.headers).find((name) => name.startsWith('x-amz-checksum-'))
@@ -164,7 +164,7 @@ export const RULES = {
       if (bucket && !DNS_LABEL.test(bucket)) throw new S3Error('InvalidBucketName')
     },
   },
-  /** AWS: a region responds at its own hosts, whose suffix depends on its partition. */
+  /** AWS: each region has its own host names, whose suffix depends on the region's partition. */
   'hosts-of-aws': {
     admit({ request }) {
       const [, region = ''] =
@@ -193,7 +193,7 @@ export const RULES = {
       if (parts.some(({ number }, n) => number !== n + 1)) throw new S3Error('InvalidPartOrder')
     },
   },
-  /** A proxy in between that responds with its own page. */
+  /** A proxy in front of the provider that responds with its own page. */
   'html-answers': {
     instead: () => ({
       status: 200,

@@ -62,7 +62,7 @@ describe('a key', () => {
     })
   })
 
-  it('without list permission does not reveal which keys are unused', async () => {
+  it('does not reveal which keys are unused if it may not list the bucket', async () => {
     await bucket.s3.send(new PutObjectCommand({ ...at('a'), Body: 'a' }))
     await as('GETTER').send(new HeadObjectCommand(at('a')))
     const missing = new GetObjectCommand(at('missing'))

@@ -22,7 +22,7 @@ export interface LocalBucketOptions {
   region: string
   buckets: readonly string[]
   keys: readonly BucketKey[]
-  /** 0, the default, lets the system choose. */
+  /** With 0, the default, the system chooses a port. */
   port?: number
   clock?: Clock
   /** If false, bytes are verified but not stored: objects have their size, and contain zeros. For benchmarks. */

@@ -11,7 +11,7 @@ export interface SeenRequest {
   state: 'arrived' | 'answered' | 'cut'
   /** Set once the response is known. */
   status: number | undefined
-  /** From the S3 error, if that was the response. */
+  /** The S3 error code, if the response was an error. */
   code: string | undefined
   /** An error inside this server: a bug, or a full disk. */
   trouble: unknown
@@ -34,7 +34,7 @@ export class Traffic {
     return Object.fromEntries(this.#counts)
   }
 
-  /** The last thousand, oldest first. */
+  /** The last thousand requests, oldest first. */
   seen(filter: TrafficFilter = {}): SeenRequest[] {
     return [...this.#seen.values()].filter((request) => fits(request, filter))
   }

@@ -72,13 +72,13 @@ describe('a part that arrives too late', () => {
 })
 
 describe('simultaneous requests', () => {
-  it('for Complete get the same response', async () => {
+  it('to complete an upload all get the same response', async () => {
     const parts = [await sendPart(1, Buffer.alloc(PART_BYTES)), await sendPart(2, Buffer.from('end'))]
     const answers = await Promise.all([complete(parts), complete(parts), complete(parts)])
     expect(new Set(answers.map(({ ETag }) => ETag)).size).toBe(1)
   })
 
-  it('with the same part store it once, completely', async () => {
+  it('store the same part once, completely', async () => {
     const bodies = Array.from({ length: 6 }, (_, n) => Buffer.from(`sending ${n}`))
     const sent = await Promise.all(bodies.map((body) => sendPart(1, body)))
     const kept = (await hidden(`uploads/${BUCKET}/open/${upload.UploadId}`)).filter((name) =>

@@ -138,7 +138,7 @@ describe('presigned URLs', () => {
 })
 
 describe('a body', () => {
-  it('with a SHA-256 must match it', async () => {
+  it('must match its SHA-256, if it has one', async () => {
     const path = freshPath()
     expect(await put({ path, payload: sha256('other') })).toMatchObject({
       status: 400,
@@ -154,13 +154,13 @@ describe('a body', () => {
     expect(answer).toMatchObject({ status: 411, code: 'MissingContentLength' })
   })
 
-  it('of more than 5 GiB is refused before it is sent', async () => {
+  it('is refused before it is sent if it has more than 5 GiB', async () => {
     const headers = { 'content-length': String(5 * 2 ** 30 + 1), expect: '100-continue' }
     const answer = await put({ unsignedHeaders: headers, body: '' })
     expect(answer).toMatchObject({ status: 400, code: 'EntityTooLarge', headers: { connection: 'close' } })
   })
 
-  it('that is refused leaves the connection usable for the next request', async () => {
+  it('leaves the connection usable for the next request if it is refused', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const refused = await put({ agent, path: '/no-such-bucket/a', body: Buffer.alloc(2 ** 20) })
     expect(refused).toMatchObject({ code: 'NoSuchBucket', headers: { connection: 'keep-alive' } })
@@ -168,7 +168,7 @@ describe('a body', () => {
     agent.destroy()
   })
 
-  it('with a checksum that the bucket does not verify is refused', async () => {
+  it('is refused if it has a checksum that the bucket does not verify', async () => {
     const answer = await put({
       headers: { 'x-amz-checksum-sha256': 'LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=' },
     })
@@ -196,7 +196,7 @@ describe('a body in signed chunks', () => {
     ['no end', 'IncompleteBody', (body) => body.slice(0, body.lastIndexOf('0;'))],
     ['more bytes than announced', 'IncompleteBody', (body) => body.replace(/^6;/, '6000;')],
     ['an invalid length', 'IncompleteBody', (body) => body.replace(/^6;/, 'x;')],
-  ])('with %s is refused: %s', async (_, code, change) => {
+  ])('is refused with %s: %s', async (_, code, change) => {
     const path = freshPath()
     expect(await put({ path, payload, headers, body: chunked(change) })).toMatchObject({ code })
     expect(await contentAt(path)).toBe('nothing')
@@ -266,7 +266,7 @@ describe('addresses', () => {
     ['/demo/%2E%2E%2Foutside', 'demo/%2E%2E/outside'],
     ['/demo//outside', 'demo/%/outside'],
     ['/demo/nul%00byte', 'demo/nul%00byte'],
-  ])('with the path %s stay in their bucket', async (path, file) => {
+  ])('stay in their bucket with the path %s', async (path, file) => {
     expect(await put({ path })).toMatchObject({ status: 200 })
     expect(await contentAt(file)).toBe('hello')
     expect((await readdir(bucket.directory)).sort()).toEqual(['.sluice', BUCKET])
@@ -286,7 +286,7 @@ describe('addresses', () => {
     ['PUT', { acl: '' }],
     ['GET', { versionId: '1' }],
     ['PATCH', {}],
-  ])('of operations that do not exist are refused as not implemented: %s %j', async (method, query) => {
+  ])('are refused if the operation is not implemented: %s %j', async (method, query) => {
     const answer = await sendRaw(wire, { method, path: '/demo/a', query })
     expect(answer).toMatchObject({ status: 501, code: 'NotImplemented' })
   })

@@ -163,18 +163,21 @@ describeWithDatabase('delivery', (database) => {
   })
 
   it.each([
-    ['success last', [503, 204], null],
-    ['failure last', [204, 503], expect.any(Date)],
-  ])('decides by the %s of attempts that are recorded together', async (_, statuses, failingSince) => {
-    const { event } = dispatching(runtime)
-    const output = await addOutput(runtime.db, receiver.url)
-    for (const _ of statuses) await event(output)
-    const now = runtime.clock.now()
-    const claims = await claimDeliveries(runtime.db, [{ outputId: output.id, count: 2 }], now)
-    const made = claims.map((claimed, at) => attemptOf(claimed, statuses[at]!, now))
-    await recordAttempts(runtime, made)
-    expect((await outputRow(output.id)).failingSince).toEqual(failingSince)
-  })
+    ['a success', [503, 204], null],
+    ['a failure', [204, 503], expect.any(Date)],
+  ])(
+    'uses the last outcome of attempts that are recorded together: %s',
+    async (_, statuses, failingSince) => {
+      const { event } = dispatching(runtime)
+      const output = await addOutput(runtime.db, receiver.url)
+      for (const _ of statuses) await event(output)
+      const now = runtime.clock.now()
+      const claims = await claimDeliveries(runtime.db, [{ outputId: output.id, count: 2 }], now)
+      const made = claims.map((claimed, at) => attemptOf(claimed, statuses[at]!, now))
+      await recordAttempts(runtime, made)
+      expect((await outputRow(output.id)).failingSince).toEqual(failingSince)
+    },
+  )
 
   it('does not turn an output off for five days of failures once another attempt has succeeded', async () => {
     const { event } = dispatching(runtime)

@@ -29,7 +29,7 @@ export type Decision = {
   /** How long to wait before the next attempt, if any. */
   retryInMs?: number
   error?: AttemptError
-  /** Set if the output is to be turned off: the reason. */
+  /** The reason for turning the output off, if it is to be turned off. */
   turnOff?: string
 }
 
@@ -78,7 +78,7 @@ export type Attempt = {
   decision: Decision
 }
 
-/** Called between the steps; tests kill the process there. */
+/** Called between the steps of an attempt, where tests kill the process. */
 export type Checkpoint = (step: 'claimed' | 'prepared' | 'called' | 'recording' | 'recorded') => void
 
 export type Delivering = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & {

@@ -64,9 +64,9 @@ function drip(socket: Socket, start: string, text: string): void {
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 
-describe('a receiver that', () => {
+describe('a receiver', () => {
   it.each([301, 302, 303, 307, 308])(
-    'redirects with %d to a private address is not followed',
+    'is not followed if it redirects with %d to a private address',
     async (status) => {
       const inside = await hostile((socket) => socket.end(`${OK}\r\n`))
       const outside = await hostile((socket) =>
@@ -82,7 +82,7 @@ describe('a receiver that', () => {
     },
   )
 
-  it('sends a body of 1 GB is cut off after 16 KiB', async () => {
+  it('is cut off after 16 KiB if it sends a body of 1 GB', async () => {
     const host = await hostile((socket) =>
       flood(socket, `${OK}Content-Length: 1073741824\r\n\r\n`, 'x'.repeat(65_536)),
     )
@@ -129,7 +129,7 @@ describe('a receiver that', () => {
       { error: 'status', errorDetail: /informational/ },
     ],
   ])(
-    '%s is cut off and reported',
+    'is cut off and reported if it %s',
     async (_, answer, { error, errorDetail }: { error?: string; errorDetail?: RegExp }, limits = {}) => {
       const log = await logOf(`http://${await hostile(answer)}/`, { limits })
       expect(log).toMatchObject({
@@ -141,7 +141,7 @@ describe('a receiver that', () => {
     },
   )
 
-  it('sends its body too slowly is cut off, but its status still counts', async () => {
+  it('is cut off if it sends its body too slowly, but its status still counts', async () => {
     const host = await hostile((socket) =>
       drip(socket, `${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'),
     )
@@ -153,7 +153,7 @@ describe('a receiver that', () => {
   })
 })
 
-describe('127.0.0.1 is refused by name when it is entered', () => {
+describe('a name for this machine', () => {
   it.each([
     '127.0.0.1',
     '127.1',
@@ -166,7 +166,7 @@ describe('127.0.0.1 is refused by name when it is entered', () => {
     '[::ffff:127.0.0.1]',
     '[64:ff9b::7f00:1]',
     'localhost',
-  ])('%s', async (host) => {
+  ])('is blocked before a connection is opened: %s', async (host) => {
     const { port } = new URL(`http://${await hostile((socket) => socket.end(`${OK}\r\n`))}`)
     for (const protocol of ['http', 'https']) {
       const log = await logOf(`${protocol}://${host}:${port}/`, { allowed: [] })

@@ -110,7 +110,7 @@ describe('monthly event tables', () => {
     expect(await monthsOf(runtime.db, 'deliveries')).not.toContain(first)
   })
 
-  it('leave nothing behind from a wrong clock', async () => {
+  it('keep no events that were written while the clock was wrong', async () => {
     const now = startOf(nextMonth(first)) + 30 * DAY
     goTo(now)
     await keepEvents(runtime)
@@ -122,7 +122,7 @@ describe('monthly event tables', () => {
     expect(await parts()).toEqual({})
   })
 
-  /** Row-by-row deletes fail from here on. */
+  /** Makes row-by-row deletes fail. */
   async function forbidDeleting(table: string): Promise<void> {
     await runtime.db.execute(sql`create or replace function refuse() returns trigger language plpgsql
       as 'begin raise exception ''a row of % is deleted'', tg_table_name; end'`)

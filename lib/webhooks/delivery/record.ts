@@ -141,7 +141,7 @@ export async function dropDeliveries(
 }
 
 const AT_ONCE = 100
-/** Well below the duration of a claim in total: once that expires, another process makes the attempt again. */
+/** In total much shorter than a claim: once the claim expires, another process repeats the attempt. */
 const WAITS_MS = [250, seconds(1), seconds(4)]
 
 /**

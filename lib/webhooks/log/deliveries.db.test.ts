@@ -186,7 +186,7 @@ describeWithDatabase('deliveries', (database) => {
     ).rejects.toMatchObject({ code: 'pipe_not_found' })
   })
 
-  it('of a test are marked, sent even while the output is off, and tried once', async () => {
+  it('are marked, sent even while the output is off, and tried once if they are tests', async () => {
     await runtime.db.update(webhookOutputs).set({ enabled: false }).where(eq(webhookOutputs.id, output.id))
     receiver.answerWith(410)
     const sent = await sendTestEvent(runtime, customer.actor, { firstOf: customer.pipe.id })
@@ -210,7 +210,7 @@ describeWithDatabase('deliveries', (database) => {
     })
   })
 
-  it('in another workspace are not found', async () => {
+  it('are not found from another workspace', async () => {
     await worker.event(output)
     const { id } = await only()
     const { actor } = await createTestWorkspace(runtime)

@@ -44,7 +44,7 @@ const shared = {
 export const deliveryAnswer = z.strictObject({ ...shared, attempts: z.array(attemptAnswer) })
 export type Delivery = z.output<typeof deliveryAnswer>
 
-/** Includes the requests and responses. */
+/** A delivery with its requests and responses. */
 export const wholeDeliveryAnswer = z.strictObject({
   ...shared,
   requestBody: z.string(),
@@ -53,7 +53,7 @@ export const wholeDeliveryAnswer = z.strictObject({
       url: z.string(),
       requestHeaders: headersAnswer,
       responseHeaders: headersAnswer.nullable(),
-      /** At most the first 16 KiB. */
+      /** The first 16 KiB of the response. */
       responseBody: z.string().nullable(),
       /** A description of what went wrong. */
       errorDetail: z.string().nullable(),

@@ -16,7 +16,7 @@ import { findDelivery, showDelivery } from './show-delivery.ts'
 
 const ONE_BY_ONE = { burst: 100, refillMs: 1000 }
 
-/** Sends an event again immediately, whatever its state. If that fails, the retry schedule starts over. */
+/** Sends an event again immediately, regardless of its state. If that fails, the retry schedule starts over. */
 export async function resendDelivery(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
@@ -54,7 +54,7 @@ export async function resendDelivery(
   })
 }
 
-/** The size of a page. */
+/** How many deliveries a page of the log shows. */
 const MOST = 100
 
 /** Resends those deliveries that can be resent, and returns why the others cannot. */
@@ -86,7 +86,7 @@ export const resendFailedInput = z.strictObject({
 })
 export const resendFailedAnswer = z.strictObject({
   resent: z.int(),
-  /** More deliveries remain than one call resends: call again. */
+  /** True if more deliveries remain than one call resends. Call again to continue. */
   more: z.boolean(),
 })
 

@@ -15,7 +15,7 @@ const OF_PIPE = or(eq(pipes.id, webhookOutputs.pipeId), eq(pipes.id, webhookOutp
 
 type FoundOutput = {
   output: OutputRow
-  /** Its name in the audit log. */
+  /** The output's name in the audit log. */
   subject: { subjectId: string; subjectLabel: string }
 }
 

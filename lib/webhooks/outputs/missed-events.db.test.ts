@@ -92,7 +92,7 @@ describeWithDatabase('events that were not sent', (database) => {
     expect(await show()).toMatchObject({ events: 0 })
   })
 
-  it('of another workspace are not found', async () => {
+  it('are not found from another workspace', async () => {
     await end()
     await switchOn()
     const { actor } = await createTestWorkspace(runtime)

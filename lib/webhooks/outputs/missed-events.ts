@@ -22,7 +22,7 @@ export const missedAnswer = z.strictObject({
   events: z.int(),
   /** True if there are more than were counted. */
   more: z.boolean(),
-  /** The time of the oldest of them. */
+  /** The time of the oldest missed event. */
   since: z.iso.datetime().nullable(),
 })
 export type Missed = z.output<typeof missedAnswer>
@@ -86,7 +86,7 @@ export const sendMissedInput = z.strictObject({
 })
 export const sendMissedAnswer = z.strictObject({
   sent: z.int(),
-  /** More events remain than one call sends: call again. */
+  /** True if more events remain than one call sends. Call again to continue. */
   more: z.boolean(),
 })
 
@@ -161,7 +161,7 @@ async function deliver(tx: Db, missed: MissedEvent[], output: OutputRow, now: Da
   )
 }
 
-/** For an event `e`: whether another output that existed then has no delivery for it. */
+/** Whether another output that existed when the event `e` happened has no delivery for it. */
 function isMissedByAnother({ id }: OutputRow): SQL {
   return sql`exists (select from webhook_outputs o
     where o.scope in (e.pipe_id, e.workspace_id::text) and o.id <> ${id}::uuid and o.created_at <= e.created_at

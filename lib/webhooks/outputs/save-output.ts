@@ -41,7 +41,7 @@ export async function createOutput(
   })
 }
 
-/** Creates a Pipe's first output and returns its secret, or changes it. */
+/** Creates a Pipe's first output and returns its secret, or changes the existing one. */
 export async function saveOutput(
   needs: OutputRuntime,
   actor: Actor,

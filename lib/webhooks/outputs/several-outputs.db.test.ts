@@ -188,7 +188,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(await eventsOf(silent)).toEqual([])
   })
 
-  it('of a Pipe do not get usage.threshold', async () => {
+  it('do not get usage.threshold if they belong to a Pipe', async () => {
     await expect(add({ events: ['usage.threshold'] })).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
@@ -201,7 +201,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(eventSchema(kind).strict().parse(body)).toMatchObject({ event: kind, test: true })
   })
 
-  it('also get, once each, the events of a node whose previous version only knows the first output', async () => {
+  it('get events, once, from a node running the previous version, which only knows the first output', async () => {
     const { work } = dispatching(runtime)
     const first = await add()
     const [further, ofAll] = [await add(), await add({}, {})]

@@ -73,5 +73,5 @@ export function openHeaders(
   return headersEncrypted === null ? {} : JSON.parse(vault.open(headersEncrypted, headersPlace(id)))
 }
 
-/** As shown in the log. */
+/** Replaces the values of static headers in the log. */
 export const HIDDEN = '(hidden)'

@@ -3,7 +3,7 @@ import { EVENT_KINDS, type webhookOutputs } from '#drizzle/schema/index.ts'
 import { toAnswer } from '../../platform/kernel/parse-input.ts'
 import { staticHeadersField } from './static-headers.ts'
 
-/** Per Pipe, and per workspace. */
+/** The limit for each Pipe, and for each workspace. */
 export const MAX_OUTPUTS = 5
 
 /** The statuses that a file can end with. */
@@ -61,7 +61,7 @@ const instantAnswer = z.iso.datetime().nullable()
 
 export const webhookOutputAnswer = z.strictObject({
   id: z.uuid(),
-  /** Null if it gets events from all Pipes. */
+  /** Null if the output gets events from all Pipes. */
   pipeId: z.string().nullable(),
   name: z.string(),
   enabled: z.boolean(),
@@ -69,7 +69,7 @@ export const webhookOutputAnswer = z.strictObject({
   statuses: z.array(z.string()),
   events: z.array(z.enum(EVENT_KINDS)),
   headerNames: z.array(z.string()),
-  /** Set if Sluice has turned the output off: the reason. */
+  /** Why Sluice turned the output off, if it did. */
   turnedOffReason: z.string().nullable(),
   turnedOffAt: instantAnswer,
   /** All attempts since this time have failed. */

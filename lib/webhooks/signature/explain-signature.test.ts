@@ -7,7 +7,7 @@ it('reads headers as lines and as JSON', () => {
   expect(readHeaders('{"Webhook-Id": "7"}')).toEqual({ 'webhook-id': '7' })
 })
 
-it('finds nothing if nothing differs', () => {
+it('finds no difference between identical bodies', () => {
   expect(differenceOf('{"a":1}', '{"a":1}')).toBeUndefined()
 })
 

@@ -78,7 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-/** The cases, each with its expected result. In the case of a wrong secret, the webhook was not signed with it. */
+/** The cases, each with its expected result. A wrong secret is one with which the webhook was not signed. */
 function cases(): { name: string; request: Received; secret: string; accepted: boolean }[] {
   const { before, during, after, stale } = sent
   const changed = { ...before.request, body: before.request.body.replace('film', 'fiIm') }
@@ -120,9 +120,9 @@ it('agrees with the standardwebhooks package', () => {
 
 const MALFORMED = ['', 't=1', 'v1=00', 't=,v1=', 't=now,v1=zz', ',,=,', 't=99999999999999999999,v1=00']
 
-describe('the snippet for', () => {
+describe('a verification snippet', () => {
   for (const { language, filename } of snippets) {
-    it(`${language} agrees, and survives malformed headers`, { timeout: COMPILE_MS }, ({ skip }) => {
+    it(`agrees in ${language}, and survives malformed headers`, { timeout: COMPILE_MS }, ({ skip }) => {
       if (!canRun(language)) return skip(`${language} is not installed on this machine.`)
       const headerOf = ({ headers }: Received) => String(headers['x-service-signature'])
       const real: Case[] = cases().map(({ request, secret }) => ({

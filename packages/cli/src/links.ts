@@ -12,7 +12,7 @@ const usage =
 
 type Link = Awaited<ReturnType<Sluice['showUploadLink']>>
 
-/** Pages where people without an account upload. */
+/** Manages upload links: pages where people without an account upload files. */
 export const links: Command = {
   usage,
   about: 'Create, list and close upload links',

@@ -26,7 +26,7 @@ export const login: Command = {
   },
 }
 
-/** True for plain HTTP, except to this machine, which the traffic does not leave. */
+/** True for plain HTTP to another machine. Traffic to this machine never leaves it. */
 function isInTheClear(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl)
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/.test(hostname)

@@ -7,7 +7,7 @@ import { result } from './tell.ts'
 const usage =
   'verify --headers <file> --body <file> [--json]   (with the secret in SLUICE_WEBHOOK_SECRET, or else the one from listen)'
 
-/** The file with the headers has them one per line, as servers print them, or as JSON. */
+/** `--headers` names a file with one header per line, as servers print them, or with JSON. */
 export const verify: Command = {
   usage,
   about: "Check a webhook's signature, and explain a mismatch",

@@ -122,7 +122,7 @@ export const listMultipartUploads: Perform = async ({ request, storage }) => {
   ])
 }
 
-/** By key, and then by age. */
+/** Sorts uploads by key, and then by age. */
 function compareUploads(a: Upload, b: Upload): number {
   return compareKeys(a.key, b.key) || a.initiatedMs - b.initiatedMs || compareKeys(a.id, b.id)
 }

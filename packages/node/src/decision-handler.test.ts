@@ -49,7 +49,7 @@ it('rejects requests that Sluice has not signed', async () => {
   expect(beforeComplete).not.toHaveBeenCalled()
 })
 
-it('gives no answer for a hook it does not handle, or if the decision throws', async () => {
+it('returns no decision for a hook that it does not handle, or if the decision throws', async () => {
   const beforeComplete = () => {
     throw new Error('The scanner is down.')
   }

@@ -66,5 +66,5 @@ async function decide({ beforeCreate, beforeComplete }: DecisionHandlerOptions, 
 
 const METHOD = { status: 405, code: 'method_not_allowed', title: 'Request a decision with POST' }
 const UNSIGNED = { status: 401, code: 'unsigned', title: 'The signature is not valid' }
-const NOT_ASKED = { status: 404, code: 'not_found', title: 'This handler does not decide for this hook' }
+const NOT_ASKED = { status: 404, code: 'not_found', title: 'This address does not handle this hook' }
 const INTERNAL = { status: 500, code: 'internal', title: 'The decision failed' }

@@ -20,5 +20,5 @@ export type SluiceEvent =
 
 export type EventKind = SluiceEvent['event']
 
-/** The events of certain kinds. */
+/** The events of the given kinds. */
 export type EventOf<Kind extends EventKind> = Extract<SluiceEvent, { event: Kind }>

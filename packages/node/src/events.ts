@@ -54,7 +54,7 @@ export async function* followEvents<Kind extends EventKind = 'file.status_change
     ...(events && { events: events.join(',') }),
   })
   const address = `${baseUrl}/events/stream${query.size > 0 ? `?${query}` : ''}`
-  // The default is not part of the request: a server older than this package knows no other kind.
+  // The default is not part of the request, because an older server only has events of this kind.
   const kinds = new Set<string | undefined>(events ?? ['file.status_changed'])
   const told = new Set<string>()
   let place = after

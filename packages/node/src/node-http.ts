@@ -1,4 +1,4 @@
-/** The properties used here of a request in Node's own server, in Express, or a raw request in Fastify. */
+/** What this adapter needs from a request in Node's own server or Express, or from a raw request in Fastify. */
 export type NodeRequest = AsyncIterable<Uint8Array> & {
   method?: string | undefined
   url?: string | undefined

@@ -18,7 +18,7 @@ export class SluiceError extends Error {
    * `no_answer`: the network or the server was unavailable. `unexpected_answer`: the response was not from Sluice.
    */
   readonly code: ErrorCode | 'no_answer' | 'unexpected_answer' | (string & {})
-  /** Undefined without a response. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined
   /** The invalid fields of the request. */
   readonly errors: FieldError[]
@@ -39,7 +39,7 @@ export function noAnswer(cause: unknown): SluiceError {
   return new SluiceError({ code: 'no_answer', message: `Sluice did not respond: ${message}`, cause })
 }
 
-/** From the body of an error response. */
+/** Creates the error from the body of an error response. */
 export async function refusal(response: Response): Promise<SluiceError> {
   const { status, headers } = response
   const requestId = headers.get('X-Request-Id') ?? undefined

@@ -26,7 +26,7 @@ const MESSAGES: Record<RefusalReason, string> = {
 }
 
 const TOLERANCE_S = 300
-/** During a rotation there are two signatures; any after the fifth are ignored. */
+/** A rotation produces two signatures. Any after the fifth are ignored. */
 const MAX_SIGNATURES = 5
 
 /**

@@ -8,8 +8,8 @@ type Listed = { upload: Pick<FileUpload, 'batch'>; url: string | undefined }
 type Options = { tokens: Tokens; kept: Pick<KeptUploads, 'hasUnbegun'>; transport: Transport }
 
 /**
- * Seals each batch once an upload was created for each of its files, or the file was removed from the list, in this
- * tab and in others. It then accepts no more files, and your backend gets an event when all of them have ended.
+ * Seals each batch once each of its uploads, in this tab and in others, has been created or removed from the list. The
+ * batch then accepts no more files, and your backend gets an event when all of them have ended.
  */
 export function createBatches({ tokens, kept, transport }: Options) {
   const { fetch = (...args) => globalThis.fetch(...args) } = transport
@@ -42,7 +42,7 @@ export function createBatches({ tokens, kept, transport }: Options) {
   }
 
   return {
-    /** Files are being added to the batch until the returned function is called. */
+    /** Keeps the batch from being sealed until the returned function is called, while files are being added. */
     begin(batch: string | undefined): () => void {
       if (batch !== undefined) adding.add(batch)
       return () => void (batch !== undefined && adding.delete(batch))

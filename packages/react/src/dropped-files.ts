@@ -1,4 +1,4 @@
-/** Dropping more files than this at once is more likely a mistake than intended. */
+/** Dropping more files than this at once is probably a mistake. */
 export const MAX_FILES = 10_000
 
 export type UnreadableFile = { name: string; path?: string }
@@ -7,7 +7,7 @@ type Dropped = {
   files: File[]
   /** Files and folders that the browser could not read. */
   unreadable: UnreadableFile[]
-  /** There were more than `MAX_FILES`. */
+  /** True if there were more than `MAX_FILES`. */
   hasMore: boolean
 }
 
@@ -51,7 +51,7 @@ async function collectFolder(entry: FileSystemDirectoryEntry, found: Dropped): P
   }
 }
 
-/** Sets the path that a file in a picked folder has. */
+/** Gives a file its path, as browsers do for the files in a picked folder. */
 function withPath(file: File, path: string): File {
   if (path.includes('/')) Object.defineProperty(file, 'webkitRelativePath', { value: path })
   return file

@@ -21,7 +21,7 @@ export class FileChecksum {
     this.#file = file
   }
 
-  /** Reads on to the upload's current position. A read error is not reported here, but by `field`. */
+  /** Continues reading to the upload's current position. Read errors are reported by `field`, not here. */
   follow(sentBytes: number, signal: AbortSignal): void {
     this.#readTo(Math.max(sentBytes, AHEAD_BYTES), signal).catch(() => undefined)
   }

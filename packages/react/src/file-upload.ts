@@ -11,17 +11,17 @@ export type UploadState = 'queued' | 'uploading' | 'waiting' | 'paused' | 'faile
 export type FileUpload = {
   id: string
   name: string
-  /** Its path in a folder, `photos/2026/one.jpg`. */
+  /** The file's path in a folder, such as `photos/2026/one.jpg`. */
   path?: string
-  /** The name of its batch, if the `batch` option set one. */
+  /** The name of the upload's batch, if the `batch` option set one. */
   batch?: string
   type: string
   size: number
   state: UploadState
   sentBytes: number
-  /** Why it is waiting, or why it failed. */
+  /** Why the upload is waiting or has failed. */
   reason?: string
-  /** The browser could not read it, so there is nothing to retry. */
+  /** True if the browser could not read the file, so that there is nothing to retry. */
   unreadable?: boolean
   /** Sluice's id for the file, once it has one: the webhook's `file_id`. */
   fileId?: string
@@ -34,12 +34,12 @@ export type UploadOptions = {
   tokenUrl?: string
   /** Replaces `tokenUrl`. Errors are retried, except an `UploadFailure` with a permanent status. */
   getToken?(): Promise<UploadToken>
-  /** Keeps uploads from being continued in another place or by another user: `avatar`, or the signed-in user's id. */
+  /** A name such as `avatar`, or the signed-in user's id, so that uploads only continue in the same place. */
   place?: string
   /**
    * Names the batch for each drop or selection of files, such as `() => crypto.randomUUID()`, so that your
-   * backend is notified when all of the files have arrived. The batch is sealed once an upload was created for each
-   * file, or the file was removed from the list. Omit it if your tokens name the batch.
+   * backend is notified when all of the files have arrived. The batch is sealed once each of its uploads has been
+   * created or removed from the list. Omit it if your tokens name the batch.
    */
   batch?(files: readonly File[]): string
   /** How many files upload at a time; defaults to 3. */

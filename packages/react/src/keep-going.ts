@@ -4,7 +4,7 @@ import type { Tokens } from './tokens.ts'
 
 type Options = {
   tokens: Tokens
-  /** Why it is waiting, for display; called again on each failure. */
+  /** Called with the reason why the upload is waiting, again on each failure. */
   tell(reason: string): void
   fetch: typeof globalThis.fetch
   /** Called just before each request is sent. */
@@ -72,7 +72,7 @@ export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
 
   return {
     retryDelays: RETRY_DELAYS_MS,
-    /** Where uploads are created, as soon as a token is available. */
+    /** Returns the address where uploads are created, as soon as a token is available. */
     async endpoint(signal: AbortSignal): Promise<string> {
       return (await persist(tokens.take, signal, tell)).uploadUrl
     },

@@ -9,7 +9,7 @@ import type { Tokens } from './tokens.ts'
 type Way = {
   file: File
   checksum: FileChecksum
-  /** Its path in a folder, including its name. */
+  /** The file's path in a folder, including its name. */
   path: string | undefined
   batch: string | undefined
   /** Resolves when this list has locked the upload; nothing is sent before. */

@@ -111,7 +111,7 @@ export function createUploads(options: UploadOptions = {}) {
         options.onDone?.(entry.upload)
       },
       onFail(reason) {
-        // Whatever the cause, the file is read again.
+        // A retry reads the file again, regardless of the cause.
         entry.checksum = undefined
         // After a reload, it stays paused until its user, who may have signed in again, resumes it.
         void kept.note(entry.upload.id, { paused: true })
@@ -139,7 +139,7 @@ export function createUploads(options: UploadOptions = {}) {
     entry.hold = undefined
   }
 
-  /** The lock is only released afterwards, so that no other tab takes over the upload. */
+  /** Deletes the stored upload before releasing its lock, so that no other tab takes it over. */
   async function forget(entry: Entry): Promise<void> {
     entry.keptBytes = 0
     await batches.sealed(entry.upload.batch)
@@ -251,7 +251,7 @@ export function createUploads(options: UploadOptions = {}) {
     add,
     addUnreadable,
     /**
-     * Makes the next request fetch a new token: the permitted uploads have changed, such as after a sign-in.
+     * Makes the next request fetch a new token, because the permitted uploads have changed, such as after a sign-in.
      */
     renewToken: tokens.forget,
     pause(id: string): void {
@@ -264,7 +264,7 @@ export function createUploads(options: UploadOptions = {}) {
     },
     resume: (id: string) => goOn(id, 'paused'),
     retry: (id: string) => goOn(id, 'failed'),
-    /** Removes it from the list. An unfinished upload is also canceled on the server. */
+    /** Removes an upload from the list. If it is unfinished, it is also canceled on the server. */
     cancel(id: string): void {
       const entry = entries.get(id)
       if (!entry) return

@@ -16,7 +16,7 @@ export const WORDS = {
   waiting: (reason: string) => `${reason}. Retrying automatically.`,
   paused: (percent: number) => `Paused at ${percent}%`,
   failed: (reason: string) => `Failed: ${reason}`,
-  unreadable: 'The browser could not read it.',
+  unreadable: 'The browser could not read this item.',
   tooMany: (most: number) =>
     `Only the first ${most.toLocaleString('en')} dropped files were added. Drop the others separately.`,
   done: 'Uploaded',

@@ -36,7 +36,7 @@ type Ids = {
   pipes: Map<string, string>
   /** The settings of existing hooks: saving a hook replaces all of them. */
   hooks: Map<string, Fields>
-  /** People with an invitation. */
+  /** The ids of people with an invitation. */
   invitations: Set<string>
 }
 
@@ -112,7 +112,7 @@ async function remove(sluice: Sluice, { kind, id, name }: Step, { invitations }:
   else await sluice.revokeSender({ id: id! })
 }
 
-/** A Data Store created by this run only has its id by now. */
+/** Fills in Data Store ids only now, because those created by this run did not have one earlier. */
 function withStores({ fields, destinations }: Step, { stores }: Ids): Fields {
   if (!destinations) return fields
   const list = destinations.map(({ dataStore, required }) => ({

@@ -63,7 +63,7 @@ export function readDocument(file: string, env: Environment): Document {
 
 export function writeDocument(document: object): string {
   const written = new Yaml({ version: VERSION, ...document })
-  // YAML escapes characters that are unsafe for the terminal.
+  // In double quotes, YAML escapes characters that are unsafe for the terminal.
   visit(written, {
     Scalar(_, scalar) {
       if (typeof scalar.value === 'string' && shown(scalar.value) !== scalar.value)
