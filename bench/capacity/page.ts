@@ -155,7 +155,7 @@ function uploadsADay(f: Figures): string[] {
     '',
     '## A million uploads a day',
     '',
-    `Each upload has ${ASSUMED.fileMB} MB, one token and one webhook.`,
+    `Each upload is ${ASSUMED.fileMB} MB, with one token and one webhook.`,
     '',
     ...table(
       ['', 'Mean', 'Busiest second'],

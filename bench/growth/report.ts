@@ -47,7 +47,7 @@ how many rows it reads from the growing tables. \`npm run bench -- growth --file
 reads months that it does not need.
 
 One file in ten is an open upload, and one in ten of those has a tail. Every other file has an event, a delivery and an attempt, and each file has
-one timeline line; one in ten still has its token. Half of all files belong to one workspace, which the statements are for; the rest belong to
+one timeline line; one in ten still has its token. Half of all files belong to the workspace that the statements query; the rest belong to
 a hundred others. They arrived over the previous 29 days, so their events span two or three months. PostgreSQL has 2 GiB of shared buffers, and runs on the same
 machine as everything else.
 
