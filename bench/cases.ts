@@ -53,7 +53,7 @@ const cpu = (name: string, chunkBytes: number): Case => ({
       `${times.toFixed(2)} times (bare ${least.toFixed(2)}, Sluice ${ours.toFixed(2)}, peer ${theirs.toFixed(2)} s/GiB)`
     return [
       {
-        what: `CPU per GiB to a bare pipe, ${name}`,
+        what: `CPU per GiB relative to a bare pipe, ${name}`,
         measured: measured(ours / least),
         wanted: '≤ 1.5 times',
         holds: ours / least <= 1.5,
@@ -64,7 +64,7 @@ const cpu = (name: string, chunkBytes: number): Case => ({
         ],
       },
       {
-        what: `CPU per GiB of the peer to ours, ${name}`,
+        what: `CPU per GiB of the peer relative to Sluice, ${name}`,
         measured: measured(theirs / ours),
         wanted: '≥ 4 times',
         holds: theirs / ours >= 4,
@@ -94,7 +94,7 @@ const sixteen: Case = {
     const of = async (contender: Contender) =>
       1024 / (await seconds(() => inParallel(16, 16, async () => void (await one(contender)))))
     const [most, ours, theirs] = (await inTurns(of, [bare, sluice, peer])) as [number, number, number]
-    const found = rate('throughput to the peer, 16 × 64 MiB at once', ours, theirs, 'MiB/s', 4)
+    const found = rate('throughput relative to the peer, 16 × 64 MiB at once', ours, theirs, 'MiB/s', 4)
     // With few cores, the client and the sink use most of them, and a bare pipe is not ahead.
     return [{ ...found, measured: `${found.measured}; a bare pipe ${(most / theirs).toFixed(1)} times` }]
   },
@@ -118,15 +118,15 @@ const heads: Case = {
     for (let round = 0; round < ROUNDS; round++) p99s.push(await steady(sluice.target, 1000, 5))
     const p99 = percentile(p99s, 0.5)
     return [
-      rate('HEAD per second to the peer', ours, theirs, 'a second', 3),
+      rate('HEAD per second relative to the peer', ours, theirs, 'a second', 3),
       {
-        what: 'HEAD at 1,000 a second, p99',
+        what: 'p99 of HEAD at 1,000 requests per second',
         measured: `${p99.toFixed(1)} ms, the worst of ${ROUNDS} rounds ${Math.max(...p99s).toFixed(1)} ms`,
         wanted: '< 10 ms',
         holds: p99 < 10,
       },
       {
-        what: 'S3 requests of a HEAD',
+        what: 'S3 requests for a HEAD',
         measured: String(asked),
         wanted: '0',
         holds: asked === 0,
@@ -267,7 +267,7 @@ const plain: Case = {
     const [byPatch, byPut] = (await inTurns(of, [upload, put])) as [number, number]
     return [
       {
-        what: 'CPU per GiB of a plain PUT to a PATCH',
+        what: 'CPU per GiB of a plain PUT relative to a PATCH',
         measured: `${(byPut / byPatch).toFixed(2)} times (PUT ${byPut.toFixed(2)}, PATCH ${byPatch.toFixed(2)} s/GiB)`,
         wanted: '≤ 1.15 times',
         holds: byPut / byPatch <= 1.15,

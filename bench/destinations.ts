@@ -85,7 +85,7 @@ async function requestsOf({ target }: SluiceNode, sink: Sink, destinations: numb
   await upload(target, parts * PART_BYTES)
   const each = ((await all()) - before) / destinations
   return {
-    what: `S3 requests of ${parts} parts at each of ${destinations} destinations`,
+    what: `S3 requests for ${parts} parts at each of ${destinations} destinations`,
     measured: String(each),
     wanted: `${parts + 2}`,
     holds: each === parts + 2,
@@ -171,7 +171,7 @@ type Version = SluiceNode & {
   close(): Promise<void>
 }
 
-/** Compares a Pipe with one destination with the last version that only supported one. */
+/** Compares a Pipe with one destination to the last version that only supported one. */
 async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const commit = commitBefore(FIRST_MIGRATION)
   const before = commit && sourceBefore(commit)

@@ -143,7 +143,7 @@ function compare({ what, unit, digits, faster = false }: Load, figures: number[]
 const START = { PORT: '0', FREE_TIER_BYTES: '0' }
 const COMPILED = new URL('../node_modules/.cache/sluice', import.meta.url)
 
-/** Measures starts of all of Sluice with its demo, like `npm start` once the pages are built. */
+/** Measures how long all of Sluice with its demo takes to start, as with `npm start` once the pages are built. */
 async function benchStarts(): Promise<Finding[]> {
   const once = async (dataDir: string) => {
     let node: Measured | undefined

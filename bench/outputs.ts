@@ -86,7 +86,7 @@ export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
       holds: five <= one * 5,
     },
     {
-      what: 'Rows of an event to five outputs',
+      what: 'Rows for an event with five outputs',
       measured: `${events} of the event, ${deliveries} deliveries`,
       wanted: '1 and 5',
       holds: events === 1 && deliveries === 5,

@@ -90,7 +90,7 @@ async function compare(
   ]
 }
 
-/** Renews as many leases as 40,000 clients need that send simultaneously. Each must be renewed every five seconds. */
+/** Renews the leases of 40,000 uploads whose clients send at the same time. Each must be renewed every five seconds. */
 async function renew({ database, target }: SluiceNode, poolerUrl: string): Promise<Finding> {
   await create(target, 100)
   const own = sql`select f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.sender_id as "senderId", d.data_store_id as "dataStoreId"

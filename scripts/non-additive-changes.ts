@@ -115,7 +115,7 @@ function kindChanges(way: Way, at: string, was: Json, is: Json): string[] {
   ]
 }
 
-/** An enumeration may grow in both directions: the documentation tells clients to expect unknown values. */
+/** An enumeration may grow in inputs and outputs: the documentation tells clients to expect unknown values. */
 function valueChanges(way: Way, at: string, was: Json, is: Json): string[] {
   if (!is.enum) return []
   if (!was.enum) return way === 'in' ? [`${at} accepts fewer values`] : []

@@ -36,7 +36,7 @@ export type World = {
     /** Resolves to the next message of a kind. */
     news<Kind extends string>(kind: Kind): Promise<Extract<BucketNews, Record<Kind, unknown>>>
   }
-  /** Adds the first worker of this version, which migrates the database. */
+  /** Starts the first worker running this version, which migrates the database. */
   upgrade(): Promise<void>
   close(): Promise<void>
 }

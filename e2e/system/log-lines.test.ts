@@ -33,7 +33,7 @@ it('keeps each log entry on one line, whatever a client sends', async () => {
   // Next logs unknown server actions.
   const unknown = { 'Next-Action': '0'.repeat(42), 'Content-Type': 'text/plain', Origin: target.baseUrl }
   expect((await ask('POST', new URL('/login', target.baseUrl), unknown, '[]')).status).toBeLessThan(500)
-  // Not HTTP at all.
+  // This is not HTTP.
   await using broken = open(new URL(target.baseUrl))
   broken.write(`${EVIL} / HTTP/1.1\r\n\r\n`)
   expect((await broken.answer('GET')).status).toBe(400)

@@ -139,7 +139,7 @@ it('closes a connection that was being passed to a killed process', async () => 
 
 it('releases no lease when a process restarts', async () => {
   const url = await client.begin(1000)
-  // A lease like a live node's; no process here renews it.
+  // Sets a lease like that of a live node, which no process here renews.
   await inDatabase((db) =>
     db.execute(
       sql`update files set lease_until = now() + interval '1 hour' where id = ${fileIdOf(url)}::uuid`,

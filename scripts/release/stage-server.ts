@@ -37,8 +37,8 @@ export const READ_WHILE_RUNNING = [
 const NOT_READ =
   /^\.next\/(cache|server\/route-cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
 /**
- * Package files only used by people and tools, and native code that ssh2 may have compiled on this machine, and that it
- * works without.
+ * Package files that only people and tools use, and native code that ssh2 may have compiled on this machine but does
+ * not need.
  */
 const NOT_RUN =
   /\.(map|d\.[cm]?ts|md|markdown|flow)$|\/(tests?|docs?|examples?|benchmarks?)$|\/ssh2\/lib\/protocol\/crypto\/build$/

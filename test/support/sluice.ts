@@ -19,7 +19,7 @@ export type Sluice = {
 
 /** As in `npm start` and the image. */
 export const NODE_FLAGS = ['--max-semi-space-size=16']
-/** As in every script of package.json. */
+/** As in every script in package.json. */
 export const PRELOADED = ['-r', join(import.meta.dirname, '../../scripts/resolve-drizzle.cjs')]
 /** As in the image, the systemd unit and the package. */
 export const MALLOC = {
