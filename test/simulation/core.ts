@@ -36,7 +36,7 @@ export type CoreNode = {
   held: ReadonlySet<string>
   usedBytes(): number
   limitBytes: number
-  /** Undefined if there is nobody to respond to. */
+  /** Resolves to undefined if nobody is left to respond to. */
   handle(request: CoreRequest): Promise<CoreReply | undefined>
   /** Decides through the API. */
   decide(fileId: string, allow: boolean): Promise<unknown>
@@ -45,11 +45,11 @@ export type CoreNode = {
 }
 
 const PROTOCOLS = { tus: tusProtocol, 'resumable-http': resumableProtocol, http: plainProtocol }
-/** In these, a mebibyte is a kibibyte. */
+/** Scaled like all sizes here: a mebibyte is a kibibyte. */
 const MEMORY_BYTES = 64 * 1024
 /**
- * Timelines have monthly tables by PostgreSQL's own clock; repairs are covered by repair.db.test and by killing
- * processes.
+ * Timelines have monthly tables according to PostgreSQL's own clock. Repairs are covered by repair.db.test, and by
+ * tests that kill processes.
  */
 const NOT_SIMULATED = new Set(['monthly timelines', 'repair destinations'])
 
@@ -58,7 +58,7 @@ type Around = {
   scheduler: Scheduler
   /** 0 is unlimited. */
   quotaBytes: number
-  /** Who has or had each lease. */
+  /** The host that has or had each lease. */
   adopted: Map<string, Host>
   /** The answer of the customer's backend. */
   ask(host: Host, fileId: string): Promise<Verdict>
@@ -123,7 +123,7 @@ export type LedgerDestination = {
   key: string
   multipartId: string | null
 }
-/** `etags`: for each destination. */
+/** `etags` has an entry for each destination. */
 export type LedgerPart = { number: number; offsetBytes: number; sizeBytes: number; etags: (string | null)[] }
 
 export type LedgerFile = {
@@ -143,9 +143,11 @@ export type LedgerFile = {
   countedBytes: number
   reservedBytes: number
   concat: 'partial' | 'final' | null
-  /** Its creation was refused and left no record. */
+  /** The creation was rejected and left no record. */
   erased: boolean
-  /** Its address is gone: its client has abandoned it, or it was a piece that was joined or has expired. */
+  /**
+   * The address no longer works: the client has abandoned the upload, or it was a piece that was joined or has expired.
+   */
   retired: boolean
   /** The state of its decision; null for a file without a hook. */
   decision: 'due' | 'asked' | Verdict['state'] | null

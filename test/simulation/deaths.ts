@@ -56,7 +56,7 @@ const SWEEPS = ['reconcile uploads', 'ask for decisions', 'reject undecided file
 /** Longer than a lease lasts. */
 const LATE_MS = seconds(17)
 
-/** Everything goes well, on two nodes. */
+/** The habits of a run in which nothing goes wrong, on two nodes. */
 const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
   webhook: true,
   gated: true,
@@ -110,7 +110,7 @@ class DyingWorld extends World {
   readonly #isLeft: boolean
   #death: Death | undefined
   #hasDied = false
-  /** Steps of nodes, from the start. */
+  /** The number of node steps since the start. */
   #taken = 0
 
   constructor(site: Site, choices: Choices, plot: Plot, death: Death | undefined) {
@@ -166,7 +166,7 @@ class DyingWorld extends World {
 
 export type Deaths = { name: string; deaths: number; failure?: { invariant: string; story: string } }
 
-/** Runs all deaths in one plot, until one of them breaks an invariant. Undefined if there are fewer plots. */
+/** Runs all deaths in one plot, until one of them breaks an invariant. Returns undefined if there is no such plot. */
 export async function dieAtEachStep(site: Site, at: number): Promise<Deaths | undefined> {
   const plot = PLOTS[at]
   if (!plot) return undefined
@@ -186,7 +186,7 @@ export async function dieAtEachStep(site: Site, at: number): Promise<Deaths | un
   return { name, deaths: all.length }
 }
 
-/** One of several equal steps, such as looking for a decision every second. */
+/** Picks one death for several equal steps, such as looking for a decision every second. */
 function deathsOf({ around }: DyingWorld): Death[] {
   const known = new Set<string>()
   return around.flatMap(({ at, step: { label, mayOutlive }, state }) => {

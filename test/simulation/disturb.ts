@@ -21,7 +21,7 @@ export const DISTURBANCES = {
 } satisfies Record<string, (world: World, node: Node) => void | Promise<void>>
 export type Disturbance = keyof typeof DISTURBANCES
 
-/** True if something was disturbed. */
+/** Returns true if something was disturbed. */
 export async function disturb(world: World): Promise<boolean> {
   const { choices, habits } = world
   const all = Object.keys(DISTURBANCES) as Disturbance[]
@@ -94,7 +94,10 @@ function stop(world: World, node: Node): void {
   void world.watched(node.drain().then(() => restart(world, node)))
 }
 
-/** A node pauses until its leases have expired, and its clients go elsewhere: it wakes up among its successors. */
+/**
+ * A node pauses until its leases have expired, and its clients go elsewhere, so that it resumes after other nodes have
+ * taken over.
+ */
 function strand({ choices, scheduler, trace }: World, node: Node): void {
   const { host } = node
   if (host.state !== 'up' || node.exchanges.size === 0) return
@@ -103,7 +106,7 @@ function strand({ choices, scheduler, trace }: World, node: Node): void {
   freezeFor(choices.pick([17_000, 25_000, 40_000]), scheduler, host)
 }
 
-/** Something takes very long: a statement, a request, a response. */
+/** A statement, a request or a response takes very long. */
 function delay({ choices, scheduler, trace }: World): void {
   const steps = scheduler.ready().filter(({ quiet }) => !quiet)
   if (steps.length === 0) return

@@ -3,7 +3,7 @@ import type { CoreReply, CoreRequest } from './core.ts'
 import type { Node } from './node.ts'
 import type { World } from './world.ts'
 
-/** What the client sees of a request: the response, or nothing. */
+/** What the client gets for a request: a response or nothing. */
 export type Reply = CoreReply | 'nothing'
 /** Called with the headers of a response that arrives while the body is still being sent. */
 export type Interim = (headers: Record<string, string>) => void

@@ -12,7 +12,7 @@ export type SeedsToExplore = {
   say: (line: string) => void
 }
 
-/** True if no seed fails. Prints its progress from time to time, and when it is interrupted. */
+/** Returns true if no seed fails. Prints its progress periodically, and when it is interrupted. */
 export async function exploreSeeds(site: Site, options: SeedsToExplore): Promise<boolean> {
   const { from, seeds, say, signal } = options
   say(`seeds ${from} to ${from + seeds - 1}, in ${options.processes} processes`)
@@ -28,10 +28,10 @@ export async function exploreSeeds(site: Site, options: SeedsToExplore): Promise
   if (found) {
     say(`SEED ${found.seed}: ${found.failure}`)
     say((await tellSeed(site, String(found.seed))).short ?? 'It does not fail again.')
-    say(`again with: npm run simulate -- --seed ${found.seed}`)
+    say(`repeat with: npm run simulate -- --seed ${found.seed}`)
   } else if (signal.aborted) {
     say(`Interrupted after ${next - from} seeds in a row, none of which has failed.`)
-    say(`go on with: npm run simulate -- --from ${next} --seeds ${from + seeds - next}`)
+    say(`continue with: npm run simulate -- --from ${next} --seeds ${from + seeds - next}`)
   }
   return !found && !signal.aborted
 }

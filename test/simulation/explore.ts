@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import type { Deaths } from './deaths.ts'
 
-/** A worker's task: to run a seed, to tell its story, or to have nodes die at each step of a plot. */
+/** A worker's task: to run a seed, to describe it as a story, or to have nodes die at each step of a plot. */
 export type Task = { seed: string; tells?: boolean } | { plot: number }
 export type Explored = {
   hash: string
@@ -35,7 +35,7 @@ class Worker {
     this.#database = database
     process.on('message', (message) => this.#heard.resolve(message))
     this.#heard.promise.catch(() => {})
-    process.on('exit', () => this.#heard.reject(new Error('A worker has ended.')))
+    process.on('exit', () => this.#heard.reject(new Error('A worker has exited.')))
   }
 
   static async start({ serverUrl, template, fault }: Site): Promise<Worker> {
@@ -59,7 +59,7 @@ class Worker {
   }
 
   async close(): Promise<void> {
-    // It ends once it has no parent.
+    // The worker exits once it has no parent.
     if (this.#process.connected) {
       this.#process.disconnect()
       await once(this.#process, 'exit')
@@ -81,7 +81,7 @@ export async function tellSeed(site: Site, seed: string): Promise<Stories> {
 
 type Dying = { processes: number; say(line: string): void }
 
-/** See deaths.ts. True if no death breaks an invariant. */
+/** See deaths.ts. Returns true if no death breaks an invariant. */
 export async function exploreDeaths(site: Site, { processes, say }: Dying): Promise<boolean> {
   let plots = 0
   let areWell = true
@@ -106,14 +106,14 @@ export type Exploration = {
   from: number
   seeds: number
   processes: number
-  /** Ends the exploration; seeds in progress do not count. */
+  /** Ends the exploration. The results of seeds in progress are discarded. */
   signal: AbortSignal
   /** Called with every completed seed. All before `next` are done. */
   onRun?: (seed: number, run: Explored, next: number) => void
 }
 export type Found = { seed: number; failure: string }
 
-/** Runs one seed after another, until one fails: the lowest that does. All before `next` are done. */
+/** Runs one seed after another until one fails, and returns the lowest seed that fails. All before `next` are done. */
 export async function explore(
   site: Site,
   { from, seeds, processes, signal, onRun }: Exploration,
@@ -143,10 +143,10 @@ export async function explore(
   return { found, next: done.next }
 }
 
-/** Several processes finish their seeds in any order. */
+/** Keeps track of finished seeds, which several processes finish in any order. */
 class DoneSeeds {
   readonly #beyond = new Set<number>()
-  /** The lowest unfinished one. */
+  /** The lowest unfinished seed. */
   next: number
 
   constructor(from: number) {

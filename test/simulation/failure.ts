@@ -16,7 +16,7 @@ export function assertHolds(invariant: string, isSo: boolean, details: () => str
   if (!isSo) throw new Failure(invariant, details())
 }
 
-/** How often each invariant was checked since the last call. */
+/** Returns how often each invariant was checked since the last call. */
 export function takeChecks(): Record<string, number> {
   const checks = Object.fromEntries(checked)
   checked.clear()

@@ -11,13 +11,13 @@ export type Deps = {
   choices: Choices
   /** How many of a hundred statements with this name lose their session before execution, and how many after it. */
   lostPercent: (label: string) => number
-  /** How many of a hundred responses to it are delayed. */
+  /** How many of a hundred responses to statements with this name are delayed. */
   slowPercent: (label: string) => number
-  /** How many of a hundred wait for long before they are executed. */
+  /** How many of a hundred statements with this name wait for a long time before they are executed. */
   latePercent: (label: string) => number
   /** Called when something may have been committed, with the node and the statement. */
   committed(by: ReadonlyMap<Host, string>): Promise<void>
-  /** Called for this notification. */
+  /** Called for each notification. */
   notified(notice: { channel: string; payload: string }): void
 }
 
@@ -31,7 +31,7 @@ const ASKS_TIME = /\bnow\(\)/i
 const LATE_MS = [0, 0, 0, 3_000]
 /** How late a statement is executed: possibly after nobody waits for it any more, or after its lease has expired. */
 const WAITS_MS = [500, 5_000, 16_000, 31_000]
-/** In real time. */
+/** How long to wait, in real time, before asking PostgreSQL what blocks a statement. */
 const ASK_AFTER_MS = 2
 
 /**
@@ -43,7 +43,7 @@ export class Gate {
   readonly #sessions: Sessions
   readonly #deps: Deps
   readonly #open = new Set<Transaction>()
-  /** Each waits for the next one. */
+  /** Each of these waits for the next one. */
   readonly #blocked: Blocked[] = []
   /** What completed statements have changed, and their results. */
   readonly #changed = new Map<Host, string>()
@@ -89,14 +89,14 @@ export class Gate {
     return promise
   }
 
-  /** Its sessions end. Statements it has already sent outside of a transaction may still be executed. */
+  /** Ends the host's sessions. Statements that it has already sent outside of a transaction may still be executed. */
   async kill(host: Host): Promise<void> {
     for (const transaction of [...this.#open].filter((one) => one.host === host))
       if (!this.#isBlocked(transaction)) await this.#lose(transaction)
     await this.#untilBlocked()
   }
 
-  /** Ends what is still open. */
+  /** Ends the transactions that are still open. */
   async close(): Promise<void> {
     for (const transaction of [...this.#open])
       if (!this.#isBlocked(transaction)) await this.#lose(transaction)
@@ -204,7 +204,7 @@ export class Gate {
     await this.#untilBlocked()
   }
 
-  /** The session is gone: its transaction is rolled back, and any further use gets an error. */
+  /** Ends a transaction's session: the transaction is rolled back, and any further use gets an error. */
   async #lose(transaction: Transaction): Promise<void> {
     transaction.lost = lostSession()
     if (transaction.session) await transaction.session.run({ text: 'rollback' })
@@ -239,7 +239,7 @@ export class Gate {
     for (const { host, label, give } of answers) this.#answer(host, label, give)
   }
 
-  /** Empty once the statement is done. */
+  /** Returns an empty list once the statement is done. */
   async #blockersOf({ session, done }: Blocked): Promise<number[]> {
     let isDone = false
     const whenDone = done.then(() => {
@@ -247,7 +247,7 @@ export class Gate {
       return []
     })
     if (this.#sessions.isAlone(session)) return whenDone
-    // Most are done before PostgreSQL could be asked.
+    // Most statements are done before PostgreSQL could be asked.
     await Promise.race([whenDone, pauseReally(ASK_AFTER_MS)])
     while (!isDone) {
       const blockers = await Promise.race([whenDone, this.#sessions.blockersOf(session)])

@@ -17,26 +17,26 @@ export type Habits = Omit<SiteOptions, 'destinations'> & {
   swarm: Swarm
   /** How far each node's clock is off. */
   skewsMs: number[]
-  /** For how many steps disturbances occur. */
+  /** The number of steps during which disturbances occur. */
   troubledSteps: number
   /** How many of a hundred steps are not the oldest one. */
   shufflePercent: number
   /**
-   * Steps are ranked by kind, and the highest rank goes next, so some kinds always go last. After how many of
-   * a hundred steps the ranks change.
+   * If set, steps are ranked by kind, and the highest rank is next, so that some kinds are always last. The ranks
+   * change after this many of a hundred steps.
    */
   rerankPercent: number | undefined
   lostPercent: number
   slowPercent: number
   cutPercent: number
   cancelPercent: number
-  /** Hours may pass in which nothing happens. */
+  /** Whether hours may pass in which nothing happens. */
   idles: boolean
-  /** Nodes also sweep while disturbances occur. */
+  /** Whether nodes also sweep while disturbances occur. */
   sweeps: boolean
   /** The limit for all files together; 0 is unlimited. */
   quotaBytes: number
-  /** The bucket may drop unfinished uploads. */
+  /** Whether the bucket may drop unfinished uploads. */
   drops: boolean
   /** Before how many of a thousand steps each disturbance happens. */
   disturbances: Record<Disturbance, number>
@@ -131,7 +131,7 @@ export function fatesOf({ destinations, swarm }: Habits, at: number, operation: 
   return special === 0 ? fates : fates.map((weight, fate) => (fate === special ? 400 : weight))
 }
 
-/** Per hundred statements with this name. */
+/** The chances per hundred statements with this name. */
 export function statementHabits({ swarm, lostPercent, slowPercent }: Habits, label: string) {
   return {
     lost: Math.max(lostPercent, swarm.pick([0, 0, 0, 25], 'lost', label)),

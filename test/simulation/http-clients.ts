@@ -3,7 +3,7 @@ import { furthest, SimulatedClient } from './simulated-client.ts'
 
 export const named = (name: string) => ({ 'content-disposition': `attachment; filename="${name}"` })
 
-/** One request brings the entire file; a client without a response sends it again. */
+/** Sends the entire file in one request, and again if there is no response. */
 export class PlainClient extends SimulatedClient {
   protected readonly protocol = 'http'
 
@@ -37,7 +37,7 @@ export class ResumableClient extends SimulatedClient {
     while (!this.end && (await this.#goOn()));
   }
 
-  /** False if the client has to ask for the offset. */
+  /** Returns false if the client has to request the offset. */
   async #goOn(): Promise<boolean> {
     const from = this.confirmedBytes
     const appended = { 'upload-offset': String(from), 'content-type': 'application/partial-upload' }
@@ -70,7 +70,7 @@ export class ResumableClient extends SimulatedClient {
     return this.send({ method, headers: all }, body, (interim) => this.#toldEarly(interim))
   }
 
-  /** While the body is still being sent. */
+  /** Handles an interim response, which arrives while the body is still being sent. */
   #toldEarly(headers: Record<string, string>): void {
     this.fileId ??= this.addressOf({ headers })
     if (this.fileId !== undefined && Number(headers['Upload-Offset'] ?? 0) > this.confirmedBytes)

@@ -27,7 +27,7 @@ export class Invariants {
     this.#world = world
   }
 
-  /** After something may have been committed. */
+  /** Checks the ledger after something may have been committed. */
   async committed(by: ReadonlyMap<Host, string>): Promise<void> {
     const before = this.ledger
     this.ledger = await readLedger(this.#world.site.sessions.own)
@@ -51,7 +51,7 @@ export class Invariants {
     return this.ledger.files.find(({ id }) => id === fileId)?.filename ?? 'a file'
   }
 
-  /** After each step, without reading the database. */
+  /** Checks the nodes after each step, without reading the database. */
   stepped(): void {
     for (const { core, host } of this.#world.nodes) {
       if (!core) continue
@@ -77,7 +77,7 @@ export class Invariants {
     )
   }
 
-  /** A bucket request is about to leave its node. */
+  /** Checks a bucket request that is about to leave its node. */
   sending(host: Host, operation: string, { bucket, key, query, body }: BucketRequest): void {
     const file = this.ledger.files.find((one) => one.destinations.some((at) => at.key === key))
     if (!file || operation !== 'UploadPart' || file.concat === 'final' || isEnded(file)) return
@@ -100,7 +100,7 @@ export class Invariants {
     this.#sent.add(file, { multipartId, number, from: from!, to: from! + body.length })
   }
 
-  /** A bucket has done something: a late part must not replace a recorded one. */
+  /** Checks a bucket that has handled a request: a late part must not replace a recorded one. */
   arrived(operation: string, { bucket, key, query }: BucketRequest): void {
     for (const file of this.ledger.files)
       for (const at of file.destinations.filter((one) => one.bucket === bucket && one.key === key)) {
@@ -117,7 +117,7 @@ export class Invariants {
       }
   }
 
-  /** The ledger's view of each bucket. */
+  /** Checks that each bucket has what the ledger says. */
   #checkBuckets(file: LedgerFile): void {
     for (const at of file.destinations) {
       const isOpen = at.status.endsWith('ing')
@@ -136,7 +136,7 @@ export class Invariants {
     return this.ledger.files.find(({ id }) => id === joinedInto)?.status === 'transferring'
   }
 
-  /** A recorded part is in every required bucket, and in the others whose ETag is recorded. */
+  /** Checks that a recorded part is in every required bucket, and in the others whose ETag is recorded. */
   #checkPart(file: LedgerFile, at: LedgerDestination, part: LedgerPart): void {
     const etag = part.etags[at.position - 1] ?? null
     if (etag === null && !at.required) return
@@ -149,7 +149,7 @@ export class Invariants {
     assertHolds(
       'offset never exceeds what is durable',
       stored !== undefined && etag !== null,
-      () => `part ${part.number} of ${file.filename} is recorded, and ${at.bucket} lacks it`,
+      () => `part ${part.number} of ${file.filename} is recorded, but missing in ${at.bucket}`,
     )
     assertHolds(
       'a recorded part has the bytes of its range',
@@ -159,7 +159,7 @@ export class Invariants {
     assertHolds(
       'a recorded part has the ETag of its bucket',
       etag === `"${stored!.etag}"`,
-      () => `part ${part.number} of ${file.filename} has another one in ${at.bucket}`,
+      () => `part ${part.number} of ${file.filename} has a different one in ${at.bucket}`,
     )
   }
 
@@ -169,11 +169,11 @@ export class Invariants {
       'an object is what the client sent',
       object?.bytes.equals(this.#sourceOf(file)) === true,
       () =>
-        `${file.filename} is ${status}, and ${bucket} has ${object ? `another object, of ${object.bytes.length} bytes` : 'no object'}`,
+        `${file.filename} is ${status}, and ${bucket} has ${object ? `a different object of ${object.bytes.length} bytes` : 'no object'}`,
     )
   }
 
-  /** At the end of a run, when nothing is in progress. */
+  /** Checks the end of a run, when nothing is in progress. */
   async ended(): Promise<void> {
     await this.committed(new Map())
     for (const file of this.ledger.files) checkEnd(file)
@@ -192,7 +192,7 @@ export class Invariants {
 
   #checkClient(client: SimulatedClient): void {
     const files = this.ledger.files.filter(({ filename }) => filename === client.name)
-    // One plain request brings a file whose address its client never needs.
+    // A client that sends its file in one plain request never needs the file's address.
     const mine = files.find(({ id }) => id === client.fileId) ?? files.at(-1)
     assertHolds(
       'a file that was confirmed is there',
@@ -223,7 +223,7 @@ export class Invariants {
     )
   }
 
-  /** Undefined if it has no record, such as a file that was to be joined. */
+  /** `file` is undefined if it has no record, such as a file that was to be joined. */
   #mayFail(file: LedgerFile | undefined): boolean {
     if (this.#world.mayFail || file === undefined) return this.#world.mayFail
     return (

@@ -10,7 +10,7 @@ const MIN_PART_BYTES = 5 * 1024
 const ENDED = new Set(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'])
 export const isEnded = ({ status }: LedgerFile) => ENDED.has(status)
 
-/** It has an object at every required destination. */
+/** Whether the file has an object at every required destination. */
 export const isStored = ({ status }: LedgerFile) => status.endsWith('transferred')
 const isOpen = ({ status }: LedgerDestination) => status.endsWith('ing')
 const isDelivered = ({ status }: LedgerDestination) => status === 'transferred'
@@ -40,7 +40,7 @@ export function checkFile(file: LedgerFile, ends: number): void {
   )
 }
 
-/** What the next writer relies on for part numbers. */
+/** Checks what the next writer relies on for part numbers. */
 function checkBound({
   filename,
   parts,
@@ -67,7 +67,7 @@ function checkBound({
   }
 }
 
-/** A file's status matches its destinations. */
+/** Checks that a file's status matches its destinations. */
 function checkDestinations({ filename, status, destinations }: LedgerFile): void {
   const required = destinations.filter((one) => one.required)
   const isTrue = {
@@ -88,7 +88,7 @@ function checkDestinations({ filename, status, destinations }: LedgerFile): void
   )
 }
 
-/** Parts and then tails cover every byte before the offset. */
+/** Checks that parts, and then tails, cover every byte before the offset. */
 function checkOffset({ filename, offsetBytes, parts, tails }: LedgerFile): void {
   let end = 0
   for (const [n, part] of parts.entries()) {
@@ -194,7 +194,7 @@ export function checkUsage({ files, usedBytes, reservedBytes, dayBytes }: Ledger
     )
 }
 
-/** At the end of a run. */
+/** Checks a file at the end of a run. */
 export function checkEnd(file: LedgerFile): void {
   const { filename, status, countedBytes, offsetBytes, reservedBytes } = file
   assertHolds('every upload ends', isEnded(file), () => `${filename} is ${status}`)

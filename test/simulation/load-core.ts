@@ -2,10 +2,7 @@ import { registerHooks } from 'node:module'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/**
- * A change to the source of the core or of its usage counting, in which the text must occur exactly once, in any
- * file.
- */
+/** A change to the source of the core or of usage counting. The text must occur exactly once in all of these files. */
 export type Edit = { find: string; replace: string }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -40,7 +37,7 @@ export function changeCoreOnLoad(planted: readonly Edit[]): () => void {
     for (const [{ find }, times] of made)
       if (times !== 1)
         throw new Error(
-          `The core has to have this text once, and has it ${times} times. Adapt the planted fault: ${find}`,
+          `The core must contain this text once, but contains it ${times} times. Adapt the planted fault: ${find}`,
         )
   }
 }

@@ -34,7 +34,7 @@ export const FATES = [
   'answered with 500',
   'answered with an error in a 200',
 ] as const
-/** For a story. */
+/** How a story describes the arrival. */
 const ARRIVALS: Partial<Record<Fate, string>> = {
   'arrives late': ' late',
   'refused with 503': ', and refuses it with 503',
@@ -46,15 +46,15 @@ const ARRIVALS: Partial<Record<Fate, string>> = {
 type Outgoing = Parameters<typeof exchange>[0]
 type Fate = (typeof FATES)[number]
 
-/** How late: only after other steps, or so late that its waiter may have given up. */
+/** How late something is: only after other steps, or so late that nobody may be waiting for it. */
 const LATE_MS = [0, 0, 2_000, 12_000]
 
-/** An abandoned request arrives within this time or never: Sluice clears up after ended uploads a minute later. */
+/** An abandoned request arrives within this time or never: Sluice cleans up after ended uploads a minute later. */
 const ARRIVES_WITHIN_MS = 60_000
 
 let network: Network
 
-/** Call it once: the bucket client then sends through this. */
+/** Makes the bucket client send through the simulated network. Call it once. */
 export function replaceNetwork(): void {
   Object.assign(globalThis, { [NETWORK]: (outgoing: Outgoing) => network.exchange(outgoing) })
 }
@@ -150,7 +150,7 @@ export class Network {
     else this.#answer(sent, answer)
   }
 
-  /** The bucket's result, and the part of it that is returned. */
+  /** Lets the bucket handle the request, and returns its response, or the error that the node gets instead. */
   #answerOf({ operation, request, host }: Sent, fate: Fate): BucketAnswer | 'lost' {
     if (fate === 'refused with 503') return refusal(503, 'SlowDown', 'Reduce your request rate.')
     const answer = this.#deps.buckets.get(request.bucket)!.handle(request)

@@ -18,7 +18,7 @@ const OUTLIVES_MS = [0, 500, 17_000, 40_000]
 export class Node {
   host: Host
   core: CoreNode | undefined
-  /** Client requests waiting for it. */
+  /** Client requests that are waiting for this node. */
   readonly exchanges = new Set<Exchange>()
   readonly #world: World
   readonly #place: string
@@ -77,13 +77,13 @@ export class Node {
     this.#world.scheduler.park({ actor: this.host.name, label, host: this.host, run })
   }
 
-  /** Its notification connection was lost and is restored. */
+  /** Simulates a notification connection that was lost and is restored. */
   missNotices(): void {
     this.#notices = []
     for (const channel of this.#listeners.keys()) this.notify({ channel, payload: null })
   }
 
-  /** One of each sweep at a time, as on a real node. Also ends if the node dies. */
+  /** Runs a sweep, one of each kind at a time, as on a real node. Also ends if the node dies. */
   async sweep(name: string): Promise<void> {
     const sweep = this.core?.sweeps.find((one) => one.name === name)
     if (!sweep || this.#sweeping.has(name)) return
@@ -94,7 +94,7 @@ export class Node {
     if (this.host === host) this.#sweeping.delete(name)
   }
 
-  /** False if the node dies before this work is done. */
+  /** Resolves to false if the node dies before this work is done. */
   outlives(work: Promise<unknown>): Promise<boolean> {
     return Promise.race([work.then(() => true), this.#death.promise.then(() => false)])
   }
@@ -103,7 +103,7 @@ export class Node {
     return this.core?.sweeps.map(({ name }) => name) ?? []
   }
 
-  /** None of its pending steps happen, but messages it has sent may still arrive. */
+  /** Kills the node. None of its pending steps happen, but messages that it has sent may still arrive. */
   async kill(): Promise<void> {
     const { scheduler, choices, gate } = this.#world
     const { host } = this

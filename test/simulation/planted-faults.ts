@@ -6,14 +6,14 @@ import { DESTINATION_FAULTS } from './planted-destination-faults.ts'
 /** A possible mistake in the core, and the invariant that reveals it. */
 export type PlantedFault = {
   name: string
-  /** From the git history, if it was real. */
+  /** The commit that fixed it, if it was a real mistake. */
   mendedBy?: string
   /** The mistake must show within this many seeds. */
   withinSeeds: number
   edits: Edit[]
 }
 
-/** A mistake that was real, and that cannot show here. */
+/** A real mistake that cannot show in the simulation. */
 export type UnplantedFault = { name: string; mendedBy: string; why: string }
 
 export const UNPLANTED_FAULTS: UnplantedFault[] = [
@@ -25,7 +25,7 @@ export const UNPLANTED_FAULTS: UnplantedFault[] = [
 ]
 
 /**
- * Verifies that the simulation finds what it is meant to find. Each is written into the core's source as it is
+ * Verifies that the simulation finds what it is meant to find. Each fault is written into the core's source as it is
  * loaded.
  */
 export const PLANTED_FAULTS: PlantedFault[] = [

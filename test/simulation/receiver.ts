@@ -39,7 +39,7 @@ export class Receiver {
     this.#deps = deps
   }
 
-  /** `name`: that of the client. */
+  /** `name` is the client's name. */
   hasForgotten(name: string): boolean {
     return [...this.forgotten].some((fileId) => this.#deps.nameOf(fileId) === name)
   }

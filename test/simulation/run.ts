@@ -16,19 +16,21 @@ const USAGE = `npm run simulate [-- --seeds 1000] [--from 1] [--processes 2] [--
                  [--server <url of PostgreSQL> --template <a migrated database of it>]`
 const { values } = readOptions(USAGE, {
   options: {
-    /** How many seeds, and the first of them. */
+    /** The number of seeds, and the first one. */
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     processes: { type: 'string', default: String(availableParallelism()) },
-    /** Only this one, printed as a story. */
+    /** Runs only this seed, and prints it as a story. */
     seed: { type: 'string' },
-    /** Explores the core with this mistake, until it is found. */
+    /** Explores the core with this planted fault, until it is found. */
     fault: { type: 'string' },
     /** Also prints the shortest story. */
     story: { type: 'boolean', default: false },
-    /** The same for each mistake, with a table of the results. Continues where the last search stopped. */
+    /**
+     * Does the same for each planted fault, and writes a table of the results. Continues where the last search stopped.
+     */
     faults: { type: 'boolean', default: false },
-    /** Nodes die at each step around a decision, in turn. */
+    /** Makes a node die at each step around a decision, in turn. */
     deaths: { type: 'boolean', default: false },
     /** Prints the hash of each run. */
     hashes: { type: 'boolean', default: false },
@@ -41,10 +43,10 @@ const say = (line: string) => console.log(line)
 const processes = Number(values.processes)
 const interrupted = new AbortController()
 const { signal } = interrupted
-// A second one ends it immediately.
+// A second Ctrl-C ends the process immediately.
 process.once('SIGINT', () => interrupted.abort())
 
-/** Searches for one mistake, and prints its shortest story. */
+/** Searches for one planted fault, and prints its shortest story. */
 async function find(site: Site, { name, withinSeeds }: PlantedFault): Promise<boolean> {
   const planted = { ...site, fault: name }
   const { found } = await explore(planted, {

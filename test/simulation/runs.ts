@@ -12,7 +12,7 @@ export type Run = {
   hash: string
   steps: number
   failure: unknown
-  /** To replay and shrink it. */
+  /** For replaying and shrinking the run. */
   choices: readonly number[]
   world: World
 }
@@ -33,7 +33,7 @@ export async function runWorld<Kind extends World>(
   choices: Choices,
   make: () => Kind,
 ): Promise<Run & { world: Kind }> {
-  // The state of its id counter from another run must not show in this one.
+  // Resets the id counter, whose state from another run must not show in this one.
   uuidv7(0)
   const world = make()
   const unhandled = (error: unknown) =>

@@ -8,7 +8,7 @@ export type Step = {
   label: string
   /** It does not happen while its host is frozen, and never once it is dead. */
   host?: Host | undefined
-  /** Not before this time. */
+  /** The step does not happen before this time. */
   dueMs?: number
   /** Checked before the step is offered. */
   isPossible?: () => boolean
@@ -19,7 +19,7 @@ export type Step = {
   run(): void | Promise<void>
 }
 
-/** 1 January 2027: far from the end of a month, by which quota is counted. */
+/** 12 January 2027: far from the end of a month, since quota is counted by month. */
 export const START_MS = Date.UTC(2027, 0, 12, 12)
 
 /** The possible steps, in the order in which they appeared, and the time. */
@@ -27,13 +27,13 @@ export class Scheduler {
   nowMs = START_MS
   readonly #parked = new Set<Step>()
 
-  /** Returns a function that withdraws the step. */
+  /** Adds a step. Returns a function that withdraws it. */
   park(step: Step): () => void {
     this.#parked.add(step)
     return () => void this.#parked.delete(step)
   }
 
-  /** Resolves with the result of `work` once the step was taken. */
+  /** Resolves with the result of `work` once the step has been taken. */
   parked<Result>(step: Omit<Step, 'run'>, work: () => Result | Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.park({

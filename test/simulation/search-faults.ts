@@ -25,8 +25,8 @@ type Result = { searched: number; found?: Found | undefined }
 type Search = { site: Site; processes: number; signal: AbortSignal; say: (line: string) => void }
 
 /**
- * Searches for every fault, and continues where an earlier search of the same source stopped. True if all were found
- * within their limits. The table contains all results, including those of an interrupted search.
+ * Searches for every fault, and continues where an earlier search of the same source stopped. Returns true if all were
+ * found within their limits. The table contains all results, including those of an interrupted search.
  */
 export async function searchFaults(faults: readonly PlantedFault[], search: Search): Promise<boolean> {
   const results = new Results(RESULTS)

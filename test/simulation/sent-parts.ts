@@ -20,7 +20,7 @@ export class SentParts {
     )
   }
 
-  /** As long as the upload may be continued. */
+  /** Checks the part numbers as long as the upload may be continued. */
   check(file: LedgerFile): void {
     if (file.status !== 'uploading') return
     for (const [number, sent] of this.#of(file)) {
@@ -35,7 +35,7 @@ export class SentParts {
     }
   }
 
-  /** Other bytes may still arrive under the number of its last part. */
+  /** Whether other bytes may still arrive under the number of the last part. */
   isCutShort(file: LedgerFile): boolean {
     return this.#of(file).some(([, sent]) => endsInside(file, sent))
   }

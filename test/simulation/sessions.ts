@@ -14,7 +14,7 @@ export type Query = {
   text: string
   parameters?: unknown[] | undefined
   prepare?: boolean
-  /** Rows as arrays. */
+  /** Whether to return rows as arrays. */
   values?: boolean
 }
 
@@ -38,7 +38,7 @@ export class Session {
     return new Session(client, found!.pid as number, close)
   }
 
-  /** Sent together with the statement, so that it needs no separate round trip. */
+  /** Sets the simulated time. This is sent together with the statement, so that it needs no separate round trip. */
   async setTime(nowMs: number): Promise<void> {
     const text = new Date(nowMs).toISOString()
     await this.#client.unsafe(`select set_config('simulation.now', $1, false)`, [text], { prepare: true })
@@ -111,7 +111,7 @@ export class Sessions {
     return new Sessions(url, await Session.open(url))
   }
 
-  /** The same one repeatedly if possible, since each has to prepare its own statements. */
+  /** Returns the same session repeatedly if possible, since each session has to prepare its own statements. */
   async take(): Promise<Session> {
     const free = this.#all.find(({ isFree }) => isFree)
     const session = free ?? (await Session.open(this.#url))
@@ -126,8 +126,8 @@ export class Sessions {
   }
 
   /**
-   * Only those of nodes, which the scheduler can let continue. Autovacuum, which also takes locks, continues on its
-   * own.
+   * Returns only sessions of nodes, which the scheduler can let continue. Autovacuum, which also takes locks, continues
+   * on its own.
    */
   async blockersOf({ pid }: Session): Promise<number[]> {
     const text = 'select unnest(pg_blocking_pids($1)) as pid'

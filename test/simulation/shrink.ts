@@ -1,6 +1,6 @@
 import type { Run } from './runs.ts'
 
-/** The limits for runs and for the steps of all of them: an endless run has 20,000. */
+/** The limits for the number of runs, and for the steps of all of them together. An endless run has 20,000 steps. */
 const MAX_RUNS = 400
 const MAX_STEPS = 200_000
 

@@ -25,7 +25,7 @@ export type BucketRules = {
   mayRead: boolean
   /** A repeated Complete gets its first response again, instead of NoSuchUpload. */
   remembersCompletions: boolean
-  /** It never accepts this operation, and says so with this code. */
+  /** The bucket always rejects this operation, with this code. */
   refuses: { operation: string; code: S3ErrorCode } | undefined
 }
 
@@ -33,9 +33,9 @@ const MAX_PARTS = 10_000
 /** A range cannot be copied from a smaller object: 5 MB, scaled for the simulation. */
 const MAX_COPIED_WHOLE_BYTES = 5000
 
-/** Only these are in `s3:PutObject`. */
+/** The operations that `s3:PutObject` permits. */
 export const PUTTING = ['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload']
-/** It may be permitted later, or never. */
+/** The operation may be permitted later, or never. */
 export const REFUSALS: readonly S3ErrorCode[] = ['AccessDenied', 'NotImplemented']
 
 /** A bucket in memory, with AWS rules. Its requests are atomic: the network decides what happens between them. */

@@ -33,7 +33,7 @@ export type UploadPlan = {
   cuts: number[]
 }
 
-/** For those that report an offset. */
+/** Returns the reply with the largest offset. */
 export function furthest<Told extends Pick<CoreReply, 'headers'>>(replies: readonly Told[]): Told {
   const offsetOf = ({ headers }: Told) => Number(headers['Upload-Offset'] ?? 0)
   return replies.reduce((best, reply) => (offsetOf(reply) > offsetOf(best) ? reply : best))
@@ -43,7 +43,7 @@ export const PATIENCE_MS = 30_000
 
 type Sending = Pick<CoreRequest, 'method'> & { headers: Record<string, string> }
 
-/** Tiny ones, which stay in tails, and some that end next to a part boundary of 5 to 8 KiB. */
+/** Tiny requests, which stay in tails, and some that end next to a part boundary of 5 to 8 KiB. */
 const VARIED_BYTES = [1500, 1, 400, 5119, 5120, 5121, 8191, 8192, 8193]
 
 /** One file, sent until it has arrived or the client gives up. Repeated bytes are always the same. */
@@ -51,9 +51,9 @@ export abstract class SimulatedClient {
   readonly name: string
   readonly source: Buffer
   readonly plan: UploadPlan
-  /** The upload whose address it knows. */
+  /** The upload whose address the client knows. */
   fileId: string | undefined
-  /** Bytes that a node has confirmed to it. */
+  /** Bytes that a node has confirmed to the client. */
   confirmedBytes = 0
   /** The clients of its pieces. */
   pieces: SimulatedClient[] = []
@@ -104,7 +104,7 @@ export abstract class SimulatedClient {
     return this.source.subarray(from, from + bytes)
   }
 
-  /** Occasionally, a client cancels: true if it has tried. */
+  /** Occasionally cancels the upload. Returns true if it has tried. */
   protected async cancels(cancel: () => Promise<Reply>): Promise<boolean> {
     const { isTroubled, choices, habits } = this.world
     if (!isTroubled || !choices.percent(habits.cancelPercent)) return false
@@ -133,7 +133,7 @@ export abstract class SimulatedClient {
     return body.length === 0 || this.world.choices.percent(percent)
   }
 
-  /** Occasionally, the bytes are damaged in transit: the node must then refuse them. */
+  /** Occasionally, the bytes are damaged in transit: the node must then reject them. */
   protected digestOf(body: Buffer, algorithm: 'sha1' | 'sha256'): string | undefined {
     if (!this.plan.checksums) return undefined
     const { isTroubled, choices } = this.world

@@ -10,7 +10,7 @@ import { currentHost } from './simulated-time.ts'
 import { statementOf, transactionOf } from './statements.ts'
 import type { Transaction } from './transaction.ts'
 
-/** What a node does with its PostgreSQL client. */
+/** What a node's PostgreSQL client is connected to. */
 export type Line = {
   host: Host
   gate: Gate
@@ -94,7 +94,7 @@ const PRODUCT = /\/lib\/(?!platform\/(?:db|tracing)\/)([\w/-]+)\.ts$/
 /** The product function that runs the query: its name says what happens. */
 function callerInProduct(): string {
   const original = Error.prepareStackTrace
-  // As text, the stack trace would take longer than the statement itself.
+  // Formatting the stack trace as text would take longer than the statement itself.
   Error.prepareStackTrace = (_, sites) => nameOf(sites)
   const name = new Error().stack as unknown as string
   Error.prepareStackTrace = original
@@ -115,7 +115,7 @@ export function onHost<Result>(host: Host, work: () => Result): Result {
   return currentHost.run(host, work)
 }
 
-/** For the simulation's own actions in place of a node. */
+/** Runs an action of the simulation itself, outside of any node. */
 export function offHost<Result>(work: () => Result): Result {
   return currentHost.exit(work)
 }

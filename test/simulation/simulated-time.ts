@@ -29,7 +29,7 @@ export function pauseReally(ms: number): Promise<void> {
   return new Promise((resolve) => void real.setTimeout(resolve, ms))
 }
 
-/** From here on, nodes have this clock, and randomness comes from this seed. */
+/** From now on, nodes use this scheduler's clock, and randomness comes from this seed. */
 export function simulateTime(by: Scheduler, seed: string): void {
   scheduler = by
   startedMs = by.nowMs

@@ -5,9 +5,9 @@ import { describe, expect, inject, it } from 'vitest'
 import { PLANTED_FAULTS } from './planted-faults.ts'
 
 const run = promisify(execFile)
-/** Always the same: seeds 1 and up. The nightly run explores ten thousand others. */
+/** The seeds are always the same, from 1 up. The nightly run explores ten thousand others. */
 const SCHEDULES = 200
-/** It ends even if the test does not. */
+/** This process ends even if the test does not end it. */
 const BUSY_FOR_A_MINUTE = 'const end = Date.now() + 60_000; while (Date.now() < end);'
 
 /** The simulation replaces its process's clock and timers, so it has its own process. */
@@ -66,7 +66,7 @@ describe('the simulation', () => {
       said += text
     }
     const [, reached, next, left] =
-      /after (\d+) seeds in a row, none of which has failed\.\ngo on with: .* --from (\d+) --seeds (\d+)\n/.exec(
+      /after (\d+) seeds in a row, none of which has failed\.\ncontinue with: .* --from (\d+) --seeds (\d+)\n/.exec(
         said,
       )!
     expect([Number(next), Number(left)]).toEqual([1001 + Number(reached), 9000 - Number(reached)])

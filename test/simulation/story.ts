@@ -1,9 +1,9 @@
 import type { Run } from './runs.ts'
 
-/** Of a long run, only the beginning and the end are printed, with this many lines each. */
+/** How many lines at the beginning and at the end of a long run are printed. */
 const LINES = 300
 
-/** A run for people: who did what, in order, without the timers in between. */
+/** Describes a run for readers: who did what, in order, without the timers in between. */
 export function tell({ world, failure }: Run): string {
   const lines = world.trace.lines
     .filter(({ quiet }) => !quiet)

@@ -3,11 +3,11 @@ import { type Scheduler, START_MS, type Step } from './scheduler.ts'
 
 type Line = { atMs: number; text: string; quiet: boolean }
 
-/** What happened, in order. Two runs are the same if their hashes are. */
+/** What happened, in order. Two runs are the same if their hashes are equal. */
 export class Trace {
   readonly lines: Line[] = []
   steps = 0
-  /** Those that are not timers. */
+  /** Steps that are not timers. */
   loudSteps = 0
   readonly #scheduler: Scheduler
   readonly #hash = createHash('sha256')

@@ -44,7 +44,7 @@ export class TusClient extends SimulatedClient {
     while (!this.end && (await this.#goOn()));
   }
 
-  /** False if the client has to ask for the offset. */
+  /** Returns false if the client has to request the offset. */
   async #goOn(): Promise<boolean> {
     const sending = this.sendBody(this.confirmedBytes, (body) => this.#append(body))
     // May be called while the body is still in flight.
@@ -105,7 +105,7 @@ export class JoiningClient extends TusClient {
     const reply = await this.request('POST', undefined, { ...this.metadata, ...concat })
     if (reply === 'nothing') return
     if (reply.status === 400) this.end = 'gone'
-    // It never learns the address of a file that is not decided on.
+    // The client never learns the address of a file that nobody decides about.
     if (reply.status === 423 && this.world.receiver.hasForgotten(this.name)) this.end = 'left'
     if (reply.status !== 201) return
     this.fileId = this.addressOf(reply)

@@ -20,7 +20,7 @@ import { Swarm } from './swarm.ts'
 import { Trace } from './trace.ts'
 import { JoiningClient, PieceClient, TusClient } from './tus-clients.ts'
 
-/** More than any finishing run needs. */
+/** More steps than any run that finishes needs. */
 const MAX_STEPS = 20_000
 /** Including timers, which do not count as troubled steps. */
 const MAX_TROUBLED_STEPS = 2_000
@@ -41,15 +41,15 @@ export class World {
   readonly clients: SimulatedClient[]
   readonly receiver: Receiver
   readonly invariants = new Invariants(this)
-  /** Who has or had each lease. */
+  /** The host that has or had each lease. */
   readonly adopted = new Map<string, Host>()
   /** The most important steps, each with its file and node. */
   readonly milestones: string[] = []
-  /** Until this ends, disturbances occur. */
+  /** Whether disturbances still occur. */
   isTroubled = true
-  /** Something happened after which an upload may fail. */
+  /** Whether something has happened after which an upload may fail. */
   mayFail = false
-  /** Hours have passed. */
+  /** Whether hours have passed. */
   hasIdled = false
   #ranking = 0
   #failure: unknown
@@ -96,7 +96,7 @@ export class World {
     )
   }
 
-  /** Ends when everything has finished; throws an invariant's failure. */
+  /** Resolves when everything has finished, and rejects with an invariant's failure. */
   async run(): Promise<void> {
     try {
       await emptyLedger(this.site.sessions.own)
@@ -193,7 +193,7 @@ export class World {
     this.#failure ??= failure
   }
 
-  /** A failure in it ends the run. */
+  /** Ends the run if the work fails. */
   watched<Result>(work: Promise<Result>): Promise<Result> {
     work.catch((error: unknown) => this.violated(error))
     return work
@@ -227,7 +227,7 @@ export class World {
     this.trace.note(`${where}: ${what}`)
   }
 
-  /** Like real nodes' timers, but in turns. */
+  /** Runs sweeps like real nodes' timers, but in turn. */
   async #sweepOn(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await this.pause('sweeps', this.isTroubled ? this.choices.pick([50, 500, 5000]) : 5000)
