@@ -27,7 +27,7 @@ function listAll(): void {
   writeFileSync(join(folder, LIST), lines.join(''))
 }
 
-it('accepts the migrations as they are', () => {
+it('accepts the current migrations', () => {
   expect(migrationFaults(folder)).toEqual([])
 })
 
@@ -62,7 +62,7 @@ it('rejects a list without the migrations that the baseline replaces, if there i
   )
 })
 
-it('rejects an edit that also changed the list, if there is history', () => {
+it('rejects an edit that also changes the list, if there is history', () => {
   git('init', '--quiet', '--initial-branch=main')
   git('add', '.')
   git('commit', '--quiet', '--message=Land')

@@ -6,7 +6,7 @@ import { readDemo } from '../../test/support/target.ts'
 
 const CROWD = 60
 
-it('asks some of many simultaneous sign-ins to retry later, and lets no other request wait for them', async () => {
+it('rejects some of many simultaneous sign-ins with 503, and keeps other requests from waiting for them', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({
     DATA_DIR: folder.path,

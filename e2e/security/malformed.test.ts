@@ -54,7 +54,7 @@ describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s'
     },
   )
 
-  it("is rejected and deleted if it is in a browser's cookie", async () => {
+  it("is rejected and deleted if a browser's cookie contains it", async () => {
     const Cookie = `next-auth.callback-url=${encodeURIComponent(callbackUrl)}`
     const answer = await ask('GET', at('/api/auth/session'), { Cookie })
     expect(answer.status).toBe(400)

@@ -74,7 +74,7 @@ for (const balancer of BALANCERS)
       expect((await stage.site.bucket.object(`${id}/my film.bin`)).equals(bytes)).toBe(true)
     })
 
-    it('Resumable Uploads for HTTP: sends 104 where the balancer passes it on', async () => {
+    it('Resumable Uploads for HTTP: sends 104 if the balancer forwards it', async () => {
       const token = await stage.site.token()
       const bytes = randomBytes(3 * MiB)
       const headers = { ...DRAFT, 'Upload-Complete': '?1', 'Content-Length': String(bytes.length) }

@@ -229,7 +229,7 @@ function refusalOf(dataDir: string, flags: string[] = []): string {
   return stderr
 }
 
-it('names the reason and the remedy for a folder it does not own', async (test) => {
+it('names the reason and the remedy for a folder that it does not own', async (test) => {
   using folder = temporaryFolder()
   const db = join(folder.path, 'db')
   mkdirSync(db)

@@ -74,7 +74,7 @@ it('accepts 20 MiB from another program with put-only keys, and allows those key
   )
 })
 
-it('is consistent after kill -9: acknowledged objects exist, and others leave nothing behind', async () => {
+it('is consistent after kill -9: acknowledged objects exist, and unfinished ones leave nothing behind', async () => {
   const target = { Bucket: BUCKET, Key: 'film' }
   const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target))
   const part = (PartNumber: number) => {

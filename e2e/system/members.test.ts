@@ -63,7 +63,7 @@ async function ended(response: Response): Promise<true> {
   return true
 }
 
-it('a removed member loses access to pages, streams and the API on another node with the next request', async () => {
+it('a removed member loses access to pages, streams and the API on another node from the next request on', async () => {
   const { userId, page, live, api } = await developer()
   expect((await page('/dashboard/files')).status, nodes[1].output()).toBe(200)
   expect((await api('/pipes')).status).toBe(200)

@@ -255,7 +255,7 @@ it("does not connect a different address, an unverified one, or another user's",
   expect(await owner.signIn()).toBe('/login?error=address_taken')
 })
 
-it('requires the second factor that a workspace demands, like every other way to sign in', async () => {
+it('asks for the second factor that a workspace requires, like every other way to sign in', async () => {
   const { email } = atProvider()
   const visitor = browser()
   await visitor.signIn()

@@ -104,7 +104,7 @@ it('serves pages and the API with one process, and uploads with each in turn', a
   expect(Math.max(...shares) / Math.min(...shares)).toBeLessThanOrEqual(1.5)
 })
 
-it('loses no upload and no metrics when processes are killed', async () => {
+it('loses no uploads and no metrics when processes are killed', async () => {
   const whole = randomBytes(3 * MiB)
   const url = await client.begin(whole.length)
   const cut = openPatch(client, url, { offset: 0, length: whole.length })

@@ -64,7 +64,7 @@ it('two servers run side by side, each with its own DATA_DIR and port', async ()
   }
 })
 
-it('refuses a second process on the same embedded database, and says what to do', async () => {
+it('rejects a second process on the same embedded database, and says what to do', async () => {
   using folder = temporaryFolder()
   const first = await startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
   await expect(startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })).rejects.toThrow(
@@ -168,7 +168,7 @@ async function putSecretInto(address: string): Promise<void> {
   await handle.close()
 }
 
-it('responds only for its own host, and serves metrics only with the token', async () => {
+it('only responds to requests for its own host, and only serves metrics with the token', async () => {
   using folder = temporaryFolder()
   const node = await startSluice({
     DATA_DIR: folder.path,

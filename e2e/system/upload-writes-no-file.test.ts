@@ -26,7 +26,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('uses flags with which a process cannot write anywhere', () => {
+it('uses flags that keep a process from writing anywhere', () => {
   const write = "require('node:fs').writeFileSync(require('node:os').tmpdir() + '/sluice-guard', '')"
   const { status, stderr } = spawnSync(process.execPath, [...NO_WRITES, '-e', write], { encoding: 'utf8' })
   expect(status).not.toBe(0)

@@ -95,7 +95,7 @@ describe('a worker killed at the step', () => {
     expect(new Set(idsOf(receiver))).toEqual(new Set([eventId, (await logOf(second)).eventId]))
   })
 
-  it('sent, while the receiver has it and has not responded', async () => {
+  it('sent, before the receiver has responded', async () => {
     const output = await addOutput(database.db, receiver.url)
     const victim = await startWorker()
     await victim.printed('ready')
