@@ -12,8 +12,9 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  *
  * Taken by: `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring`, `takeForRepair`. Ended
  * by its holder: `releaseLease`, `advance` with the last piece, and the three functions in `transferred.ts`. Ended by
- * others: `recordEnd`, for an upload that fails, expires or is canceled; `dropLeases` and `dropLapsedLeases`, for a
- * database that was promoted or restored. A lease that is not renewed expires.
+ * others: `recordEnd`, for an upload that fails, expires or is canceled; `lapseReservations`, for a writer that has
+ * stalled for an hour; `dropLeases` and `dropLapsedLeases`, for a database that was promoted or restored. A lease that
+ * is not renewed expires.
  */
 export type Claim = { claim: string; leaseMs: number }
 
