@@ -15,7 +15,7 @@ import { IS_OPEN, isInBatch } from './batch.ts'
  */
 const KIND = 'batch.completed'
 export const BATCHES_AT_ONCE = 20
-/** If a batch has more files than this, its event lists the first ones. */
+/** If a batch has more files than this, its event only lists the first ones. */
 const MAX_LISTED = 5000
 
 export const BATCH_CHECKPOINTS = ['batch marked', 'batch completed'] as const

@@ -29,7 +29,7 @@ export const hookAnswer = z.strictObject({
   withoutAnswer: z.enum(WITHOUT_ANSWER),
   /** Until this time, requests are also signed with the secret from before the last rotation. */
   previousSecretUntil: z.iso.datetime().nullable(),
-  /** The time since which no question has been answered. `fault` is the latest error. */
+  /** When the hook stopped answering; null if it answers. `fault` is the latest error. */
   failingSince: z.iso.datetime().nullable(),
   fault: z.string().nullable(),
   createdAt: z.iso.datetime(),

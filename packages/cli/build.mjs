@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 
 /** Bundles everything into one file, so that the package has no dependencies. */
 const outfile = 'dist/sluice.js'
-// The package's build for Node calls `require` at run time, which an ES module cannot.
+// The build of yaml for Node calls `require` at run time, which is not available in an ES module.
 const yaml = join(dirname(fileURLToPath(import.meta.resolve('yaml/package.json'))), 'browser/index.js')
 await build({
   entryPoints: ['src/main.ts'],

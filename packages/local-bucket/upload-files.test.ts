@@ -72,7 +72,7 @@ describe('a part that arrives too late', () => {
 })
 
 describe('simultaneous requests', () => {
-  it('to complete an upload all get the same response', async () => {
+  it('that complete an upload all get the same response', async () => {
     const parts = [await sendPart(1, Buffer.alloc(PART_BYTES)), await sendPart(2, Buffer.from('end'))]
     const answers = await Promise.all([complete(parts), complete(parts), complete(parts)])
     expect(new Set(answers.map(({ ETag }) => ETag)).size).toBe(1)

@@ -32,7 +32,7 @@ it('reports a Data Store that cannot be checked now, and continues', async () =>
     1,
     [
       { ok: false, what: 'Data Store Busy', advice: DETAIL },
-      { ok: false, what: 'Pipe Switched off', advice: 'Its source is off.' },
+      { ok: false, what: 'Pipe Switched off', advice: 'Its HTTP source is off.' },
     ],
   ])
 })

@@ -57,7 +57,7 @@ async function examine(): Promise<Finding[]> {
     findings.push(
       source.http
         ? { ok: true, what: `Pipe ${name}` }
-        : { ok: false, what: `Pipe ${name}`, advice: ['Its source is off.'] },
+        : { ok: false, what: `Pipe ${name}`, advice: ['Its HTTP source is off.'] },
     )
   const { data: failed } = await sluice.listDeliveries({ state: 'failed', limit: 1 })
   const last = failed[0]

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const TIMEOUT_MS = 15_000
 const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 5000
-/** How often to send an event that gets 5xx responses; an unreachable address is tried indefinitely. */
+/** How many times to send an event that gets 5xx responses. An unreachable address is tried indefinitely. */
 const MAX_TROUBLED = 3
 
 export type Forwarded = { status: number; attempts: number; durationMs: number }

@@ -80,7 +80,7 @@ export function listenSecret(): string {
   return made
 }
 
-/** How far events have been forwarded to this address. */
+/** Stores how far events have been forwarded to this address. */
 function openPlace(of: string) {
   const name = createHash('sha256').update(of).digest('hex').slice(0, 16)
   const file = join(settingsFolder(), `listen-${name}`)

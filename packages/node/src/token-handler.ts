@@ -37,7 +37,7 @@ export function createTokenHandler(options: TokenHandlerOptions): (request: Requ
       const token = await sluice.issueToken({ ...grant, pipeId }, { signal: request.signal })
       return Response.json(token, { headers: NO_STORE })
     } catch (error) {
-      // Frameworks throw a response to signal that a user must sign in.
+      // Some frameworks throw a response to signal that a user must sign in.
       if (error instanceof Response) return error
       if (!request.signal.aborted) onError(error)
       return passes(error) ? problem(UNAVAILABLE, { 'Retry-After': '5' }) : problem(INTERNAL)

@@ -15,7 +15,7 @@ export type Entry = {
   /** How much of the file the browser keeps. */
   keptBytes: number
   stop: (() => void) | undefined
-  /** Set while the uploads are open. */
+  /** The upload's lock, while the uploads are open. */
   hold: Promise<Hold | undefined> | undefined
 }
 

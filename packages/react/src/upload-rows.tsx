@@ -9,8 +9,8 @@ type Place = { start: number; count: number; isWhole: boolean }
 type Props = { uploads: readonly FileUpload[]; place: Place; control: Control; words: Words }
 
 /**
- * Some rows of a list: in the page while they are near the visible area or have the focus, otherwise a gap of their
- * height.
+ * A group of rows in a list: rendered while it is near the visible area or has the focus, and otherwise a gap of the
+ * same height.
  */
 export function UploadRows({ uploads, place: { start, count, isWhole }, control, words }: Props) {
   const group = useRef<HTMLDivElement>(null)
@@ -40,7 +40,7 @@ export function UploadRows({ uploads, place: { start, count, isWhole }, control,
   )
 }
 
-/** How far beyond the window's edges rows are in the page, so that scrolling or tabbing reaches the next ones. */
+/** How far beyond the window's edges rows are rendered, so that scrolling or tabbing reaches the next ones. */
 const MARGIN = '100% 0px'
 
 function useNearness(
