@@ -229,7 +229,7 @@ const slow: Case = {
       memory('memory beside 1,000 clients of 10 kB/s', beside),
       memory('memory when they all disconnect', Math.max(...sizes)),
       {
-        what: 'a file of 1 KiB beside them, p95',
+        what: 'a file of 1 KiB next to these clients, p95',
         measured: `${p95.toFixed(0)} ms`,
         wanted: '< 100 ms',
         holds: p95 < 100,
@@ -295,7 +295,7 @@ export const CASES: Case[] = [
   { name: 'outputs: CPU time', run: ({ postgresUrl }) => benchOutputs(postgresUrl) },
   ...DESTINATION_CASES,
   { name: 'import from a URL', run: ({ postgresUrl, sink }) => benchImports(postgresUrl, sink.url) },
-  { name: 'SFTP beside OpenSSH', run: ({ postgresUrl, sink }) => benchSftp(postgresUrl, sink.url) },
+  { name: 'SFTP compared with OpenSSH', run: ({ postgresUrl, sink }) => benchSftp(postgresUrl, sink.url) },
   { name: 'file contents', run: ({ postgresUrl, sink }) => benchContent(postgresUrl, sink.url) },
   { name: 'behind a pooler', run: ({ postgresUrl, sink }) => benchPooler(postgresUrl, sink.url) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },

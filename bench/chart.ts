@@ -29,7 +29,7 @@ export function drawChart(panels: Panel[]): string {
     y += GAP
     return lines.join('\n')
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img" aria-label="Sluice beside its peers">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img" aria-label="Sluice compared with its peers">
 <style>
 text { font: 13px system-ui, sans-serif; fill: #57606a }
 .title { font-weight: 600; fill: #1f2328 }

@@ -186,7 +186,7 @@ async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Fin
   try {
     versions.push(await startVersion(postgresUrl, sink, old.startSluiceNode))
     versions.push(await startVersion(postgresUrl, sink, startSluiceNode))
-    const beside = `beside ${before.commit.slice(0, 7)}`
+    const beside = `compared with ${before.commit.slice(0, 7)}`
     for (const { name, work } of ONE_DESTINATION) {
       const asked = new Map<Version, number[]>(versions.map((one) => [one, []]))
       const costs = await costsOf(versions, async (version) => {

@@ -94,7 +94,7 @@ export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
   ]
   if (!before || old === undefined) return findings
   const compared = {
-    what: `${what}, to one output, beside ${before.commit.slice(0, 7)}`,
+    what: `${what}, to one output, compared with ${before.commit.slice(0, 7)}`,
     measured: `${(one / old).toFixed(2)} times (${one.toFixed(2)} to ${old.toFixed(2)} ms)`,
     wanted: '≤ 1.05 times',
     holds: one <= old * 1.05,

@@ -205,7 +205,7 @@ async function cutDatabase({ database }: World, _: Random, log: Log): Promise<vo
  */
 async function holdPart(world: World, random: Random, log: Log): Promise<void> {
   const forMs = random.whole(LONG_FREEZE_MS, 2 * LONG_FREEZE_MS)
-  log.note(`hold a part for ${forMs} ms, and kill a node`)
+  log.note(`hold back a part for ${forMs} ms, and kill a node`)
   const held = world.bucket.news('held')
   const late = world.bucket.news('late')
   world.bucket.order({ hold: { forMs } })

@@ -14,16 +14,16 @@ export function checkDecision(file: LedgerFile, hasSaid: (by: string, state: str
   assertHolds(
     'one decision for each file',
     stored === expected,
-    () => `${filename} is ${decision}, and stored is ${stored || 'nothing'}`,
+    () => `${filename} is ${decision}, and the stored decisions are ${stored || 'none'}`,
   )
   for (const { by, state } of decisions)
     assertHolds(
-      'a decision is what somebody has said',
+      'somebody has made each stored decision',
       by === 'time' || hasSaid(by, state),
-      () => `nobody has said that ${filename} is ${state} by ${by}`,
+      () => `nobody has decided that ${filename} is ${state} by ${by}`,
     )
   assertHolds(
-    'no file is transferred that was not allowed',
+    'only allowed files are transferred',
     !isStored(file) || decision === null || decision === 'allowed',
     () => `${filename} is ${status}, and ${decision}`,
   )
@@ -43,7 +43,7 @@ export function checkDecisionChange(was: LedgerFile, is: LedgerFile): void {
     () => `${is.filename} was ${was.decision} and is ${is.decision}`,
   )
   assertHolds(
-    'who is asked about a file stays so',
+    'whether a hook decides about a file never changes',
     (was.decision === null) === (is.decision === null),
     () => `${is.filename} was ${was.decision} and is ${is.decision}`,
   )

@@ -157,7 +157,7 @@ export class Invariants {
       () => `part ${part.number} of ${file.filename} differs in ${at.bucket}`,
     )
     assertHolds(
-      'a recorded part has the ETag of its bucket',
+      "a recorded part has its bucket's ETag",
       etag === `"${stored!.etag}"`,
       () => `part ${part.number} of ${file.filename} has a different one in ${at.bucket}`,
     )
@@ -180,7 +180,7 @@ export class Invariants {
     for (const { core, host } of this.#world.nodes) {
       if (!core) continue
       assertHolds(
-        'memory is given back',
+        'memory is released',
         core.usedBytes() === 0,
         () => `${host.name} still uses ${core.usedBytes()} bytes`,
       )
@@ -195,25 +195,25 @@ export class Invariants {
     // A client that sends its file in one plain request never needs the file's address.
     const mine = files.find(({ id }) => id === client.fileId) ?? files.at(-1)
     assertHolds(
-      'a file that was confirmed is there',
+      'a confirmed file exists',
       client.end !== 'done' || files.some(isStored) || this.#mayFail(mine),
       () => `${client.name} is ${mine?.status}: ${mine?.reason}`,
     )
-    // A client that sends a file in one request, or has pieces joined, may be told that the decision is
+    // A client that sends a file in one request, or has pieces joined, may get the response that the decision is
     // pending.
     const isTold = client.fileId !== undefined && client.plan.protocol !== 'join'
     const isRejected = files.some(({ decision }) => decision === 'rejected')
     assertHolds(
-      'a rejection is told as one, and nothing else is',
+      'rejected files, and no others, are reported as rejected',
       client.end === 'rejected'
         ? isRejected
         : !isTold || client.end !== 'done' || mine?.decision !== 'rejected',
       () => `${client.name} is ${client.end}: ${files.map(({ decision }) => decision).join()}`,
     )
     assertHolds(
-      'no upload is refused without a reason',
+      'no upload is rejected without a reason',
       client.end !== 'refused' || this.#world.habits.quotaBytes > 0,
-      () => `${client.name} was refused`,
+      () => `${client.name} was rejected`,
     )
     const isOfPiece = client.pieces.some(({ end }) => end === 'gone')
     assertHolds(

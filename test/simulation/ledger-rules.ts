@@ -34,7 +34,7 @@ export function checkFile(file: LedgerFile, ends: number): void {
     () => `${filename} is ${status} and leased`,
   )
   assertHolds(
-    'what has ended reserves no quota',
+    'an ended file reserves no quota',
     !isEnded(file) || file.reservedBytes === 0,
     () => `${filename} is ${status} and reserves ${file.reservedBytes}`,
   )
@@ -59,7 +59,7 @@ function checkBound({
   for (const [n, end] of boundEnds.entries()) {
     const size = end - (boundEnds[n - 1] ?? recordedBytes)
     assertHolds(
-      'a number is bound to what may be a part',
+      'a number is bound to a valid part',
       size >= MIN_PART_BYTES || (size > 0 && end === lengthBytes),
       () =>
         `part ${recordedParts + n + 1} of ${filename} is bound to ${size} bytes, which end at ${end} of ${lengthBytes}`,
@@ -81,7 +81,7 @@ function checkDestinations({ filename, status, destinations }: LedgerFile): void
   }
   const isOver = status.endsWith('ing') || !destinations.some(isOpen)
   assertHolds(
-    'a status is true of each destination',
+    'a status matches each destination',
     isTrue[status] && isOver,
     () =>
       `${filename} is ${status}, its destinations ${destinations.map((one) => `${one.required ? 'required' : 'best effort'} ${one.status}`).join(', ')}`,
@@ -93,17 +93,17 @@ function checkOffset({ filename, offsetBytes, parts, tails }: LedgerFile): void 
   let end = 0
   for (const [n, part] of parts.entries()) {
     assertHolds(
-      'parts are without a gap',
+      'parts have no gaps',
       part.number === n + 1 && part.offsetBytes === end,
-      () => `part ${part.number} of ${filename} begins at ${part.offsetBytes}, not ${end}`,
+      () => `part ${part.number} of ${filename} starts at ${part.offsetBytes}, not ${end}`,
     )
     end += part.sizeBytes
   }
   for (const tail of tails.filter((one) => one.offsetBytes < offsetBytes)) {
     assertHolds(
-      'tails are without a gap',
+      'tails have no gaps',
       tail.offsetBytes === end,
-      () => `a tail of ${filename} begins at ${tail.offsetBytes}, not ${end}`,
+      () => `a tail of ${filename} starts at ${tail.offsetBytes}, not ${end}`,
     )
     end += tail.bytes
   }
@@ -133,7 +133,7 @@ export function checkChange(
     const before = was.destinations[n]!
     const isCopied = was.status === 'partially_transferred' && status === 'transferred'
     assertHolds(
-      'a destination that has ended stays as it is',
+      'the end of a destination is final',
       isOpen(before) || before.status === status || isCopied,
       () => `${bucket} was ${before.status} for ${is.filename} and is ${status}`,
     )
@@ -203,5 +203,9 @@ export function checkEnd(file: LedgerFile): void {
     countedBytes === offsetBytes,
     () => `${filename} has ${offsetBytes} and counts ${countedBytes}`,
   )
-  assertHolds('quota is given back', reservedBytes === 0, () => `${filename} reserves ${reservedBytes}`)
+  assertHolds(
+    'reserved quota is released',
+    reservedBytes === 0,
+    () => `${filename} reserves ${reservedBytes}`,
+  )
 }

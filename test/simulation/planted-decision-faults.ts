@@ -4,7 +4,7 @@ import type { PlantedFault } from './planted-faults.ts'
 /** Mistakes concerning files that the customer's backend decides about. */
 export const DECISION_FAULTS: PlantedFault[] = [
   {
-    name: 'the object is made before the hook has decided',
+    name: 'the object is created before the hook has decided',
     withinSeeds: 200,
     edits: [
       {
@@ -14,7 +14,7 @@ export const DECISION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'a later answer replaces the decision that is stored',
+    name: 'a later answer replaces the stored decision',
     withinSeeds: 500,
     edits: [
       { find: "sql`decision = 'asked' and ${heldBy(lease)}`", replace: 'heldBy(lease)' },
@@ -22,7 +22,7 @@ export const DECISION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'nobody asks again about the files of nodes that died',
+    name: 'no node asks again about the files of dead nodes',
     withinSeeds: 500,
     edits: [
       {

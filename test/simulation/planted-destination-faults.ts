@@ -23,7 +23,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'an object that comes late revives a destination that was given up',
+    name: 'a late object revives an abandoned destination',
     mendedBy: '4c6919c',
     withinSeeds: 3000,
     edits: [{ find: "and d.status <> 'failed'\n    returning 1`", replace: 'returning 1`' }],
@@ -34,7 +34,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     edits: [{ find: 'this.#etags[position - 1] = etag', replace: 'this.#etags.fill(etag)' }],
   },
   {
-    name: 'an object is made of the ETags of another bucket',
+    name: 'an object is completed with the ETags of another bucket',
     withinSeeds: 200,
     edits: [
       {
@@ -54,7 +54,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     edits: [{ find: 'if (this.#isDone) this.free()', replace: '' }],
   },
   {
-    name: 'a failure of best effort fails the file',
+    name: 'a failed best-effort destination fails the file',
     withinSeeds: 200,
     edits: [
       {
@@ -64,7 +64,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'a file is transferred although best effort has failed',
+    name: 'a file is transferred although a best-effort destination has failed',
     withinSeeds: 200,
     edits: [
       {
@@ -74,7 +74,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'nothing is recorded of a destination that is given up',
+    name: 'the end of an abandoned destination is not recorded',
     withinSeeds: 200,
     edits: [
       {

@@ -20,7 +20,7 @@ export const UNPLANTED_FAULTS: UnplantedFault[] = [
   {
     name: 'bytes are staged after the lease has expired',
     mendedBy: 'b4c12f2',
-    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap like that in the simulation, and today `delete_staged` removes such bytes while the row is locked: a statement that stages bytes waits for that lock and then finds a different claim. `leases.db.test.ts` covers the overlap. The fault planted in its place lets the next writer keep what was staged.',
+    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap in this way in the simulation, and today `delete_staged` removes such bytes while the row is locked: a statement that stages bytes waits for that lock and then finds a different claim. `leases.db.test.ts` covers the overlap. The fault planted in its place lets the next writer keep what was staged.',
   },
 ]
 
@@ -71,7 +71,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'a part that was not recorded is answered as if it were',
+    name: 'a part that was not recorded is confirmed',
     withinSeeds: 200,
     edits: [
       {
@@ -81,7 +81,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'a writer behind its row writes down what it believes of part numbers',
+    name: 'a writer with an outdated row overwrites the bound part numbers',
     mendedBy: '5e4820f',
     withinSeeds: 1000,
     edits: [
@@ -100,7 +100,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'a part that waited is sent after its number was let go',
+    name: 'a part that waited is sent after its number was released',
     mendedBy: 'e3dc4b6',
     withinSeeds: 1000,
     edits: [
@@ -117,18 +117,18 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     edits: [{ find: 'const mayPlan = !upload.leased && ', replace: 'const mayPlan = ' }],
   },
   {
-    name: 'parts are bound to a length that may still be refused',
+    name: 'parts are bound to a length that may still be rejected',
     mendedBy: '74ca09a',
     withinSeeds: 1000,
     edits: [{ find: ' && !isNewLength(incoming, upload)', replace: '' }],
   },
   {
-    name: 'the next writer keeps what the one before had staged',
+    name: 'the next writer keeps what the previous one had staged',
     withinSeeds: 1000,
     edits: [{ find: 'from taken t, delete_staged(t.id, t.offset_bytes)', replace: 'from taken t' }],
   },
   {
-    name: 'a lease that was lost is kept in mind and renewed',
+    name: 'a lost lease is remembered and renewed',
     mendedBy: '213349e',
     withinSeeds: 500,
     edits: [
@@ -169,7 +169,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     edits: [{ find: 'else f.bound_ends end,', replace: "else '{}' end," }],
   },
   {
-    name: 'a file is transferred before the bucket has answered',
+    name: 'a file is transferred before the bucket has responded',
     withinSeeds: 200,
     edits: [
       {
@@ -180,7 +180,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'pieces are deleted before the file is made of them',
+    name: 'pieces are deleted before they are joined',
     withinSeeds: 500,
     edits: [
       {
@@ -191,7 +191,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'a request that ends marks its bytes as counted and does not count them',
+    name: 'a request that ends marks its bytes as counted without counting them',
     withinSeeds: 200,
     edits: [
       {
@@ -201,12 +201,12 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'an upload of unknown length is not held to the quota',
+    name: 'the quota does not apply to an upload of unknown length',
     withinSeeds: 500,
     edits: [{ find: 'await assertWithinQuota(tx, lease.fileId, quota, nowMs)', replace: '' }],
   },
   {
-    name: 'a refused request reserves the quota all the same',
+    name: 'a rejected request reserves quota anyway',
     mendedBy: '7f86cb5',
     withinSeeds: 500,
     edits: [
@@ -227,12 +227,12 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'an upload that ends leaves its writer the lease',
+    name: 'an upload that ends leaves the lease to its writer',
     withinSeeds: 200,
     edits: [{ find: 'reserved_bytes = 0, ${revoked}', replace: 'reserved_bytes = 0' }],
   },
   {
-    name: 'nobody makes the objects of nodes that died',
+    name: 'no node creates the objects of dead nodes',
     withinSeeds: 200,
     edits: [
       {
@@ -253,7 +253,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'the failure to bind a part is heard by nobody',
+    name: 'the failure to bind a part is not handled',
     mendedBy: 'f4cf1b8',
     withinSeeds: 1000,
     edits: [

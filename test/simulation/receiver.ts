@@ -23,7 +23,7 @@ const DEFERRED_MS = [10, 1_000, 15_000, 60_000]
 
 /**
  * The customer's backend, which decides about files before their objects are created. It answers late, twice or never,
- * and possibly differently when it is asked again: the ledger decides which answer counts.
+ * and possibly differently when it is asked again. The ledger decides which answer is valid.
  */
 export class Receiver {
   readonly #deps: ReceiverDeps
@@ -77,7 +77,7 @@ export class Receiver {
     return this.#say(fileId, { state, by: 'receiver', result: { seen: true } })
   }
 
-  /** Repeated until a node has answered, possibly with another decision. */
+  /** Repeats the call until a node has responded, possibly with a different decision. */
   #decideLater(fileId: string, ms: number): void {
     const { scheduler, choices, decide, nameOf } = this.#deps
     const allow = !choices.percent(30)

@@ -27,7 +27,7 @@ export class SentParts {
       const from = startOf(file, number)
       const to = from === undefined ? undefined : endOf(file, number, from)
       assertHolds(
-        'what was sent stays bound',
+        'a sent part stays bound',
         (sent.from === from && sent.to === to) || endsInside(file, sent),
         () =>
           `part ${number} of ${file.filename} was sent from ${sent.from} to ${sent.to}, and is bound from ${from} to ${to}`,

@@ -150,7 +150,7 @@ export class World {
     let ready = this.scheduler.ready()
     while (ready.length === 0) {
       const next = this.scheduler.nextDueMs
-      assertHolds('something can always happen', next !== undefined, () => 'every step waits for another')
+      assertHolds('there is always a possible step', next !== undefined, () => 'every step waits for another')
       this.scheduler.nowMs = next!
       ready = this.scheduler.ready()
     }
