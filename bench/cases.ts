@@ -226,7 +226,7 @@ const slow: Case = {
       holds: rssBytes < most,
     })
     return [
-      memory('memory beside 1,000 clients of 10 kB/s', beside),
+      memory('memory with 1,000 clients of 10 kB/s', beside),
       memory('memory when they all disconnect', Math.max(...sizes)),
       {
         what: 'a file of 1 KiB next to these clients, p95',

@@ -176,7 +176,7 @@ async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Fin
   const commit = commitBefore(FIRST_MIGRATION)
   const before = commit && sourceBefore(commit)
   if (!before) {
-    console.log('  skipped: the clone has no history')
+    console.log('  skipped: the clone has no git history')
     return []
   }
   const bench = join(before.folder, 'bench/sluice-site.ts')

@@ -190,14 +190,14 @@ const RUNS = {
     const { cpuShare, timeShare } = await measureKitChecksum()
     const percent = (share: number) => `${(share * 100).toFixed(1)} %`
     say(
-      `checksum: an upload of Chromium at 1 Gbit/s takes ${percent(timeShare)} longer; reading the file for it and computing it takes ${percent(cpuShare)} of a processor`,
+      `checksum: an upload from Chromium at 1 Gbit/s takes ${percent(timeShare)} longer; reading the file and computing the checksum takes ${percent(cpuShare)} of a processor`,
     )
   },
   async list() {
     const files = 10_000
     const { longestMs, seconds, rows, reloaded } = await dropFiles(files)
     say(
-      `list: ${files} files dropped onto the dropzone, the longest task ${longestMs} ms, ${rows} rows in the page, kept after ${seconds.toFixed(1)} s; at the next visit ${reloaded.longestMs} ms, ${reloaded.seconds.toFixed(1)} s`,
+      `list: ${files} files dropped onto the dropzone, the longest task ${longestMs} ms, ${rows} rows in the page, stored after ${seconds.toFixed(1)} s; at the next visit ${reloaded.longestMs} ms, ${reloaded.seconds.toFixed(1)} s`,
     )
   },
 }

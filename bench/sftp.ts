@@ -80,7 +80,7 @@ async function signIn(
 
 /** This client's default cipher, and the one that newer clients prefer. */
 const CIPHERS: [name: string, options: string[]][] = [
-  ['default cipher of the client', []],
+  ["the client's default cipher", []],
   ['AES-128-GCM', ['-c', 'aes128-gcm@openssh.com']],
 ]
 

@@ -58,7 +58,7 @@ it('rejects a list without the migrations that the baseline replaces, if there i
   writeFileSync(join(folder, LIST), text.slice(text.indexOf(first!.hash)))
   const { hash, name } = replaced[0]!
   expect(migrationFaults(folder)).toContain(
-    `the line "${hash}  ${name}" of ${LIST} has landed and may not change`,
+    `the line "${hash}  ${name}" in ${LIST} has landed and may not change`,
   )
 })
 
@@ -68,7 +68,7 @@ it('rejects an edit that also changes the list, if there is history', () => {
   git('commit', '--quiet', '--message=Land')
   append(first!.name, ' ')
   listAll()
-  const fault = `the line "${first!.hash}  ${first!.name}" of ${LIST} has landed and may not change`
+  const fault = `the line "${first!.hash}  ${first!.name}" in ${LIST} has landed and may not change`
   expect(migrationFaults(folder)).toEqual([fault])
   git('commit', '--quiet', '--all', '--message=Edit')
   expect(migrationFaults(folder)).toContain(fault)

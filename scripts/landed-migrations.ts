@@ -90,7 +90,7 @@ function changedFault(folder: string, name: string, hash: string): string[] {
 function historyFaults(folder: string): string[] {
   const now = linesOf(readFileSync(join(folder, LIST), 'utf8'))
   const changed = landedLists(folder).flatMap((lines) => lines.filter((line, at) => now[at] !== line))
-  return [...new Set(changed)].map((line) => `the line "${line}" of ${LIST} has landed and may not change`)
+  return [...new Set(changed)].map((line) => `the line "${line}" in ${LIST} has landed and may not change`)
 }
 
 /** Every version of the list on the main branch, as far back as this clone goes; none without git. */

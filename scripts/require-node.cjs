@@ -21,6 +21,6 @@ function findFault() {
   if (process.features.typescript) return undefined
   const needs = `Sluice needs Node ${OLDEST} or newer with type stripping, and this is Node ${process.versions.node}`
   if (has('.bin/node'))
-    return `${needs} without it. Use the scripts of package.json, such as \`npm start\`: they run on the Node in node_modules. If they do not, check NODE_OPTIONS.`
+    return `${needs} without it. Use the scripts in package.json, such as \`npm start\`: they run on the Node in node_modules. If they do not, check NODE_OPTIONS.`
   return `${needs}. Run \`npm ci\` without --omit=optional, which installs a suitable Node on most platforms, or install Node ${OLDEST} or newer.`
 }

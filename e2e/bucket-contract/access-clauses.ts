@@ -53,7 +53,7 @@ export const accessClauses = {
     const s3 = client({ systemClockOffset: -14 * MINUTE_MS })
     await s3.send(new PutObjectCommand({ ...target(), Body: 'a' }))
   },
-  'names its region if a request is signed for another': async ({ client, target, under }) => {
+  'names its region if a request is signed for a different one': async ({ client, target, under }) => {
     const s3 = client({ region: 'mars-north-1' })
     const sending = s3.send(new PutObjectCommand({ ...target(), Body: 'a' }))
     await expectRefusal(sending, 400, 'AuthorizationHeaderMalformed')

@@ -108,7 +108,7 @@ export async function killProcesses(
     const pid = running.get(name)
     if (pid === undefined) continue
     log.note(`kill -9 ${name}`)
-    log.count('kills of a process')
+    log.count('process kills')
     await log.outage(async () => process.kill(pid, 'SIGKILL'))
   }
 }
@@ -156,7 +156,7 @@ async function freezeForMinutes(world: World, random: Random, log: Log, period: 
     await sleep(pauseMs)
     const node = aNode(world, 'upload', random)
     if (!node) continue
-    log.count('freezes of a minute')
+    log.count('freezes for a minute')
     await freeze(node, MINUTE_FREEZE_MS, log)
   }
 }
@@ -185,13 +185,13 @@ function restartNode(role: Role): Disturbance {
 
 async function cutClients({ balancer }: World, random: Random, log: Log): Promise<void> {
   log.note('cut half of the connections')
-  log.count('cuts of connections')
+  log.count('connection cuts')
   balancer.cut(() => random.chance(0.5))
 }
 
 async function cutDatabase({ database }: World, _: Random, log: Log): Promise<void> {
   log.note('end all database sessions')
-  log.count('cuts of the database')
+  log.count('database session cuts')
   await log.outage(() =>
     database.db.execute(sql`
       select pg_terminate_backend(pid) from pg_stat_activity

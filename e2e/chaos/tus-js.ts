@@ -64,7 +64,7 @@ export async function uploadByTusJs(
       await upload.abort()
       await sleep(random.whole(0, 800))
       if (over) return
-      site.log.count('pauses of tus-js-client')
+      site.log.count('tus-js-client pauses')
       begin()
     }
   }

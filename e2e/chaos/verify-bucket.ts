@@ -87,7 +87,7 @@ async function checkMultiparts(
       const file = files.find((file) => file.bucket === name && file.key === key)
       const lost = bucket.putOnly || unnamed.includes(join(name, key)) || wasStruck(begunMs, log)
       if (parts === 0 && file?.multipartId !== id && lost)
-        log.count(`empty multipart uploads with a lost id, of ${file?.status} files`)
+        log.count(`empty multipart uploads of ${file?.status} files, with a lost id`)
       else if (file && bucket.putOnly && isGivenUp(file))
         log.count('multipart uploads to abandoned destinations, with keys that cannot abort')
       else if (file?.multipartId !== id || isStored(file))

@@ -192,7 +192,7 @@ async function main(): Promise<boolean> {
   const count = (outcome: Told['outcome']) => told.filter((one) => one.outcome === outcome).length
   for (const fault of faults.slice(0, 20)) console.log(`FAIL  ${fault}`)
   console.log(
-    `${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${told.length} files, ${kills} kills, ${decider.asked.length} questions: ${count('allowed')} allowed, ${count('rejected')} rejected, ${count('refused')} refused before they started; ${faults.length} faults`,
+    `${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${told.length} files, ${kills} kills, ${decider.asked.length} hook requests: ${count('allowed')} allowed, ${count('rejected')} rejected, ${count('refused')} refused before they started; ${faults.length} faults`,
   )
   for (const node of nodes) node.kill('SIGKILL')
   await decider.close()

@@ -14,7 +14,7 @@ const SLOTS = ['upload-1', 'upload-2', 'upload-3', 'upload-4']
 export function changesFor(kind: BalancerKind, socket: string): [string, string][] {
   if (kind === 'nginx') return []
   const free = SLOTS.slice(2).map((name) => `  server ${name} 127.0.0.1:1 disabled\n`)
-  const after = '  # When no upload node answers, HAProxy does'
+  const after = '  # If no upload node is available, HAProxy responds'
   return [
     ['fd-hard-limit 40000\n', `fd-hard-limit 40000\n  stats socket ${socket} level admin\n`],
     [after, free.join('') + after],

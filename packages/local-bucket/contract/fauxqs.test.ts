@@ -44,7 +44,7 @@ bucketContract(
       'refuses a key id that it does not know',
       'refuses unsigned requests',
       'refuses a clock that is off by more than 15 minutes',
-      'names its region if a request is signed for another',
+      'names its region if a request is signed for a different one',
       'lets a put-only key do nothing else',
       'lists keys in byte order, with size, time and ETag',
       'groups keys by a delimiter, page by page',

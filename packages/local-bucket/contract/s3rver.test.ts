@@ -60,7 +60,7 @@ bucketContract(
       'compares the size of the entire object on completion',
       'refuses a wrong secret',
       'refuses unsigned requests',
-      'names its region if a request is signed for another',
+      'names its region if a request is signed for a different one',
       'lets a put-only key do nothing else',
       'lists keys in byte order, with size, time and ETag',
       'lists page by page, each key once',
