@@ -121,7 +121,7 @@ it('creating an account key requires the password', async () => {
     post('/dashboard/settings/keys', { name: 'By a stolen session', password })
   for (const guess of ['', 'not my password']) {
     const { body } = await create(guess)
-    expect(body).toContain('Is not your password')
+    expect(body).toContain('Does not match your password')
     expect(body).not.toMatch(/ak_\w{43}/)
   }
   expect((await create(target.password)).body).toMatch(/ak_\w{43}/)

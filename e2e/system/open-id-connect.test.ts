@@ -217,7 +217,7 @@ it('does not connect an account with the same address automatically, and lets it
   await owner.signInByPassword(email)
   // Signing in through the provider connects nothing unless the owner has requested it.
   expect(await owner.signIn()).toBe('/login?error=address_taken')
-  expect(await owner.wishToConnect('not the password')).toContain('Is not your password')
+  expect(await owner.wishToConnect('not the password')).toContain('Does not match your password')
   expect(await owner.signIn()).toBe('/login?error=address_taken')
   expect(await identitiesOf(userId)).toEqual([])
 

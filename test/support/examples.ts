@@ -43,7 +43,7 @@ export async function startExample(command: string, cwd: string, env: NodeJS.Pro
     try {
       process.kill(-child.pid!, 'SIGKILL')
     } catch {
-      // It ended unexpectedly.
+      // The example has already exited.
     }
   }
   process.once('exit', stop)
