@@ -26,11 +26,14 @@ export const users = pgTable(
     passwordHash: text(),
     emailVerifiedAt: instant(),
     /**
-     * When this account was first used. Unlike sessions, it is never deleted, because an unverified account that was
+     * When this account was first used. Unlike a session, this time is never deleted: an unverified account that was
      * never used may be given to someone else.
      */
     enteredAt: instant(),
-    /** Only from sessions that have been pruned. Later sessions have their own value. */
+    /**
+     * When the user was last seen in a session that has since been pruned. Sessions that still exist have their own
+     * value.
+     */
     lastSeenAt: instant(),
     /** When the operator locked the user out. */
     disabledAt: instant(),
@@ -46,7 +49,7 @@ export const identities = pgTable(
     provider: text().notNull(),
     providerAccountId: text().notNull(),
     userId: belongsTo(() => users.id),
-    /** How the provider identifies the user, for display. */
+    /** The email address that the provider reported, for display. */
     email: text(),
     createdAt: createdAt(),
   },
@@ -63,8 +66,8 @@ export const sessions = pgTable(
     createdAt: createdAt(),
     lastSeenAt: instant().notNull().defaultNow(),
     /**
-     * The workspace that is open in the session. If it is null, or the user has left it, the user's first workspace
-     * is open.
+     * The workspace that is open in the session. If this is null, or the user has left that workspace, the user's first
+     * workspace is open.
      */
     workspaceId: uuid(),
     /** When a second-factor code was entered in the session. */
@@ -75,22 +78,22 @@ export const sessions = pgTable(
   (t) => [index().on(t.userId)],
 )
 
-/** Time-based codes (TOTP) that a user enters in addition to a password or provider. */
+/** Time-based codes (TOTP) that a user enters after signing in with a password or a provider. */
 export const secondFactors = pgTable('second_factors', {
   userId: uuid()
     .primaryKey()
     .references(() => users.id, { onDelete: 'cascade' }),
   /** The TOTP secret, sealed. */
   secret: text().notNull(),
-  /** Null until the first code has shown that the authenticator has the secret. */
+  /** Null until the user has entered a first code, which proves that their authenticator has the secret. */
   enabledAt: instant(),
   /** The time step of the last accepted code. Codes for that step or an earlier one are no longer accepted. */
   lastStep: bytes().notNull().default(0),
   /** SHA-256 of the remaining recovery codes. */
   recoveryHashes: text().array().notNull().default([]),
-  /** How many wrong codes were entered since the last correct one. */
+  /** How many wrong codes have been entered since the last correct one. */
   wrongCodes: integer().notNull().default(0),
-  /** When too many wrong codes were entered. From then on, only a recovery code is accepted. */
+  /** Set once too many wrong codes have been entered. From then on, only a recovery code is accepted. */
   lockedAt: instant(),
   createdAt: createdAt(),
 })
@@ -110,39 +113,42 @@ export const emailLinks = pgTable(
   (t) => [index().on(t.userId)],
 )
 
-/** Workspaces own everything else. */
+/** Workspaces own Pipes, Senders, Data Stores and files. */
 export const workspaces = pgTable(
   'workspaces',
   {
     id: id(),
     name: text().notNull(),
     demo: boolean().notNull().default(false),
-    /** Muted alerts: `mail:quota_80`, `notice:token_unused`. */
+    /** Muted alerts, such as `mail:quota_80` or `notice:token_unused`. */
     mutedAlerts: text().array().notNull().default([]),
     /** The unguessable part of the workspace's webhook inbox address. */
     inboxKey: text().notNull().unique(),
-    /** The demo workspace's sign-in and tokens, sealed: the source of `demo.json`. */
+    /** The demo workspace's credentials and tokens, sealed. `demo.json` is generated from them. */
     demoSealed: text(),
     /** The monthly transfer limit, if the operator set one that differs from FREE_TIER_BYTES. 0 means unlimited. */
     transferLimitBytes: bytes(),
-    /** The other limits set by the operator. Null means the default. */
+    /** Other limits that the operator set for the workspace. Null means the default. */
     tokensPerSecond: integer(),
     memorySharePercent: integer(),
     maxFileBytes: bytes(),
-    /** True if every member needs a second factor to enter the workspace. */
+    /** True if every member needs a second factor to open the workspace. */
     requireSecondFactor: boolean().notNull().default(false),
     /**
-     * When the operator suspended the workspace. It then issues no tokens and accepts no bytes, but everything is
-     * kept and can be read.
+     * When the operator suspended the workspace. A suspended workspace issues no tokens and accepts no bytes, but
+     * everything is kept and can be read.
      */
     suspendedAt: instant(),
     suspendedReason: text(),
     /**
-     * When its first webhook was counted as delivered. Unlike deliveries, this is never deleted, so the checklist on
-     * the Overview stays complete.
+     * When the workspace's first webhook was counted as delivered. Unlike deliveries, this time is never deleted, so
+     * the checklist on the Overview page stays complete.
      */
     webhookDeliveredAt: instant(),
-    /** Set if an owner deleted the workspace. Until this time, it can be restored, and is treated as suspended. */
+    /**
+     * Set if an owner deleted the workspace. Until this time, the workspace can be restored and is treated as
+     * suspended.
+     */
     deleteAfter: instant(),
     createdAt: createdAt(),
   },
@@ -166,7 +172,7 @@ export const members = pgTable(
   (t) => [primaryKey({ columns: [t.workspaceId, t.userId] }), index().on(t.userId)],
 )
 
-/** People who may become members, through a link that was emailed to them. */
+/** Invitations to become a member, sent as a link by email. */
 export const invitations = pgTable(
   'invitations',
   {
@@ -182,7 +188,7 @@ export const invitations = pgTable(
     expiresAt: instant().notNull(),
     createdAt: createdAt(),
   },
-  // Accepted and withdrawn invitations are deleted, so an address has at most one.
+  // Accepted and withdrawn invitations are deleted, so each address has at most one per workspace.
   (t) => [uniqueIndex('invitations_one_for_each').on(t.workspaceId, sql`lower(${t.email})`)],
 )
 
@@ -250,7 +256,7 @@ export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
     workspaceId: belongsTo(() => workspaces.id),
-    /** The owner of the response: an account key must not receive secrets created by another. */
+    /** The actor that the response is for, because an account key must not receive secrets created by another key. */
     actorId: text().notNull(),
     key: text().notNull(),
     requestHash: text().notNull(),

@@ -15,7 +15,10 @@ export const ALERT_KINDS = [
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
-/** Problems an owner should know about, from detection to resolution: at most one open alert for each subject. */
+/**
+ * Problems that an owner should know about, from detection to resolution. A subject has at most one open alert of each
+ * kind.
+ */
 export const alerts = pgTable(
   'alerts',
   {
@@ -24,7 +27,7 @@ export const alerts = pgTable(
     kind: text({ enum: ALERT_KINDS }).notNull(),
     /** A month, or the id of a Data Store, Pipe (for its first output), output or Sender. */
     subjectId: text().notNull(),
-    /** The subject's name at that time. */
+    /** The subject's name when the alert was raised. */
     subject: text().notNull(),
     detail: text(),
     raisedAt: instant().notNull(),

@@ -4,8 +4,9 @@ import { workspaces } from './accounts.ts'
 import { belongsTo, createdAt, instant } from './columns.ts'
 
 /**
- * Files that belong together. The id is derived from what identifies a batch: the Pipe, the Sender, the subject, the
- * name and who chose it. So the first file's creation inserts the row without a look-up.
+ * Files that belong together. The id is derived from the fields that identify a batch: the Pipe, the Sender, the
+ * subject, the name, and whether a token or the uploader chose the name. So creating the first file inserts the row
+ * without a look-up.
  */
 export const batches = pgTable(
   'batches',
@@ -23,7 +24,7 @@ export const batches = pgTable(
     byToken: boolean().notNull(),
     /** Set once the batch accepts no more files. */
     sealedAt: instant(),
-    /** Set once all its files have ended and its event was written. */
+    /** Set once all files in the batch have ended and its event has been written. */
     completedAt: instant(),
     createdAt: createdAt(),
   },

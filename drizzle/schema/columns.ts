@@ -1,6 +1,9 @@
 import { type AnyPgColumn, bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
 
-/** Bytes and counts are exact up to 2^53; the largest object that any provider allows has 2^46 bytes. */
+/**
+ * Numbers of bytes and other counts. They are exact up to 2^53; the largest object that any provider allows has 2^46
+ * bytes.
+ */
 export const bytes = () => bigint({ mode: 'number' })
 
 export const instant = () => timestamp({ withTimezone: true, mode: 'date', precision: 3 })

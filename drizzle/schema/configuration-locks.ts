@@ -3,8 +3,8 @@ import { workspaces } from './accounts.ts'
 import { instant } from './columns.ts'
 
 /**
- * Locks held by those who are applying a configuration file to an entire workspace, so that nobody else does at the
- * same time.
+ * Each lock is held while a configuration file is applied to an entire workspace, so that only one file is applied at a
+ * time.
  */
 export const configurationLocks = pgTable('configuration_locks', {
   workspaceId: uuid()

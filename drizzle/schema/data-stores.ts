@@ -23,12 +23,12 @@ export type BucketCheck = {
   checkedAt: string
   ok: boolean
   operations: { name: string; ok: boolean; message: string }[]
-  /** The minimal policy to paste, and the lifecycle rule if the credentials do not allow aborting. */
+  /** The minimal policy to paste, and a lifecycle rule if the credentials do not allow aborting uploads. */
   policy?: string
   lifecycleRule?: string
 }
 
-/** The capabilities the check found, which may differ from what is known about the provider. */
+/** The capabilities found by the check that differ from those assumed for the provider. */
 export type FoundCapabilities = {
   bodyChecksum?: 'crc32' | 'md5' | null
   fullObjectCrc32?: boolean
@@ -54,7 +54,9 @@ export const dataStores = pgTable(
     storageClass: text(),
     encryption: jsonb().$type<{ type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }>(),
     check: jsonb().$type<BucketCheck>(),
-    /** Set while the bucket rejects uploads: the time of the first rejection, and the last error. */
+    /**
+     * Set while the bucket rejects uploads: the time of the first rejection, and the last recorded error with its time.
+     */
     rejectingSince: instant(),
     rejection: text(),
     rejectedAt: instant(),
@@ -67,7 +69,10 @@ export const dataStores = pgTable(
     found: jsonb().$type<FoundCapabilities>(),
     /** When a check of this location first succeeded. Until then, the Data Store accepts no uploads. */
     readyAt: instant(),
-    /** Set while the Data Store accepts no uploads at all, because its creator lost the account. */
+    /**
+     * Set while the Data Store accepts no uploads because its creator's account was taken over by the owner of its
+     * email address.
+     */
     turnedOffAt: instant(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),

@@ -2,7 +2,7 @@ import { integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { belongsTo, bytea, bytes } from './columns.ts'
 import { files } from './files.ts'
 
-/** Parts acknowledged by the bucket, which are only recorded in order. */
+/** Parts that the bucket has acknowledged. They are only recorded in order. */
 export const fileParts = pgTable(
   'file_parts',
   {
@@ -41,7 +41,7 @@ export const uploadTails = pgTable(
   {
     fileId: belongsTo(() => files.id),
     offsetBytes: bytes().notNull(),
-    /** The data key, wrapped under ENCRYPTION_KEY. Every row has one. */
+    /** The row's data key, wrapped with ENCRYPTION_KEY. Always set. */
     key: text(),
     /** A 12-byte nonce, the ciphertext, and a 16-byte tag. */
     bytes: bytea().notNull(),

@@ -15,16 +15,18 @@ import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 import type { ObjectSettings } from './pipes.ts'
 
 /**
- * How a file moves from status to status, and which function moves it:
+ * The transitions between statuses, and the functions that make them:
  *
- * uploading → transferring advance, with the last byte; claimTransferring, if the length was declared after it
- * uploading → transferred recordWhole, for a file of one PutObject; markFound, after a restore
- * transferring → transferred markTransferred; markFound; with several destinations recordDelivered
- * transferring → partially_transferred recordDelivered: a best-effort destination has failed
- * partially_transferred → transferred recordCopied, once no destination is missing the object
- * uploading → expired expireUploads; → canceled: cancelUpload, cancelUploadsOfPipe, takeBackUpload
- * either → failed `fail` in look-up-object; from uploading also failInterrupted, and an append past the length
- * (none) → transferring insertFinal, for a file joined from partial uploads
+ * - uploading → transferring: `advance`, with the last byte; `claimTransferring`, if the length was declared later
+ * - uploading → transferred: `recordWhole`, for a file stored by a single PutObject; `markFound`, after a restore
+ * - transferring → transferred: `markTransferred`; `markFound`; `recordDelivered`, for several destinations
+ * - transferring → partially_transferred: `recordDelivered`, if a best-effort destination has failed
+ * - partially_transferred → transferred: `recordCopied`, once no destination is missing the object
+ * - uploading → expired: `expireUploads`
+ * - uploading → canceled: `cancelUpload`, `cancelUploadsOfPipe`, `takeBackUpload`
+ * - uploading or transferring → failed: `fail` in look-up-object
+ * - uploading → failed: `failInterrupted`, and an append past the declared length
+ * - (new) → transferring: `insertFinal`, for a file joined from partial uploads
  */
 export const FILE_STATUSES = [
   'uploading',
@@ -36,7 +38,7 @@ export const FILE_STATUSES = [
   'canceled',
 ] as const
 export type FileStatus = (typeof FILE_STATUSES)[number]
-/** `tus`, the draft Resumable Uploads for HTTP, one plain request, an import from a URL, and SFTP. */
+/** In this order: TUS, the draft Resumable Uploads for HTTP, a single plain request, an import from a URL, and SFTP. */
 export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http', 'url', 'sftp'] as const
 export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
 /**
@@ -54,8 +56,9 @@ export const DESTINATION_REASONS = [
 ] as const
 export type DestinationReason = (typeof DESTINATION_REASONS)[number]
 /**
- * `due`: bytes are missing, and the hook is asked after the last one; `asked`: every byte is durable, and there is no
- * answer yet; `deferred`: an API call decides; `allowed`: the object may be created; `rejected`: the file has failed.
+ * `due`: bytes are still missing, and the hook will be asked after the last one; `asked`: every byte is durable, but
+ * the hook has not answered yet; `deferred`: an API call decides; `allowed`: the object may be created; `rejected`: the
+ * file has failed.
  */
 export const DECISION_STATES = ['due', 'asked', 'deferred', 'allowed', 'rejected'] as const
 export type DecisionState = (typeof DECISION_STATES)[number]
@@ -68,8 +71,8 @@ export type FileObject = Omit<ObjectSettings, 'contentDisposition'> & { contentD
 export type ObjectStorage = Pick<ObjectSettings, 'storageClass' | 'encryption'>
 
 /**
- * A file is also its upload: the row contains what the customer sees, the confirmed offset and the lease of the
- * single writer. The Pipe, token and Sender are named but not referenced, because the record outlives them.
+ * A file is also its upload: the row contains what the customer sees, the confirmed offset and the lease of the single
+ * writer. The ids of the Pipe, token and Sender are not foreign keys, because the record outlives them.
  */
 export const files = pgTable(
   'files',
@@ -78,8 +81,8 @@ export const files = pgTable(
     workspaceId: belongsTo(() => workspaces.id),
     pipeId: text().notNull(),
     /**
-     * The token that created the upload, followed by the tokens that continued it before they expired. Each stays
-     * valid for this upload.
+     * The token that created the upload, and the tokens that continued it before they expired. All of them stay valid
+     * for this upload.
      */
     tokenId: uuid(),
     continuedBy: uuid().array().notNull().default([]),
@@ -101,7 +104,7 @@ export const files = pgTable(
     /** The client's folder, sanitized, if the Pipe's keys contain {path}. */
     folder: text(),
     batchId: uuid(),
-    /** True if the first bytes must match the declared type. Nothing is sent to a bucket before they do. */
+    /** True if the first bytes must match the declared type. Until they do, nothing is sent to a bucket. */
     verifyContent: boolean(),
     /** The detected media type of the first bytes. */
     foundType: text(),
@@ -111,7 +114,9 @@ export const files = pgTable(
     failureReason: text(),
     /** Null until a deferred length is known. */
     lengthBytes: bytes(),
-    /** True if the length was declared after every byte had arrived, when the client already knew the final offset. */
+    /**
+     * True if the length was declared after every byte had arrived, so that the client already knew the final offset.
+     */
     lengthCameLast: boolean(),
     /** The confirmed offset: durable bytes from the start, without gaps. It never decreases. */
     offsetBytes: bytes().notNull().default(0),
@@ -127,26 +132,27 @@ export const files = pgTable(
      * arrived.
      */
     joinedInto: uuid(),
-    /** This upload's part size, fixed when the length or the first part is known. */
+    /** This upload's part size, fixed once the length or the first part is known. */
     partBytes: bytes(),
     /** The number of the last recorded part, and where it ends. */
     recordedParts: integer().notNull().default(0),
     recordedBytes: bytes().notNull().default(0),
     /**
-     * The ends of the parts after the last recorded one. Each of their numbers is bound to its bytes, and the part
-     * may be in flight.
+     * The offsets at which the parts after the last recorded one end. Their numbers are already bound to these bytes,
+     * and the parts may be in flight.
      */
     boundEnds: bytes().array().notNull().default([]),
     /**
-     * These three columns are for nodes running commit 757d55c, and will be removed in the release after this one.
-     * Only `taken` writes the first. The second is -1 for a file with several destinations, which those nodes cannot
-     * write: a trigger keeps its lease from them.
+     * These three columns exist for nodes running commit 757d55c, and will be removed in the release after this one.
+     * Only `taken` writes the first. The second is -1 for a file with several destinations: those nodes cannot write
+     * such a file, so a trigger prevents them from taking its lease.
      */
     boundFence: integer(),
     sealedFence: integer(),
     reservedPartNumber: integer().notNull().default(0),
     /**
-     * The last writer's claim, which holds the lease while `leaseUntil` is set. Every write to the ledger names it.
+     * The last writer's claim, which holds the lease while `leaseUntil` is set. Every write to the ledger checks this
+     * claim.
      */
     leaseHolder: text(),
     /** How many times the lease has been taken. */
@@ -170,16 +176,19 @@ export const files = pgTable(
     /** The state of the `before_complete` hook. Null for a file without a hook. */
     decision: text({ enum: DECISION_STATES }),
     /**
-     * The next PATCH counts as a resume: the last request was interrupted, or the client asked for the offset. An
-     * unreleased lease means the same.
+     * True if the next PATCH counts as a resume, because the last request was interrupted or the client requested the
+     * offset. An unreleased lease has the same effect.
      */
     interrupted: boolean().notNull().default(false),
     resumeCount: integer().notNull().default(0),
-    /** Bytes that resuming did not have to send again. */
+    /** Bytes that did not have to be sent again, because the upload was resumed. */
     savedBytes: bytes().notNull().default(0),
-    /** DELETE of a finished upload retires its address and keeps the record. */
+    /** Set when a client sends DELETE for a finished upload, which retires its address but keeps the record. */
     retiredAt: instant(),
-    /** The id of the last request that wrote to the upload, passed on to what follows from it, such as a webhook. */
+    /**
+     * The id of the last request that wrote to the upload, passed on to everything that results from it, such as
+     * webhooks.
+     */
     lastRequestId: text(),
     lastTraceparent: text(),
     firstByteAt: instant(),
@@ -241,11 +250,14 @@ export const fileDestinations = pgTable(
      * - `answered`: the bucket confirmed the creation of the object.
      * - `confirmed`: the response was lost, and the object was looked up.
      * - `inferred`: the response was lost, and the bucket refused to create the object again.
-     * - `found`: the database was restored from before the object was created, and the object was looked up.
+     * - `found`: the database was restored to a state before the object existed, and the object was looked up.
      * - `unknown`: the file failed, but its object may exist.
      */
     certainty: text({ enum: ['answered', 'confirmed', 'inferred', 'found', 'unknown'] }),
-    /** True while the bucket has leftovers of a failed upload or a joined piece to clean up. */
+    /**
+     * True while leftovers of a failed upload, or of a partial upload that was joined, must be cleaned up in the
+     * bucket.
+     */
     abortPending: boolean().notNull().default(false),
     /**
      * When the cleanup may next be tried. Each attempt postpones this time first, so that a crash or a failing bucket

@@ -29,7 +29,7 @@ export const pipeHooks = pgTable(
     /** The previous secret, which also signs for 24 hours after a rotation. */
     previousSecretEncrypted: text(),
     previousSecretUntil: instant(),
-    /** The time of the first in the current series of unanswered requests, and the error of the last. */
+    /** When the current series of unanswered requests started, and the error of the latest one. */
     failingSince: instant(),
     fault: text(),
     createdAt: createdAt(),
@@ -45,7 +45,7 @@ export const VERDICTS = ['allowed', 'rejected', 'deferred'] as const
  */
 export const DECIDED_BY = ['receiver', 'api', 'default', 'time'] as const
 
-/** The single decision on a file for each hook. Only `deferred` is replaced, and only once. */
+/** The decisions on files, one per file and hook. Only a `deferred` decision is replaced, and only once. */
 export const fileDecisions = pgTable(
   'file_decisions',
   {

@@ -26,7 +26,7 @@ export const imports = pgTable(
     failures: integer().notNull().default(0),
     failingSince: instant(),
     lastError: text(),
-    /** When the file will be fetched, or continued; null once it needs nothing more from the source. */
+    /** When the next attempt to fetch the file is due; null once nothing more is needed from the source. */
     dueAt: instant(),
     /** The claim of the worker that is fetching the file, and when the claim expires. */
     claim: uuid(),

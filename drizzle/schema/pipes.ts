@@ -51,7 +51,7 @@ export const pipes = pgTable(
     allowedTypes: text().array().notNull().default([]),
     allowedOrigins: text().array().notNull().default([]),
     uploadExpirySeconds: integer().notNull(),
-    /** True if its tokens must name the uploader. */
+    /** True if the Pipe's tokens must have a subject. */
     requireSubject: boolean().notNull().default(false),
     object: jsonb().$type<PipeObject>(),
     /** True if a file's first bytes must match its declared type. */
@@ -64,8 +64,8 @@ export const pipes = pgTable(
 )
 
 /**
- * A Pipe's first destination, one row each. The others are in `further_pipe_destinations`: nodes running commit
- * 757d55c assume one row per Pipe here. They will move into this table in the release after this one.
+ * The first destination of each Pipe. The others are in `further_pipe_destinations`, because nodes running commit
+ * 757d55c assume one row per Pipe here. All of them will move into this table in the release after this one.
  */
 export const pipeDestinations = pgTable(
   'pipe_destinations',
@@ -112,9 +112,9 @@ export const webhookOutputs = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     /**
-     * The Pipe, for its first output. Nodes of the previous version assume that a Pipe has a single output, and would
-     * write an event for each output they find. So further outputs store their Pipe in `furtherPipeId` until no such
-     * node is left. Rows of Pipes are only deleted with their workspace.
+     * The Pipe, if this is its first output. Nodes of the previous version assume that a Pipe has a single output, and
+     * would write an event for each output they find. So further outputs store their Pipe in `furtherPipeId` until no
+     * such node is left. That column needs no foreign key, because a Pipe's row is only deleted with its workspace.
      */
     pipeId: text()
       .unique()

@@ -1,6 +1,6 @@
 import { pgTable, text } from 'drizzle-orm/pg-core'
 
-/** A text that is sealed like a secret. A node that cannot open it has the wrong key. */
+/** A known string, sealed like a secret. A node that cannot open it has the wrong key. */
 export const sealedCanary = pgTable('sealed_canary', {
   id: text().primaryKey(),
   sealed: text().notNull(),

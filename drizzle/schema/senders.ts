@@ -23,7 +23,7 @@ export const senders = pgTable(
     exposedNoticedAt: instant(),
     revokedAt: instant(),
     createdAt: createdAt(),
-    /** The rate limit of the token API, stored here so that issuing a token takes one statement. */
+    /** The state of the token API's rate limit, stored here so that issuing a token takes one statement. */
     rateTokens: doublePrecision(),
     rateUpdatedAt: instant(),
   },

@@ -11,12 +11,12 @@ export const sftpHostKeys = pgTable('sftp_host_keys', {
   id: text().primaryKey(),
   /** The private key in OpenSSH format. */
   sealed: text().notNull(),
-  /** The public key as in known_hosts. */
+  /** The public key in the format of known_hosts. */
   publicKey: text().notNull(),
   createdAt: createdAt(),
 })
 
-/** A file's path in the directory of its Sender and subject. If several files share a path, the newest counts. */
+/** A file's path in the directory of its Sender and subject. If several files share a path, it refers to the newest. */
 export const sftpEntries = pgTable(
   'sftp_entries',
   {
@@ -39,7 +39,7 @@ export const sftpEntries = pgTable(
   ],
 )
 
-/** Public keys that can upload by SFTP on behalf of a Sender. A key belongs to one Sender in a workspace. */
+/** Public keys that can upload by SFTP on behalf of a Sender. Within a workspace, a key belongs to a single Sender. */
 export const senderKeys = pgTable(
   'sender_keys',
   {
@@ -49,14 +49,17 @@ export const senderKeys = pgTable(
     senderId: belongsTo(() => senders.id),
     name: text().notNull(),
     algorithm: text().notNull(),
-    /** The key in base64, as in authorized_keys. */
+    /** The key in base64, in the format of authorized_keys. */
     publicKey: text().notNull(),
     fingerprint: text().notNull(),
-    /** The subject of the key's uploads, as in a token. */
+    /** The subject of uploads with this key, like the subject of a token. */
     subject: text(),
     lastUsedAt: instant(),
     lastAddress: text(),
-    /** The most recent addresses that were new, each of which is audited once. */
+    /**
+     * The client addresses that were added most recently. A use of the key from any other address is audited, and adds
+     * it.
+     */
     addresses: text().array().notNull().default([]),
     createdAt: createdAt(),
   },

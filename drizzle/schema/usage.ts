@@ -28,13 +28,13 @@ export const usageDays = pgTable(
   (t) => [primaryKey({ columns: [t.workspaceId, t.day, t.pipeId] }), index().on(t.pipeId, t.day)],
 )
 
-/** The events counted for the Overview: the ends of files, and webhook outcomes. */
+/** The events counted for the Overview page: final file statuses and webhook outcomes. */
 export const TALLIED = ['transferred', 'failed', 'expired', 'canceled', 'delivered', 'undelivered'] as const
 export type Tallied = (typeof TALLIED)[number]
 
 /**
- * Events that are not in `counts` yet, each written by the statement that caused it. The table refers to no other and
- * stays small, so that it costs an upload next to nothing.
+ * Events that are not in `counts` yet, each written by the statement that caused it. The table has no foreign keys and
+ * stays small, so it adds almost nothing to the cost of an upload.
  */
 export const tallies = pgTable('tallies', {
   id: id().defaultRandom(),
@@ -42,7 +42,7 @@ export const tallies = pgTable('tallies', {
   pipeId: text().notNull(),
   what: text({ enum: TALLIED }).notNull(),
   at: instant().notNull(),
-  /** For a transferred file: its size, and the time from its creation. */
+  /** For a transferred file: its size, and the time since its creation. */
   bytes: bytes().notNull().default(0),
   tookMs: bytes().notNull().default(0),
 })
@@ -55,7 +55,7 @@ export const counts = pgTable(
     span: text({ enum: ['hour', 'quarter', 'day'] }).notNull(),
     /** The start of the period. */
     at: instant().notNull(),
-    /** Empty for all Pipes together. */
+    /** Empty in the row that counts all Pipes together. */
     pipeId: text().notNull(),
     transferred: integer().notNull().default(0),
     failed: integer().notNull().default(0),
@@ -65,7 +65,7 @@ export const counts = pgTable(
     undelivered: integer().notNull().default(0),
     bytes: bytes().notNull().default(0),
     /**
-     * How many of the transferred files fall into each range of durations, on the scale in
+     * How many of the transferred files fall into each range of durations, using the scale in
      * `lib/workspace/usage/fold-tallies.ts`.
      */
     durations: integer().array().notNull(),

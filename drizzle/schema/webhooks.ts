@@ -5,12 +5,14 @@ import { belongsTo, createdAt, id, instant } from './columns.ts'
 import type { FileStatus } from './files.ts'
 import { EVENT_KINDS, type EventKind } from './pipes.ts'
 
-/** The value that outputs use to select events: the status for the ends of files, otherwise the kind. */
+/**
+ * The value by which outputs select events: the file's status for `file.status_changed`, otherwise the kind of event.
+ */
 export type EventTopic = FileStatus | EventKind
 
 /**
- * Events, in the exact bytes that every attempt sends. Like deliveries, attempts and file timelines, they are stored
- * by the month of their ids: `lib/platform/db/months.ts`.
+ * Events, with the exact bytes that every attempt sends. Like deliveries, attempts and file timelines, they are
+ * partitioned by the month of their ids: see `lib/platform/db/months.ts`.
  */
 export const events = pgTable(
   'events',
@@ -27,13 +29,13 @@ export const events = pgTable(
     traceparent: text(),
     test: boolean().notNull().default(false),
     /**
-     * Null for the end of a file until it is sent to an output. An ended file does not change, so the bytes can be
-     * built then.
+     * For the event that a file ended, this is null until the event is sent to an output. The payload can be built that
+     * late because an ended file no longer changes.
      */
     payload: text(),
     /**
-     * The topic an output must be subscribed to: a file status or a kind. Null once every output has its
-     * delivery.
+     * The topic to which an output must be subscribed to get the event: a file status or a kind. Null once every output
+     * has its delivery.
      */
     missedStatus: text().$type<EventTopic>(),
     /**
@@ -68,8 +70,8 @@ export const deliveries = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     /**
-     * A trigger deletes a delivery with its event: a month of events could not be dropped without being read if there
-     * were references.
+     * A trigger deletes a delivery with its event. There is no foreign key, because dropping a month of events would
+     * then have to read them.
      */
     eventId: uuid().notNull(),
     pipeId: text().notNull(),
