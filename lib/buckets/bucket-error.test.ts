@@ -12,14 +12,14 @@ it("includes the bucket's code and message", () => {
   expect(fault('')).toMatchObject({ code: 'HTTP 400' })
 })
 
-it('keeps nothing that a database cannot store or a page cannot show', () => {
+it('shortens the code and the message, and removes characters that the database rejects', () => {
   const { code, message } = fault(`<Code>\0${'x'.repeat(99)}</Code><Message>${'👾'.repeat(200)}</Message>`)
   expect(code).toBe(` ${'x'.repeat(63)}`)
   expect(message.length).toBeLessThan(400)
   expect(fault(`<Message>a${'👾'.repeat(200)}</Message>`).message.isWellFormed()).toBe(true)
 })
 
-it('recognizes an existing object by the code, or by the status if there is none', () => {
+it('recognizes an existing object by the error code, or by the status if there is no code', () => {
   const kindOf = (status: number, body: string) =>
     readFault('CompleteMultipartUpload', 'media', status, body, {}).kind
   expect(kindOf(200, '<Error><Code>PreconditionFailed</Code></Error>')).toBe('exists')

@@ -1,5 +1,5 @@
 /**
- * The kinds of errors from a bucket, by what can be done about them: `trouble`: a transient error (no response, 5xx,
+ * The kinds of bucket errors, by what can be done about them: `trouble`: a transient error (no response, 5xx,
  * SlowDown), `refused`: permanent until someone changes something, `no_such_upload`: the bucket does not know the
  * multipart upload, `exists`: there is already an object with that key, `impossible`: the parts can never become the
  * object, `aborted`: Sluice aborted the request.
@@ -25,7 +25,7 @@ export class BucketError extends Error {
   readonly kind: BucketErrorKind
   /** The provider's code, such as `AccessDenied`, or one of Sluice's own, such as `timeout`. */
   readonly code: string
-  /** The response of the bucket. Undefined if there was none. */
+  /** The bucket's response. Undefined if there was none. */
   readonly told: Told | undefined
 
   /** The number of attempts. */
@@ -134,7 +134,7 @@ export function badResponse(operation: string): BucketError {
   )
 }
 
-/** The bucket's text is displayed and stored, and the database rejects NUL and lone surrogates. */
+/** The bucket's messages are stored and displayed, and the database rejects NUL and lone surrogates. */
 function shorten(text = '', length: number): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
@@ -159,7 +159,9 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
 const one = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : value?.[0]
 
-/** The text of the first element with that name, which is enough for the few flat responses of S3. */
+/**
+ * Returns the text of the first element with this name. This is enough, because S3 has only a few responses, all flat.
+ */
 export function tag(xml: string, name: string): string | undefined {
   const text = xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1]
   return text

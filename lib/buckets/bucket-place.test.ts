@@ -13,9 +13,12 @@ it.each([
   ['media-', 'https://s3.example.com', false, 's3.example.com', '/media-'],
   ['media', 'http://127.0.0.1:9000', false, '127.0.0.1:9000', '/media'],
   ['media', 'http://[::1]:9000', false, '[::1]:9000', '/media'],
-])('for %s at %s (path style: %s) is %s%s', (bucket, endpoint, forcePathStyle, host, prefix) => {
-  expect(addressOf({ bucket, endpoint, forcePathStyle })).toMatchObject({ host, prefix })
-})
+])(
+  'the bucket %s at %s (path style: %s) is addressed as %s%s',
+  (bucket, endpoint, forcePathStyle, host, prefix) => {
+    expect(addressOf({ bucket, endpoint, forcePathStyle })).toMatchObject({ host, prefix })
+  },
+)
 
 const KEY = { type: 'SSE-KMS', keyId: 'of-the-store' } as const
 const OTHER = { type: 'SSE-KMS', keyId: 'of-the-pipe' } as const
@@ -33,10 +36,10 @@ const placeWith = (fields: Partial<BucketPlace>): BucketPlace => ({
 })
 
 it.each([
-  ['nothing', null, undefined, undefined, undefined],
-  ['what the Data Store requires', S3, undefined, 'AES256', undefined],
+  ['nothing if nothing is set', null, undefined, undefined, undefined],
+  ["the Data Store's setting", S3, undefined, 'AES256', undefined],
   ["the Pipe's setting", null, OTHER, 'aws:kms', 'of-the-pipe'],
-  ["the Pipe's key, if the Data Store has none", S3, OTHER, 'aws:kms', 'of-the-pipe'],
+  ["the Pipe's key if the Data Store has none", S3, OTHER, 'aws:kms', 'of-the-pipe'],
   ["the Data Store's key, whatever the Pipe's setting", KEY, S3, 'aws:kms', 'of-the-store'],
   ["only the Data Store's key", KEY, OTHER, 'aws:kms', 'of-the-store'],
 ])('encrypts with %s', (_, demanded, asked, algorithm, keyId) => {
@@ -50,21 +53,21 @@ it.each([
 })
 
 it.each([
-  ['nothing, if the Data Store sets nothing', {}, { cacheControl: 'no-store' }, null],
+  ['nothing if the Data Store sets nothing', {}, { cacheControl: 'no-store' }, null],
   [
-    'its storage class and its encryption',
+    "the Data Store's storage class and encryption",
     { storageClass: 'COLD', encryption: S3 },
     null,
     { storageClass: 'COLD', encryption: S3 },
   ],
   [
-    'nothing, if the object has both',
+    'nothing if the object sets both',
     { storageClass: 'COLD', encryption: S3 },
     { storageClass: 'WARM', encryption: OTHER },
     null,
   ],
   [
-    'its key, whatever the object sets',
+    "the Data Store's key, whatever the object sets",
     { storageClass: 'COLD', encryption: KEY },
     { storageClass: 'WARM', encryption: OTHER },
     { encryption: KEY },

@@ -65,10 +65,10 @@ function metadataHeaders(metadata: Record<string, string>): Record<string, strin
   )
 }
 
-/** An encoded word has at most 75 characters. */
+/** An encoded word (RFC 2047) has at most 75 characters, which leaves room for 45 bytes in base64. */
 const MAX_WORD_BYTES = 45
 
-/** S3 decodes values by RFC 2047, and encodes non-ASCII ones when it returns them. */
+/** S3 decodes metadata values according to RFC 2047, and encodes non-ASCII values when it returns them. */
 function inAscii(value: string): string {
   if (/^[ -~]*$/.test(value)) return value
   const words: string[] = ['']

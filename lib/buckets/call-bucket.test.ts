@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('allows 30 s for a part plus a second per 256 KiB, including its response', async () => {
+it('allows 30 s plus one second per 256 KiB for a part, including its response', async () => {
   const bucket = await startDrippingBucket()
   const http = new Agent()
   const place = {

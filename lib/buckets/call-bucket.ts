@@ -25,7 +25,7 @@ export type Call = {
   headers?: Record<string, string>
   body?: readonly Uint8Array[]
   bytes?: number
-  /** Include the body in the signature: it is small, and has no separate checksum. */
+  /** Includes the body in the signature. Used for bodies that are small and have no separate checksum. */
   signBody?: boolean
   /** Whether the body of a 200 is the expected response. */
   isValid?: (text: string) => boolean
@@ -42,9 +42,9 @@ export type BucketDeps = {
   agents: { http: Agent; https: Agent }
   metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds' | 'bucketBytes'>
   retryDelaysMs?: readonly number[]
-  /** Counts the memory of responses. */
+  /** Counts the memory that responses use. */
   memory?: ResponseMemory
-  /** For tests: replaces the time limit of every call. */
+  /** For tests: replaces the silence limit of every call. */
   silenceMs?: number
   deadlineMs?: number
 }
@@ -110,7 +110,7 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
     return withRetries(() => traced(call, () => attempt(call, leftMs())), {
       delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS,
       signal: call.signal,
-      // An operation that is allowed to be silent for minutes has used its time: its caller tries again later.
+      // An operation that may be silent for minutes is not retried after a timeout: its caller tries again later.
       mayRepeat: ({ code }, delayMs) => delayMs < leftMs() && !(code === 'timeout' && call.silenceMs),
     })
   }
@@ -124,7 +124,10 @@ function traced(call: Call, attempt: () => Promise<BucketResponse>): Promise<Buc
   })
 }
 
-/** A bucket that responds one byte at a time is never silent, and would keep a part's memory forever. */
+/**
+ * A bucket that responds one byte at a time is never silent. Without a deadline, it could occupy a part's memory
+ * forever.
+ */
 function deadlineOf({ bytes = 0, wantedBytes = 0, silenceMs = 0 }: Call): number {
   return silenceMs + DEADLINE_MS + (bytes + wantedBytes) / SLOWEST_BYTES_PER_MS
 }
@@ -134,7 +137,7 @@ function hashOf({ body, signBody }: Call): string {
   return signBody ? sha256(Buffer.concat(body)) : UNSIGNED_PAYLOAD
 }
 
-/** S3 may answer CompleteMultipartUpload and UploadPartCopy with 200 and then find an error. */
+/** S3 may respond to CompleteMultipartUpload and UploadPartCopy with 200 before it finds an error. */
 function judge(call: Call, bucket: string, response: BucketResponse): BucketResponse {
   const failed = response.status < 200 || response.status >= 300
   const late = !failed && call.method !== 'GET' && response.body.includes('<Error>')

@@ -55,21 +55,21 @@ function countingMemory(limitBytes = Infinity) {
   return memory
 }
 
-it('reads a response of up to 64 KiB, and not a byte more', async () => {
+it('reads responses of up to 64 KiB and rejects longer ones', async () => {
   const memory = countingMemory()
   expect((await get(64 * KiB, undefined, memory)).body).toHaveLength(64 * KiB)
   await expect(get(64 * KiB + 1, undefined, memory)).rejects.toThrow('too long')
   expect(memory).toMatchObject({ heldBytes: 0, peakBytes: 64 * KiB })
 })
 
-it("reads the requested range of an object into the caller's memory", async () => {
+it('does not count requested object bytes, whose memory the caller counts', async () => {
   const memory = countingMemory()
   expect((await get(8 * MiB, 8 * MiB, memory)).body).toHaveLength(8 * MiB)
   await expect(get(8 * MiB + 1, 8 * MiB, memory)).rejects.toThrow('too long')
   expect(memory).toMatchObject({ heldBytes: 0, peakBytes: 0 })
 })
 
-it('keeps the start of a refusal that is too long', async () => {
+it('truncates a refusal that is too long', async () => {
   refuse = true
   const { status, body } = await get(MiB, 8 * MiB).finally(() => {
     refuse = false
@@ -77,14 +77,14 @@ it('keeps the start of a refusal that is too long', async () => {
   expect({ status, bytes: body.length }).toEqual({ status: 503, bytes: 64 * KiB })
 })
 
-it('keeps nothing of a response for which there is no memory', async () => {
+it('rejects a response if there is not enough memory for it', async () => {
   const memory = countingMemory(2 * KiB)
   await expect(get(3 * KiB, undefined, memory)).rejects.toThrow('no memory')
   expect(memory.heldBytes).toBe(0)
   expect((await get(2 * KiB, undefined, memory)).body).toHaveLength(2 * KiB)
 })
 
-it('ends a response that arrives byte by byte at its deadline', async () => {
+it('times out at the deadline if the response arrives byte by byte', async () => {
   const bucket = await startDrippingBucket()
   const asked = exchange({
     url: new URL(bucket.endpoint),
@@ -109,7 +109,7 @@ class QuickBucket extends Socket {
   }
 }
 
-it('keeps the connection if the response arrives before the notification that the body was written', async () => {
+it('keeps the connection if the response arrives before the callback that confirms the write', async () => {
   const opened: Socket[] = []
   class QuickAgent extends Agent {
     override createConnection() {
@@ -163,7 +163,7 @@ describe('over TLS', () => {
     return { answer, connection }
   }
 
-  it('writes a chunk once the previous one is sent', async () => {
+  it('writes each chunk after the previous one has been sent', async () => {
     const all: Buffer[] = []
     let maxBytes = 0
     const { answer } = await put((connection, bytes, taken) => {
@@ -178,7 +178,7 @@ describe('over TLS', () => {
     expect(maxBytes).toBeLessThan(66 * KiB)
   })
 
-  it('writes nothing more once the bucket has refused', async () => {
+  it('stops writing once the bucket has refused the request', async () => {
     let chunks = 0
     const { answer, connection } = await put((connection, bytes, taken) => {
       if (bytes.length === 64 * KiB) {
@@ -192,7 +192,7 @@ describe('over TLS', () => {
   })
 })
 
-describe('a response that arrives before the body was written', () => {
+describe('a response that arrives before the entire body was written', () => {
   const refusal = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'
   const put = async (answer: (connection: Socket) => void) => {
     const bucket = createTcpServer((connection) => {
@@ -218,12 +218,12 @@ describe('a response that arrives before the body was written', () => {
     }
   }
 
-  it('counts even if the bucket resets the connection right after it', async () => {
+  it('is returned even if the bucket resets the connection right after it', async () => {
     const answer = await put((connection) => connection.write(refusal, () => connection.resetAndDestroy()))
     expect(answer.status).toBe(403)
   })
 
-  it('ends the connection', async () => {
+  it('closes the connection', async () => {
     const ended = Promise.withResolvers<unknown>()
     const answer = await put((connection) => {
       connection.write(refusal)

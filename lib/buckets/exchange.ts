@@ -29,7 +29,10 @@ export type BucketResponse = {
   body: Buffer
 }
 
-/** Sends one HTTP request, whose body is in memory, and returns the response. Does not retry or interpret it. */
+/**
+ * Sends one HTTP request, whose body is in memory, and returns the response. Neither retries the request nor interprets
+ * the response.
+ */
 export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<BucketResponse>()
   const request = open(outgoing)
@@ -42,7 +45,7 @@ export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
   const { silenceMs, deadlineMs } = outgoing
   request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
   const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
-  // A response counts, even if the bucket did not read the entire body.
+  // A complete response is returned even if the bucket did not read the entire body.
   request.on('error', (error) => responded || reject(late ?? error))
   const read = async (response: IncomingMessage) => {
     const collected = await collect(response, outgoing)
@@ -67,7 +70,7 @@ function send(request: ClientRequest, { url, body }: Outgoing): void {
   else sendAtOnce(request, body)
 }
 
-/** Chunks are sent unchanged, in one writev: nothing is copied. */
+/** Sends all chunks in one writev, without copying them. */
 function sendAtOnce(request: ClientRequest, body: readonly Uint8Array[]): void {
   request.cork()
   for (const chunk of body) request.write(chunk)
@@ -76,8 +79,8 @@ function sendAtOnce(request: ClientRequest, body: readonly Uint8Array[]): void {
 }
 
 /**
- * With TLS, Node would copy the list into one buffer, and keep all of the ciphertext until it is written. Both are as
- * large as the body. A single chunk is not copied.
+ * Sends one chunk after another. With TLS, Node would otherwise copy all chunks into one buffer, and keep all of the
+ * ciphertext until it is written; both are as large as the body. A single chunk is not copied.
  */
 function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
   let sent = 0
@@ -91,8 +94,8 @@ function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
 }
 
 /**
- * The response may arrive one turn of the event loop before the notification that the rest of the body was taken.
- * Bytes that have not been taken by that time must not be sent any more, because their memory is about to be reused.
+ * The response may arrive one turn of the event loop before the callback that confirms the last write. Bytes that are
+ * still unsent after that turn must not be sent any more, because their memory is about to be reused.
  */
 async function stopSending(request: ClientRequest): Promise<void> {
   if (!request.writableFinished) await nextTurn()
@@ -103,7 +106,7 @@ function timeout(what: string): Error {
   return Object.assign(new Error(what), { code: 'timeout' })
 }
 
-/** Counts the memory of responses. `take` returns false if there is not enough. */
+/** Counts the memory that responses use. `take` returns false if not enough is left. */
 export type ResponseMemory = { take(bytes: number): boolean; give(bytes: number): void }
 
 /** An S3 response has a few hundred bytes, or a few thousand if it contains keys of 1 KiB. */
@@ -111,8 +114,8 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 const FIRST_BYTES = 1024
 
 /**
- * Stores a response in one block of memory, which grows as bytes arrive, so that a response takes no more memory than
- * it has bytes. A refusal that is too long is truncated. The caller counts the memory for requested object bytes.
+ * Stores a response in one block of memory, which grows as bytes arrive, so that a short response uses little memory. A
+ * refusal that is too long is truncated. The caller counts the memory for requested object bytes.
  */
 async function collect(
   response: IncomingMessage,

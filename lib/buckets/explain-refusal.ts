@@ -4,12 +4,12 @@ import { addressOf, type BucketPlace } from './bucket-place.ts'
 
 /** Explains a bucket's refusal and what to change. */
 export type Refusal = {
-  /** True if no other operation can work either, so none is tried. */
+  /** True if no other operation can work either, so that the check stops. */
   final: boolean
   message: string
 }
 
-/** S3 allows a difference of 15 minutes, so a small one is not the reason. */
+/** S3 tolerates a clock difference of 15 minutes, so a small difference is not the reason for a refusal. */
 const TELLING_SKEW_MS = 10 * 60_000
 
 const final = (message: string): Refusal => ({ final: true, message })
@@ -55,8 +55,8 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
 }
 
 /**
- * S3 reports a wrong clock itself. Other providers just refuse the signature, but their Date header shows the
- * difference.
+ * S3 has its own error code for a wrong clock. Other providers only refuse the signature, but their Date header shows
+ * the difference.
  */
 function explainClock({ code, told }: BucketError, nowMs: number): Refusal | undefined {
   const skewMs = nowMs - Date.parse(told?.serverTime ?? '')
@@ -115,13 +115,13 @@ function explainDenied({ code, told }: BucketError, { encryption }: BucketPlace)
   if (told?.status !== 403) return undefined
   const kms =
     encryption?.type === 'SSE-KMS'
-      ? ' With SSE-KMS they also need kms:GenerateDataKey and kms:Decrypt on the key.'
+      ? ' With SSE-KMS, they also need kms:GenerateDataKey and kms:Decrypt on the key.'
       : ''
   const unsigned =
     ' If they have it, check for a bucket policy with further requirements, such as signed payloads, which Sluice does not send.'
   return {
     final: false,
-    message: `Refused (${code}): the credentials do not have the permission.${kms}${unsigned}`,
+    message: `Refused (${code}): the credentials do not have permission for this.${kms}${unsigned}`,
   }
 }
 

@@ -22,9 +22,9 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
 }
 
 /**
- * A bucket as uploads use it. The four operations allowed by `s3:PutObject` come first; Sluice works without the
- * others, which are for cleanup and concatenation if the credentials allow them. Bodies are lists of chunks that the
- * caller keeps until the response, because a retry sends them again. Each operation throws a `BucketError`.
+ * The bucket operations that uploads use. The four that `s3:PutObject` allows come first. The others serve cleanup and
+ * concatenation, and Sluice works without them if the credentials do not allow them. Bodies are lists of chunks that
+ * the caller keeps until the response, because a retry sends them again. Each operation throws a `BucketError`.
  */
 class S3Bucket {
   readonly #place: BucketPlace
@@ -60,7 +60,9 @@ class S3Bucket {
     return storageOf(this.#place, object)
   }
 
-  /** `etag` is null if the object already existed. Its key contains the file's id, so it was created by Sluice. */
+  /**
+   * `etag` is null if the object already existed. The key contains the file's id, so only Sluice can have created it.
+   */
   async putObject(target: Target, body: Body, options: WriteOptions = {}): Promise<{ etag: string | null }> {
     const { signal, repeated = false } = options
     const headers = {
@@ -122,7 +124,7 @@ class S3Bucket {
   }
 
   /**
-   * Completing can safely be repeated: `no_such_upload` or `exists` after an earlier attempt means that that attempt
+   * It is safe to repeat this: `no_such_upload` or `exists` after an earlier attempt means that the earlier attempt
    * succeeded.
    */
   async completeMultipart(
@@ -159,7 +161,7 @@ class S3Bucket {
     }
   }
 
-  /** A missing upload counts as aborted. */
+  /** An upload that does not exist counts as aborted. */
   async abortMultipart({ key, multipartId }: Upload, { signal }: Options = {}): Promise<void> {
     const query = { uploadId: multipartId }
     try {
@@ -171,7 +173,7 @@ class S3Bucket {
 
   /**
    * Undefined if there is no object. If the credentials do not allow listing the bucket, S3 returns 403 for a missing
-   * object, so a refusal does not show whether it exists.
+   * object, so a refusal does not show whether the object exists.
    */
   async headObject(key: string, { signal }: Options = {}) {
     try {
@@ -247,10 +249,9 @@ function wanted(value: string | null | undefined, operation: string): string {
 const REPLACING = 'storage.objects.delete'
 
 /**
- * Returns the error as `exists` if there already is an object with the key; otherwise undefined. Put-only credentials
+ * Returns the error as `exists` if there already is an object with this key; otherwise undefined. Put-only credentials
  * that are not allowed to replace objects get a 403 that names the missing permission. If it names none, only a
- * repeated write counts as `exists`: without permission to create objects, the first write would also have been
- * denied.
+ * repeated write counts as `exists`: without permission to create objects, the first write would also have been denied.
  */
 function asExisting(
   error: unknown,

@@ -32,13 +32,13 @@ async function probe(words: string): Promise<{ name: string; message: string }[]
   return operations
 }
 
-it('reads no more of a response than S3 would send', async () => {
+it('reads at most 64 KiB of a response', async () => {
   expect(await probe('a'.repeat(8 * 1024 * 1024))).toMatchObject([
     { name: 'PutObject', message: expect.stringMatching(/^The bucket responded with 400 Strange: $/) },
   ])
 })
 
-it("keeps the start of an endpoint's message", async () => {
+it('shortens a long message from the endpoint', async () => {
   const [refused] = await probe(`Strange${'a'.repeat(10_000)}`)
   expect(refused!.message).toMatch(/^The bucket responded with 400 Strange: Strangea{100,1000}$/)
   expect(refused!.message.length).toBeLessThanOrEqual(1000)

@@ -30,8 +30,8 @@ type ProbeOptions = {
 const TIMEOUT_MS = 9000
 
 /**
- * Tests each operation that Sluice uses on a real bucket, with the client that uploads use. It leaves no unfinished
- * multipart upload, and a few small objects if the credentials do not allow deleting.
+ * Tests each operation that Sluice uses, on the real bucket and with the client that uploads use. Leaves no unfinished
+ * multipart upload behind, but does leave a few small objects if the credentials do not allow deleting.
  */
 export async function probeBucket(place: ProbePlace, options: ProbeOptions): Promise<Probe> {
   const { allowedPrivateHosts, clock, timeoutMs = TIMEOUT_MS, uses = [] } = options
@@ -63,7 +63,7 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
   }
 }
 
-/** The capabilities that differ from what was assumed. */
+/** Returns the capabilities that differ from the assumed ones. */
 function foundIn(assumed: ProbePlace['capabilities'], found: ProbePlace['capabilities']): FoundCapabilities {
   return Object.fromEntries(
     Object.entries(found).filter(([name, value]) => assumed[name as keyof typeof assumed] !== value),
@@ -108,7 +108,7 @@ class Attempt {
     })
   }
 
-  /** Tries an operation whose refusal says nothing about the others. */
+  /** Tries an operation. Even if it is refused, the others may work. */
   async use({ name }: ObjectUse, operation: () => Promise<void>): Promise<void> {
     if (!this.#over) await this.#try(name, operation)
   }
@@ -175,7 +175,7 @@ async function tryAll(bucket: ProbeOperations, attempt: Attempt, uses: readonly 
   await attempt.do('DeleteObject', () => bucket.delete())
 }
 
-/** A multipart upload that cannot be aborted is completed instead, so that it does not stay behind. */
+/** A multipart upload that cannot be aborted is completed instead, so that it is not left behind. */
 async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<void> {
   const upload = await attempt.do('CreateMultipartUpload', () => bucket.create())
   if (!upload) return
@@ -196,7 +196,7 @@ async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<
 }
 
 /**
- * Writes objects like single-part and multipart uploads, because the latter need more permissions for an encryption
+ * Writes an object with PutObject and another one as a multipart upload, which needs more permissions for an encryption
  * key.
  */
 async function tryUses(bucket: ProbeOperations, attempt: Attempt, uses: readonly ObjectUse[]): Promise<void> {
@@ -219,7 +219,7 @@ async function beginUpload(bucket: ProbeOperations) {
   return { ...upload, etag: await bucket.part(upload) }
 }
 
-/** If nothing is known about the provider, only an attempt shows whether it can copy. */
+/** If nothing is known about the provider, only an attempt shows whether it supports copying. */
 async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: string): Promise<void> {
   const { capabilities } = bucket
   let refused = false

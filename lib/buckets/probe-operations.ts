@@ -16,8 +16,8 @@ const bytes = Buffer.from('Sluice wrote this file to test its permissions. You c
 const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
 
 /**
- * The operations of a check, with the client that uploads use. Each object has its own key: some providers never let
- * put-only credentials write to the same key twice, and others do not within the same second.
+ * The operations of a bucket check, with the client that uploads use. Each object has its own key: some providers never
+ * let put-only credentials write to the same key twice, and others not more than once per second.
  */
 export class ProbeOperations {
   readonly #place: ProbePlace
@@ -66,7 +66,7 @@ export class ProbeOperations {
     this.#wrote(upload.key)
   }
 
-  /** Copies like a concatenation, and completes the upload, because the credentials may not allow aborting it. */
+  /** Copies as a concatenation does, and completes the upload, because the credentials may not allow aborting it. */
   async copy(source: string): Promise<void> {
     const bucket = this.#bucket.forCopies()
     const key = this.#newKey()
@@ -121,13 +121,14 @@ const TELLING = new Set([
   ...['XAmzContentChecksumMismatch', 'InvalidPart', 'BadDigest', 'BadRequest', 'HTTP 400', 'HTTP 501'],
 ])
 
-/** Other providers use their own codes, and name the missing header. */
+/** Other providers use their own codes, but name the missing header in the message. */
 const isAboutHeaders = ({ code, told }: BucketError) =>
   TELLING.has(code) || /content-md5|checksum/i.test(told?.words ?? '')
 
 /**
- * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries others, and then
- * assumes those that worked. A capability that works is never changed, because uploads in progress rely on it.
+ * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries other capabilities,
+ * and from then on assumes those that worked. A capability that works is never changed, because uploads in progress
+ * rely on it.
  */
 export async function findCapabilities<T>(
   bucket: ProbeOperations,
@@ -161,5 +162,5 @@ function combinations(assumed: Capabilities, names: readonly Findable[]): Capabi
   )
 }
 
-/** A bucket as its customer entered it, with the credentials in plain text. */
+/** A bucket as the customer entered it, with the credentials in plain text. */
 export type ProbePlace = BucketPlace & Credentials & { prefix: string }

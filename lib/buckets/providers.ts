@@ -2,7 +2,7 @@ import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 
 /** What a provider's S3 API supports and requires, to the extent that uploads depend on it. */
 export type Capabilities = {
-  /** Part numbers go from 1 to this. */
+  /** The highest part number. The lowest is 1. */
   maxParts: number
   /** All parts except the last must have the same size. */
   equalParts: boolean
@@ -20,7 +20,7 @@ export type Capabilities = {
   checksumsWithCopies: boolean
   /** Put-only credentials get a 403 if the object already exists. */
   deniesReplacing: boolean
-  /** The provider itself drops multipart uploads this many hours after they started, if unfinished. */
+  /** The provider deletes unfinished multipart uploads this many hours after they were started. */
   dropsUnfinishedAfterHours: number | null
 }
 
@@ -45,13 +45,13 @@ const complete: Capabilities = {
 }
 
 /**
- * Undocumented features are assumed to be missing: some providers refuse a request with an unknown header, while a
- * missing feature only costs a second check of the bytes. The sources are in docs/providers.md.
+ * Features that are not documented are assumed to be missing: some providers refuse a request with an unknown header,
+ * while a missing feature only costs a second check of the bytes. The sources are in docs/providers.md.
  */
 const CAPABILITIES: Record<ProviderName, Capabilities> = {
   aws: complete,
   minio: { ...complete, checksumsWithCopies: false, dropsUnfinishedAfterHours: 24 },
-  // Verifies entire objects only with CRC64NVME, and drops unfinished uploads after a week.
+  // R2 verifies entire objects only with CRC64NVME, and deletes unfinished uploads after a week.
   r2: {
     ...plain,
     equalParts: true,
@@ -62,7 +62,7 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   b2: plain,
   wasabi: plain,
   spaces: plain,
-  // Multipart uploads do not support preconditions.
+  // In GCS, multipart uploads do not support preconditions.
   gcs: { ...plain, copyParts: false, deniesReplacing: true },
   scaleway: { ...plain, maxParts: 1000 },
   // Only the addresses of these providers are certain. The bucket check finds out what they support.

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { BucketError } from './bucket-error.ts'
 import { withRetries } from './call-bucket.ts'
 
-it('retries temporary errors, but not after the time limit', async () => {
+it('retries transient errors, but not those that `mayRepeat` excludes', async () => {
   const attempts = async (code: string) => {
     let made = 0
     const work = withRetries(

@@ -63,7 +63,7 @@ export function createSigner(region: string, { accessKeyId, secretAccessKey }: C
   }
 }
 
-/** The query, sorted by encoded name, because it is signed and sent that way. */
+/** Returns the query as it is signed and sent: sorted by encoded name. */
 export function canonicalQuery(query: Record<string, string>): string {
   return Object.entries(query)
     .map(([name, value]) => `${encode(name)}=${encode(value)}`)

@@ -13,7 +13,7 @@ const answering = (xml: string) => {
   return { calls, call }
 }
 
-it('reads keys as they are, and continues at the end of the page', async () => {
+it('decodes keys, and returns the continuation token of the next page', async () => {
   const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b</NextContinuationToken>'
   const { calls, call } = answering(`${more}${entry('a%2Bb+c%C3%A9.mp4')}${entry('d')}`)
   const page = await listPage(call, { prefix: 'in/', from: 'there' })
@@ -23,7 +23,7 @@ it('reads keys as they are, and continues at the end of the page', async () => {
   expect(calls[0]!.query).toMatchObject({ prefix: 'in/', 'continuation-token': 'there' })
 })
 
-it('ends with the last page, and refuses a truncated page without a continuation', async () => {
+it('returns no token for the last page, and rejects a truncated page without a token', async () => {
   const last = answering('<IsTruncated>false</IsTruncated>')
   expect(await listPage(last.call, { prefix: '', from: null })).toEqual({ objects: [], next: null })
   expect(last.calls[0]!.query).not.toHaveProperty('continuation-token')

@@ -25,7 +25,7 @@ type ListedObject = { key: string; bytes: number; modifiedMs: number }
 /** Some of a bucket's objects, in key order, and where the next page starts. */
 export type ListedPage = { objects: ListedObject[]; next: string | null }
 
-/** A key of 1,024 bytes may take three times as many bytes when encoded. */
+/** A key of up to 1,024 bytes may be three times as long when encoded, so 500 keys fit into 2 MiB. */
 const KEYS = 500
 const PAGE_BYTES = 2 * 1024 * 1024
 

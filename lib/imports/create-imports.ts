@@ -18,13 +18,14 @@ import {
   sourcePlace,
 } from './import.ts'
 
-/** The maximum number of waiting imports. */
+/** The maximum number of unfinished imports in a workspace. */
 const MOST_WAITING = 10_000
 const TOKEN_SECONDS = days(1) / 1000
 
 /**
- * Creates files whose bytes a worker will fetch: either all of them or none. They belong to their own token, as if a
- * client had requested one and uploaded them with it. Revoking the token or its Sender therefore also ends them.
+ * Creates files whose bytes a worker will fetch: either all of them or none. The files belong to a token of their own,
+ * as if a client had requested it and uploaded them with it. Revoking the token or its Sender therefore also ends the
+ * imports.
  */
 export async function createImports(
   runtime: Runtime,
@@ -57,7 +58,7 @@ export async function createImportsByHand(
   })
 }
 
-/** Reports a forbidden address early. It is the check of each connection that keeps Sluice safe. */
+/** Reports a forbidden address early. This is only a convenience: for security, each connection is checked, too. */
 function assertAllowed({ config }: Runtime, files: readonly ImportedFrom[]): void {
   for (const [at, { url }] of files.entries()) {
     try {
@@ -112,7 +113,7 @@ async function assertFewWaiting(db: Db, workspaceId: string, more: number): Prom
   if (counted!.waiting + more <= MOST_WAITING) return
   throw new SluiceError(
     'rate_limited',
-    `A workspace may have at most ${MOST_WAITING} unfinished imports, and has ${counted!.waiting}. Create more once some have ended.`,
+    `A workspace may have at most ${MOST_WAITING} unfinished imports, and this one has ${counted!.waiting}. Create more once some have ended.`,
     { headers: { 'Retry-After': '60' } },
   )
 }

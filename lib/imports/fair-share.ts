@@ -1,4 +1,4 @@
-/** The number of a workspace's imports, on all nodes. */
+/** How many of a workspace's imports are waiting and running, on all nodes. */
 export type WaitingWorkspace = { workspaceId: string; waiting: number; running: number }
 
 /**
@@ -8,9 +8,10 @@ export type WaitingWorkspace = { workspaceId: string; waiting: number; running: 
 export type HeldPlace = { claim: string; workspaceId: string; running: number }
 
 /**
- * Chooses the imports that give up their places when all of a node's places are taken and other workspaces are
- * waiting. A workspace only gives up a place if it still has at least as many as the one that gets it, so that places
- * do not go back and forth. Its newest import gives way; `held` is in the order in which the imports were requested.
+ * Chooses the imports that give up their places when all of a node's places are taken and other workspaces are waiting.
+ * A workspace only gives up a place if it still has at least as many afterwards as the workspace that gets it, so that
+ * places do not move back and forth. It gives up the place of its newest import; `held` is in the order in which the
+ * imports were requested.
  */
 export function placesToYield(
   held: readonly HeldPlace[],

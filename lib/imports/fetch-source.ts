@@ -4,14 +4,14 @@ import { type GetLimits, get } from '../platform/net/get.ts'
 import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
 import { ImportFailure, sourceChanged, statusFailure } from './import-failure.ts'
 
-/** The information about the file in a response, and the offset at which the body starts. */
+/** The response's information about the file, and the offset at which the response body starts. */
 export type Fetched = {
   startBytes: number
   /** The length of the entire file; null if it is unknown until the body ends. */
   lengthBytes: number | null
   filetype: string | null
   validator: string | null
-  /** Undefined if the source has no bytes from the requested offset on. */
+  /** Undefined if the source has no bytes after the requested offset. */
   body: IncomingMessage | undefined
 }
 
@@ -21,7 +21,7 @@ type Wanted = {
   fromBytes: number
   /** The validator of the version that the existing bytes belong to. */
   validator: string | null
-  /** A Retry-After may be a date. */
+  /** The current time, because a Retry-After may be a date. */
   nowMs: number
 }
 
@@ -39,7 +39,8 @@ export async function fetchSource(
     fromBytes > 0 && validator !== null ? { Range: `bytes=${fromBytes}-`, 'If-Range': validator } : undefined
   const own = { 'User-Agent': 'Sluice-Import/1.0', Accept: '*/*', 'Accept-Encoding': 'identity', ...range }
   const response = await get(agents, { url, headers, own }, limits, signal)
-  // Node's client copies the body out of its 64 KiB socket reads, and would leave those to the garbage collector.
+  // Node's client copies the body out of 64 KiB socket buffers. This frees them without waiting for the garbage
+  // collector.
   response.socket.on('data', freeBuffer)
   try {
     return describe(response, { askedBytes: range ? fromBytes : 0, expected: validator, nowMs })
@@ -72,7 +73,7 @@ function describe(response: IncomingMessage, { askedBytes, expected, nowMs }: As
   const lengthBytes = lengthOf(headers)
   if (lengthBytes === null && !isChunked(headers))
     throw new ImportFailure(
-      'The source does not say how long the file is or where it ends, so a broken connection would look like its end.',
+      'The source does not say how long the file is or where it ends, so a broken connection would look like the end of the file.',
       { isFinal: true },
     )
   return { startBytes: 0, lengthBytes, filetype, validator, body: response }

@@ -18,7 +18,7 @@ export class ImportFailure extends Error {
   }
 }
 
-/** These two are codes, which `explainFailure` explains. */
+/** The messages of these two errors are codes, which `explainFailure` explains. */
 export const sourceChanged = () => new ImportFailure('source_changed', { isFinal: true })
 export const digestMismatch = () => new ImportFailure('digest_mismatch', { isFinal: true })
 
@@ -49,8 +49,7 @@ const SOON_MS = seconds(1)
 const LATER_MS = seconds(60)
 
 /**
- * Determines what happens after an attempt has ended. The number of attempts is not limited here: see
- * `scheduleRetry`.
+ * Determines what happens after an attempt has failed. The number of attempts is not limited here: see `scheduleRetry`.
  */
 export function judgeFailure(error: unknown): Judged {
   if (error instanceof ImportFailure)
@@ -69,7 +68,7 @@ export function judgeFailure(error: unknown): Judged {
     if (error.passes) return { kind: 'waits', ms: SOON_MS }
     const { blame } = classify(error, 'part')
     if (blame === 'client') return { kind: 'fails', reason: error.message }
-    // The import was canceled or taken over, which the next check shows.
+    // The import was canceled or taken over, as the next attempt will show.
     if (blame === 'rival' || blame === 'end') return { kind: 'waits', ms: SOON_MS }
     if (blame === 'bucket') return { kind: 'retries', error: error.message, afterMs: 0 }
   }
@@ -83,7 +82,7 @@ const GIVE_UP_AFTER_MS = hours(24)
 type Failing = { failures: number; failingSinceMs: number | null }
 type Retry = { dueAtMs: number; failures: number; failingSinceMs: number }
 
-/** When to retry an import that has made no progress; undefined if it is not retried. */
+/** Returns when to retry an import that has made no progress, or undefined if it must not be retried. */
 export function scheduleRetry(
   { failures, failingSinceMs }: Failing,
   { afterMs, nowMs, random }: { afterMs: number; nowMs: number; random: number },

@@ -27,7 +27,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('gives up its place to a waiting workspace if its own workspace has more than its share, and continues later', async () => {
+it('stops an import to make room for a waiting workspace, and continues it later', async () => {
   const [greedy, modest] = sites as [Site, Site]
   const bytes = randomBytes(24 * MiB)
   const ranges: string[] = []
@@ -35,7 +35,7 @@ it('gives up its place to a waiting workspace if its own workspace has more than
     const { range } = req.headers
     if (range !== undefined) ranges.push(`${req.url} ${range}`)
     if (range !== undefined || req.url === '/modest.mp4') return sendFile(req, res, { bytes, etag: ETAG })
-    // The source has sent a part, and is slow to send more.
+    // The source sends more than one part, and then stalls.
     const headers = { ETag: ETAG, 'Content-Type': 'video/mp4', 'Content-Length': bytes.length }
     res.writeHead(200, headers).write(bytes.subarray(0, 14 * MiB))
   })
@@ -51,7 +51,7 @@ it('gives up its place to a waiting workspace if its own workspace has more than
   await expect.poll(() => rowOf(third), PATIENCE).toMatchObject({ status: 'transferred' })
   await expect.poll(() => rowOf(newer), PATIENCE).toMatchObject({ status: 'transferred', failures: 0 })
   expect(await rowOf(older)).toMatchObject({ status: 'uploading', failures: 0, lastError: null })
-  // The newer import made room, and continued where it had stopped. The older import was not affected.
+  // The newer import made room, and later continued where it had stopped. The older import was not affected.
   expect(ranges).toEqual([expect.stringMatching(/^\/newer\.mp4 bytes=\d+-$/)])
   expect(Number(/=(\d+)/.exec(ranges[0]!)![1])).toBeGreaterThanOrEqual(5 * MiB)
   expect((await greedy.bucket.object(`${newer}/newer.mp4`)).equals(bytes)).toBe(true)

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('gives a free place to the workspace with fewer active imports, not to the one whose import was first', async () => {
+it('gives a free place to the workspace with fewer active imports, not to the one that requested its import first', async () => {
   const [greedy, modest] = sites as [Site, Site]
   const create = async (site: Site, files: number) => {
     for (let n = 0; n < files; n++) await importOne(site, { url: `https://example.com/${n}.mp4` })

@@ -4,8 +4,8 @@ import { uuidv7 } from '../platform/kernel/ids.ts'
 import type { WaitingWorkspace } from './fair-share.ts'
 
 /**
- * The statements on `imports`. A worker claims the import that it fetches, and every write names the claim, so a
- * worker that was presumed dead changes nothing. The file also has a lease, which protects its bytes.
+ * The statements on `imports`. A worker claims the import that it fetches, and every write checks the claim, so a
+ * worker that was presumed dead cannot change anything. The file also has a lease, which protects its bytes.
  */
 
 export type ClaimedImport = {
@@ -29,11 +29,11 @@ const isFree = sql`(claimed_until is null or claimed_until < now())`
 
 type ClaimLimits = { limit: number; perWorkspace: number; claimMs: number; nowMs: number }
 
-/** Only one node claims at a time, so that together they cannot exceed a workspace's limit. */
+/** Only one node claims imports at a time, so that several nodes together cannot exceed a workspace's limit. */
 const CLAIMING = sql`hashtext('sluice imports')`
 
 /**
- * Claims up to `limit` due imports, without fetching more than `perWorkspace` of any workspace at once. Workspaces
+ * Claims up to `limit` due imports, but leaves each workspace with at most `perWorkspace` active imports. Workspaces
  * with the fewest active imports come first.
  */
 export async function claimImports(
@@ -73,7 +73,7 @@ export async function claimImports(
   })
 }
 
-/** The workspaces that have waiting imports and have not reached their limit of simultaneous imports. */
+/** Returns the workspaces that have waiting imports and have not reached their limit of simultaneous imports. */
 export function waitingWorkspaces(
   db: Db,
   { perWorkspace, nowMs }: Pick<ClaimLimits, 'perWorkspace' | 'nowMs'>,
@@ -114,7 +114,7 @@ export async function renewClaims(
 type Claimed = Pick<ClaimedImport, 'fileId' | 'claim'>
 const isHeld = ({ fileId, claim }: Claimed) => sql`file_id = ${fileId}::uuid and claim = ${claim}::uuid`
 
-/** Records what is known about the version being fetched, and its digest so far. */
+/** Records the validator of the version being fetched, and the state of its digest so far. */
 export async function recordSource(
   db: Db,
   held: Claimed,

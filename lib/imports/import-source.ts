@@ -18,7 +18,7 @@ type Options = {
 
 /**
  * The body of a source's response, from the confirmed offset on. If the source cannot continue there, the preceding
- * bytes are read again and compared: their checksum shows whether it is still the same file. The last bytes are only
+ * bytes are read again and compared: their checksum shows whether the file is still the same. The last bytes are only
  * passed on once the complete digest matches, so a file with a different digest never becomes complete.
  */
 export class ImportSource implements ByteSource {
@@ -29,7 +29,7 @@ export class ImportSource implements ByteSource {
   #positionBytes: number
   #comparedCrc32 = 0
   #isOver = false
-  /** The source only flows if neither the reader nor the pace pauses it. */
+  /** The source only sends if neither the reader nor the pace has paused it. */
   #isPaused = false
   #isHeld = false
   #window = { bytes: 0, wasPaused: false }
@@ -109,7 +109,7 @@ export class ImportSource implements ByteSource {
     return skipped + taken
   }
 
-  /** Only data read from the very start can be compared. False if it differs. */
+  /** Returns false if the bytes differ. Only bytes that are read from the start of the file can be compared. */
   #compare(bytes: Buffer): boolean {
     this.#hash(bytes)
     this.#comparedCrc32 = fastCrc32(bytes, this.#comparedCrc32)
@@ -117,7 +117,7 @@ export class ImportSource implements ByteSource {
     return this.isCompared || this.#positionBytes < this.#options.confirmed.offsetBytes
   }
 
-  /** The reader may take only part of a chunk, and then gets the rest a second time. */
+  /** Skips bytes that are already hashed: a reader that accepts only part of a chunk gets the rest a second time. */
   #hash(bytes: Buffer): void {
     const { digest } = this.#options
     if (digest) digest.hash.update(bytes.subarray(digest.hash.bytes - this.#positionBytes))
@@ -128,7 +128,7 @@ export class ImportSource implements ByteSource {
     return !digest || digest.hash.digest() === digest.sha256
   }
 
-  /** Called when the source has ended. Returns an error if this is not the entire file. */
+  /** Called when the source has ended. Returns an error if it has not sent the entire file. */
   #lacks(): Error | undefined {
     if (this.#positionBytes < this.#options.confirmed.offsetBytes) return sourceChanged()
     return this.#agrees() ? undefined : digestMismatch()
@@ -151,7 +151,7 @@ export class ImportSource implements ByteSource {
     if (!this.#isPaused) this.#inner.resume()
   }
 
-  /** A slow source occupies one of its workspace's few slots. */
+  /** Fails if the source is too slow, because it occupies one of its workspace's few slots. */
   #judgeSpeed(fail: (fault: Error) => void): void {
     const { bytes, wasPaused } = this.#window
     this.#window = { bytes: 0, wasPaused: this.#isPaused || this.#isHeld }

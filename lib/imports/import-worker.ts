@@ -59,7 +59,7 @@ class ImportWorker {
     this.#limits = limits
   }
 
-  /** Calls back whenever a slot becomes free. */
+  /** Starts due imports. `ended` is called whenever one of them ends and its slot becomes free. */
   async startDue(ended: () => void): Promise<void> {
     const { db, clock } = this.#deps.context
     const { atOnce, claimMs } = this.#deps.terms
@@ -76,7 +76,7 @@ class ImportWorker {
     const pace = new Pace(context.clock, this.#limits.bytesPerSecond / claimed.running)
     const running: Running = { claimed, pace, signal: stop.signal }
     const done = runImport(this.#deps, running)
-      // Work that was not recorded is found once its claim has expired.
+      // If the outcome was not recorded, a worker continues the import once its claim has expired.
       .catch((err: unknown) => log.warn({ err, fileId: claimed.fileId }, 'an import was interrupted'))
       .finally(() => {
         this.#runs.delete(claimed.claim)
@@ -101,11 +101,14 @@ class ImportWorker {
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))
   }
 
-  /** Imports may take days. Without this, a workspace might have to wait until other workspaces' imports finish. */
+  /**
+   * Stops imports to make room for waiting workspaces. Imports may take days, so those workspaces might otherwise wait
+   * for a long time.
+   */
   async #yield(running: ReadonlyMap<string, number>): Promise<void> {
     const { db, clock } = this.#deps.context
     const { perWorkspace } = this.#limits
-    // The files' ids are in the order in which the imports were requested.
+    // File ids are in the order in which the imports were requested.
     const runs = [...this.#runs.values()].sort((a, b) => (a.claimed.fileId < b.claimed.fileId ? -1 : 1))
     // Places that are being given up are still counted as taken.
     if (runs.some(({ stop }) => stop.signal.aborted)) return

@@ -26,14 +26,14 @@ const urlField = z
 const sha256Field = z
   .string()
   .toLowerCase()
-  .regex(/^sha-256:[0-9a-f]{64}$/, 'must be sha-256: and 64 hexadecimal digits')
+  .regex(/^sha-256:[0-9a-f]{64}$/, 'must be sha-256: followed by 64 hexadecimal digits')
 
 const { pipeId, maxBytes, keyPrefix, subject, metadata, object, batch } = tokenInput.shape
 
 /** The source of one file. */
 const source = {
   url: urlField,
-  /** Headers for the source. They are only sent to the URL's origin, not to another origin it redirects to. */
+  /** Headers for the source. They are only sent to the URL's origin, not to another origin that it redirects to. */
   headers: staticHeadersField.optional(),
   /** Defaults to the last segment of the URL's path. */
   filename: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').optional(),
@@ -43,7 +43,7 @@ const source = {
 export type ImportedFrom = { url: string; headers?: Record<string, string> | undefined } & Named
 type Named = { filename?: string | undefined; digest?: string | undefined }
 
-/** The fields that apply to all files in a request, as for a token. */
+/** The fields that apply to all files in a request, with the same meaning as for a token. */
 const common = { pipeId, maxBytes, keyPrefix, subject, metadata, object, batch }
 
 export const importInput = z.strictObject({ ...common, ...source })
@@ -63,7 +63,7 @@ const pastedInput = z
   .min(1, 'must have at least one URL')
   .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} URLs`)
 
-/** Identifies an invalid line by its content, because nobody wants to count the lines of a long list. */
+/** The error quotes an invalid line, because its number would be hard to find in a long list. */
 export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {
   const parsed = pastedInput.safeParse(texts)
   if (parsed.success) return parsed.data.map((url) => ({ url }))
@@ -74,7 +74,7 @@ export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {
   ])
 }
 
-/** The source to fetch, and the upload token that created the file. All of it may be secret. */
+/** The source to fetch, and the upload token that created the file. Any of these may be secret. */
 export type SealedSource = { url: string; headers: Record<string, string>; token: string }
 
 export const sourcePlace = (fileId: string): Place => ({

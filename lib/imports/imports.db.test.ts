@@ -85,7 +85,7 @@ describe('an import', () => {
     expect(await object(id)).toBeUndefined()
   }
 
-  it("becomes an object with the name from its path and the source's type", async () => {
+  it("becomes an object that is named after the URL's path and has the source's type", async () => {
     const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }))
     await expectEqual(id)
     expect((await rowOf(id)).filetype).toBe('video/mp4')
@@ -102,7 +102,7 @@ describe('an import', () => {
     expect(source.requests.slice(1).every((headers) => headers['if-range'] === ETAG)).toBe(true)
   })
 
-  it('continues its digest where it stopped', async () => {
+  it('continues computing its digest where it was interrupted', async () => {
     const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`
     const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG, cutAfter: 5 * MiB }), {
       digest,
@@ -111,7 +111,7 @@ describe('an import', () => {
     expect(source.requests.at(-1)!.range).toBe(`bytes=${10 * MiB}-`)
   })
 
-  it('never becomes an object with another digest', async () => {
+  it('fails if its digest differs from the declared one', async () => {
     const digest = `sha-256:${'0'.repeat(64)}`
     await expectFailed(
       await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }), { digest }),
@@ -122,7 +122,7 @@ describe('an import', () => {
     await expectFailed(await begin(chunked, { digest }), 'digest_mismatch')
   })
 
-  it('never becomes an object with another digest, even if nothing more arrives', async () => {
+  it('fails if its digest differs, even if no more bytes arrive', async () => {
     const digest = `sha-256:${'0'.repeat(64)}`
     await expectFailed(
       await begin((_, res) => res.writeHead(200, { 'Content-Length': 0 }).end(), { digest }),
@@ -135,7 +135,7 @@ describe('an import', () => {
     await expectFailed(await begin(left, { digest }), 'digest_mismatch')
   })
 
-  it('is compared with the existing bytes, even if the source did not report its length before', async () => {
+  it('fails if a new response differs from the existing bytes, even if the source reported no length before', async () => {
     const other = randomBytes(7 * MiB)
     const changed = (_: IncomingMessage, res: ServerResponse, at: number) => {
       if (at > 1) return res.writeHead(200, { 'Content-Length': other.length }).end(other)
@@ -145,10 +145,10 @@ describe('an import', () => {
   })
 
   it.each([
-    ['without ranges', { ETag: ETAG }, `bytes=${7 * MiB}-`],
-    ['without a validator', {}, undefined],
+    ['that ignores ranges', { ETag: ETAG }, `bytes=${7 * MiB}-`],
+    ['that sends no validator', {}, undefined],
   ])(
-    'reads a source %s again from the start, and continues where it had stopped',
+    'reads a source %s again from the start, and stores only the missing bytes',
     async (_, headers, range) => {
       const id = await begin((_, res, at) => {
         res.writeHead(200, { ...headers, 'Content-Length': bytes.length })
@@ -160,7 +160,7 @@ describe('an import', () => {
     },
   )
 
-  it('ends where the body ends if it has no length', async () => {
+  it('ends with the response body if the source reports no length', async () => {
     await expectEqual(await begin((_, res) => res.writeHead(200).write(bytes, () => res.end())))
     await expectEqual(
       await begin((_, res) => res.writeHead(200, { 'Content-Length': 0 }).end()),
@@ -168,7 +168,7 @@ describe('an import', () => {
     )
   })
 
-  it('is complete if the source has nothing left to send', async () => {
+  it('is complete if the source responds that it has no more bytes', async () => {
     const id = await begin((_, res, at) => {
       if (at > 1) return res.writeHead(416, { 'Content-Range': `bytes */${bytes.length}` }).end()
       res.writeHead(200, { ETag: ETAG }).write(bytes, () => setImmediate(() => res.socket?.end()))
@@ -176,7 +176,7 @@ describe('an import', () => {
     await expectEqual(id)
   })
 
-  it('fails if the source has changed in the meantime', async () => {
+  it('fails if the source has changed between two attempts', async () => {
     const other = randomBytes(bytes.length)
     const id = await begin((req, res, at) =>
       at === 1
@@ -212,7 +212,7 @@ describe('an import', () => {
     await expectFailed(id, 'source_changed')
   })
 
-  it('fails if the source compresses the file or does not say where it ends', async () => {
+  it('fails if the source compresses the file or does not indicate where it ends', async () => {
     await expectFailed(
       await begin((_, res) => res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(bytes))),
       'compressed .*gzip',
@@ -227,7 +227,7 @@ describe('an import', () => {
     )
   })
 
-  it("fails immediately with the source's status, or waits if the status is temporary", async () => {
+  it('fails immediately after a permanent status such as 404, and waits after a temporary one', async () => {
     await expectFailed(await begin((_, res) => res.writeHead(404).end()), 'status 404')
     const id = await begin((req, res, at) =>
       at === 1
@@ -284,7 +284,7 @@ describe('an import', () => {
     await cancelFile(site.runtime, site.actor, id)
   })
 
-  it('ends at its limit if the source does not end', async () => {
+  it('fails at its size limit if the source does not stop sending', async () => {
     const chunk = randomBytes(MiB)
     const id = await begin(
       (_, res) => {
@@ -303,7 +303,7 @@ describe('an import', () => {
     )
   })
 
-  it('can be canceled while it is fetched, and ends with its Sender', async () => {
+  it('can be canceled while it is being fetched, and cannot be created by a revoked Sender', async () => {
     const endless = (_: IncomingMessage, res: ServerResponse) => {
       res.writeHead(200, { 'Content-Length': bytes.length }).write(bytes.subarray(0, 6 * MiB))
     }

@@ -26,5 +26,5 @@ export class Pace {
   }
 }
 
-/** A timer for every chunk would cost more than it is worth. */
+/** Shorter waits are skipped, because a timer for every chunk would cost more than it is worth. */
 const TOO_SHORT_MS = 50

@@ -11,7 +11,7 @@ import type { SenderRow } from '../workspace/senders/read-senders.ts'
 export const importAnswer = z.strictObject({
   /** The URL without its query, which is often secret. */
   url: z.string(),
-  /** When the file will be fetched, or continued; null once nothing more is needed from its source. */
+  /** When the next attempt to fetch the file is due; null once nothing more is needed from its source. */
   nextAttemptAt: z.iso.datetime().nullable(),
   /** True if a worker is fetching the file now. */
   fetching: z.boolean(),

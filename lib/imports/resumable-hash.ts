@@ -1,17 +1,16 @@
 import { createSHA256, type IHasher } from 'hash-wasm'
 
 /**
- * The distance between the points from which hashing can continue. After a crash, everything after the last one is
- * fetched again.
+ * The distance between the points from which hashing can continue. After a crash, all bytes after the last stored point
+ * are fetched again.
  */
 const STEP_BYTES = 1024 * 1024
 
 type Point = { bytes: number; state: Uint8Array }
 
 /**
- * The SHA-256 of a file as its bytes arrive, with a state that can be stored and restored on another node, unlike
- * that of Node's hashes. It remembers earlier states, because fewer bytes than it has seen may turn out to be
- * durable.
+ * Computes the SHA-256 of a file as its bytes arrive. Unlike with Node's own hashes, the state can be stored, and
+ * restored on another node. Earlier states are kept, because only some of the hashed bytes may turn out to be durable.
  */
 export class ResumableHash {
   readonly #hasher: IHasher

@@ -70,7 +70,7 @@ type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: 
  */
 const PROGRESS_BYTES = 1024 * 1024
 
-/** One attempt to fetch a file's missing bytes, and the consequences of its outcome. */
+/** Makes one attempt to fetch a file's missing bytes, and records its outcome. */
 export async function runImport(deps: ImportDeps, running: Running): Promise<void> {
   const { context, log } = deps
   const { db, clock } = context
@@ -125,7 +125,7 @@ async function attempt(deps: ImportDeps, running: Running, gained: Gained): Prom
   const fromBytes = claimed.sha256 === null ? offsetBytes : (kept?.bytes ?? 0)
   const wanted = { url, headers, fromBytes, validator, nowMs: context.clock.now() }
   const fetched = await fetchSource(agents, wanted, terms.get, signal)
-  // Listens immediately, because a source may close the connection before anyone reads it.
+  // This listens immediately, because a source may close the connection before anyone reads the body.
   const body = fetched.body ? new RequestSource(fetched.body) : NO_BYTES
   gained.reread = Math.max(0, offsetBytes - fetched.startBytes)
   try {
@@ -146,7 +146,7 @@ function keptHash(vault: Vault, { fileId, hashState, hashedBytes }: ClaimedImpor
   return { bytes: hashedBytes, state }
 }
 
-/** The source determines the type, so it is only checked now. */
+/** The source determines the type, so it cannot be checked earlier. */
 async function takeType({ db }: UploadContext, right: UploadRight, { filetype }: Fetched): Promise<void> {
   assertTypeAllowed(right, filetype)
   await recordType(db, right.upload.id, filetype)
@@ -180,7 +180,7 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
     throw error
   }
   const limitBytes = await prepareToAppend(context, right, upload, incoming).catch(releasing)
-  // Another worker, presumed dead, has written in the meantime, so the response does not start at the current offset.
+  // A worker that was presumed dead has written more bytes, so the response does not start at the current offset.
   if (upload.progress.offsetBytes !== offsetBytes) {
     await releaseUpload(upload)
     return { end: 'stopped' }
@@ -190,7 +190,7 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
   await running.save().catch(releasing)
   context.metrics.uploadsOpen.inc()
   try {
-    // The source's bytes are verified at their end, and the file is not complete before that.
+    // The bytes are only verified when the source ends, so the file must not be complete before that.
     const rules = { whenCut: 'keep', completedBy: 'body' } as const
     const { state, why } = await appendBytes(context, upload, source, { limitBytes, rules })
     if (state !== 'uploading') return { end: 'over' }

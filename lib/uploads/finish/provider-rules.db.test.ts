@@ -269,7 +269,7 @@ describe('a bucket with its own rules', () => {
       await expectObject(url, bytes)
     })
 
-    it('may return 403 for a missing object, which proves nothing and is not a refusal', async () => {
+    it('does not count as rejecting uploads if it returns 403 for a missing object', async () => {
       await bucketOf('minio')
       site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: { kind: 'cut' } })
       refusing(404, 'NoSuchUpload', 2)
