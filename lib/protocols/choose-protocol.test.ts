@@ -29,6 +29,6 @@ it.each([
   ['HEAD', {}, 'tus'],
   ['PATCH', { 'upload-offset': '0', ...body }, 'tus'],
   ['DELETE', {}, 'tus'],
-])('%s with %j is %s', (method, headers, protocol) => {
+])('handles %s with %j as %s', (method, headers, protocol) => {
   expect(chooseProtocol(method, headers)).toBe(protocol)
 })

@@ -31,9 +31,9 @@ const PROTOCOLS: Record<HttpProtocol, Protocol> = {
 }
 
 /**
- * The upload endpoint. It uses Node's own requests, so that bodies go from the socket to the bucket without a web
- * stream in between. Headers are checked before the database is queried, and the token before the body is read. This
- * handler does what all protocols have in common; a request's headers determine which protocol handles the rest.
+ * The upload endpoint. It uses Node's own request objects, so that bodies go from the socket to the bucket without a
+ * web stream in between. Headers are checked before the database is queried, and the token before the body is read.
+ * This handler does what all protocols have in common; a request's headers determine which protocol handles the rest.
  */
 export function createUploadHandler(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
@@ -86,7 +86,9 @@ function methodOf(req: IncomingMessage): string {
  * Methods whose address may also end with the name of a new file: PUT creates the file, and OPTIONS is its preflight.
  */
 const METHODS_FOR_NEW_FILES = new Set(['PUT', 'OPTIONS'])
-/** PUT is included because it creates a file named `result`. */
+/**
+ * The methods allowed for addresses that end with `/result`. PUT is included because it creates a file of that name.
+ */
 const METHODS_OF_RESULTS = new Set(['GET', 'PUT', 'OPTIONS'])
 
 function read(
@@ -131,7 +133,7 @@ async function optionsResponse(context: UploadContext, request: UploadRequest): 
   const maxBytes = maxUploadBytes(limits, { tokenBytes: null, pipeBytes: pipe.maxFileBytes })
   const asked = request.headers['access-control-request-method'] !== undefined
   const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
-  // 200 instead of 204, which TUS also allows: the iOS system client accepts nothing else.
+  // TUS allows 200 and 204, but the iOS system client only accepts 200.
   const abilities = {
     ...tusAbilities(context, pipe, maxBytes),
     ...resumableAbilities(request, pipe, maxBytes),
@@ -145,7 +147,7 @@ const DRAIN_IDLE_MS = 1000
 
 /**
  * Many clients only read a response once they have sent their entire body, and lose it if the connection is closed
- * before that. So the remaining bytes of a refused client are read and dropped, within these limits.
+ * before that. So the remaining bytes of a refused request are read and dropped, within these limits.
  */
 export function respond(
   req: IncomingMessage,
@@ -167,7 +169,7 @@ function drain(req: IncomingMessage, end: () => void): void {
   let leftBytes = DRAIN_BYTES
   const idle = setTimeout(end, DRAIN_IDLE_MS)
   const longest = setTimeout(end, DRAIN_MS)
-  // A source that was never started would keep the body from being read.
+  // A source that was created but never started would keep the body from being read.
   req.removeAllListeners('data')
   req.on('data', (chunk: Buffer) => {
     idle.refresh()

@@ -43,8 +43,8 @@ export async function authenticateToContinue(
 }
 
 /**
- * Methods that write. The others read or end existing uploads: a client that cannot request its offset would start
- * over.
+ * Methods that write. The others, which read or end existing uploads, stay allowed: a client that could not request its
+ * offset would start over.
  */
 const WRITES = new Set(['PATCH', 'POST', 'PUT'])
 
@@ -74,7 +74,9 @@ const NAMES = {
   sftp: 'SFTP',
 }
 
-/** An upload cannot change its protocol: for example, only in TUS is it complete when its length is reached. */
+/**
+ * An upload cannot change its protocol: for example, only TUS treats an upload as complete once its length is reached.
+ */
 function assertProtocol(
   { protocol: created }: UploadRow,
   { method, protocol, ofResult }: UploadRequest,

@@ -5,7 +5,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { UploadRequest } from './upload-request.ts'
 
-/** Compares a body with the digests that its client sent. */
+/** Compares a body with the digests that the client sent. */
 export type BodyCheck = {
   update(chunk: Buffer): void
   /** Call this once the entire body has arrived. */
@@ -16,7 +16,7 @@ type Algorithm = 'md5' | 'sha1' | 'sha256' | 'sha512' | 'crc32'
 export type Digest = { algorithm: Algorithm; base64: string }
 type RunningDigest = { update(chunk: Buffer): void; base64(): string }
 
-/** `wanted` is called after the body has ended, because a trailer may only then specify the algorithm. */
+/** `wanted` is called after the body has ended, because the algorithm may only be specified in a trailer. */
 export function checkBody(
   algorithms: Iterable<Algorithm>,
   wanted: () => readonly Digest[],
@@ -97,7 +97,8 @@ function dictionaryOf(header: string | string[] | undefined): ReturnType<typeof 
 }
 
 /**
- * The entire file's CRC32, from Repr-Digest: `crc32=:<base64 of its four bytes>:`. No RFC lists it, but S3 uses it.
+ * The entire file's CRC32, from Repr-Digest: `crc32=:<base64 of its four bytes>:`. No RFC lists this algorithm, but S3
+ * uses it.
  */
 export function declaredCrc32({ headers }: Pick<UploadRequest, 'headers'>): number | undefined {
   const value = dictionaryOf(headers['repr-digest']).get('crc32')?.[0]

@@ -11,8 +11,8 @@ import type { UploadRequest, UploadResponse } from './upload-request.ts'
 /** How each protocol reports the decision on a file. */
 
 /**
- * Waits for the decision after the last byte, and throws the reason for a rejection. Does not wait if the client is
- * gone.
+ * Waits for the decision after the last byte, and throws the reason if the file is rejected. Does not wait if the
+ * client is gone.
  */
 export async function afterDecision(
   context: UploadContext,
@@ -26,7 +26,7 @@ export async function afterDecision(
   return { ...appended, ...(await decided(context, { fileId, progress })) }
 }
 
-/** The offset reported to clients while nobody has decided yet. */
+/** The offset that is reported to clients while there is no decision yet. */
 export function offsetWhileOpen(
   { isGated, progress }: Pick<Upload, 'isGated' | 'progress'>,
   offsetBytes = progress.offsetBytes,
@@ -55,12 +55,16 @@ export async function decided(
   if (state === 'rejected') throw rejected(reason)
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
   if (state === 'allowed') return { state: hasObject(status) ? status : 'transferring', offsetBytes, result }
-  // No last byte can be withheld: the file is empty, was joined from others, or its client knows of every byte.
+  // No last byte can be withheld: the file is empty, was joined from others, or its client knows that every byte has
+  // arrived.
   if (offsetBytes === 0 || progress.lengthCameLast) throw stillUndecided()
   return { state: 'undecided', offsetBytes: offsetBytes - 1 }
 }
 
-/** True for an append at the offset that was reported while the file was undecided. Its byte has already arrived. */
+/**
+ * True for an append at the offset that was reported while the file was undecided. The byte it contains has already
+ * arrived.
+ */
 export function repeatsLastByte(upload: UploadRow, chunk: { offsetBytes: number }): boolean {
   const { decision, lengthBytes, offsetBytes } = upload
   return decision !== null && offsetBytes === lengthBytes && chunk.offsetBytes === lengthBytes - 1

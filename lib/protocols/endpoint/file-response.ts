@@ -64,7 +64,10 @@ function ofDisposition(header: string): string | undefined {
   return filename && lastSegment(filename)
 }
 
-/** A name is not a path: everything before the last segment is dropped. PostgreSQL cannot store NUL in text. */
+/**
+ * A name is not a path, so everything before the last segment is dropped. NUL is removed because PostgreSQL cannot
+ * store it in text.
+ */
 function lastSegment(path: string): string | undefined {
   const segments = path.replaceAll('\0', '').split(/[/\\]/)
   return segments.findLast((segment) => !['', '.', '..'].includes(segment))

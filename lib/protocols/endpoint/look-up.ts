@@ -9,7 +9,10 @@ import type { UploadContext, UploadRight, UploadRow } from '../../uploads/upload
 import { authenticateToContinue } from './authenticate.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
-/** Errors that are reported to the client. After any other failure of HEAD, common clients abandon the upload. */
+/**
+ * The statuses that are reported to the client. Common clients abandon the upload after any other failed HEAD, so all
+ * other errors are retried, and finally reported as 423.
+ */
 const REPORTED_STATUSES = new Set([401, 403, 404, 405, 410, 412, 423])
 const PATIENCE_MS = 9500
 const RETRY_MS = 250
@@ -45,14 +48,16 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   if (request.fileId) await context.leases.incoming.passed(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
-  // A rejection is reported by the next request: a client that finds no upload here would start over.
+  // A client that finds no upload here would start over, so a rejection is only reported by the next request.
   if (!isRejected(right.upload)) assertStillThere(right.upload, context.clock.now())
   assertMayLookComplete(right.upload)
   await noteOffsetRequest(context, right.upload)
   return right
 }
 
-/** An active writer may extend the expiry or end the upload, so the upload is read again after it has stopped. */
+/**
+ * An active writer may extend the expiry or end the upload, so the upload is read again after the writer has stopped.
+ */
 async function afterWriter(
   context: UploadContext,
   request: UploadRequest,
@@ -65,8 +70,8 @@ async function afterWriter(
 }
 
 /**
- * An empty file has no last byte to withhold until it is allowed: clients would treat its offset, which equals its
- * length, as success.
+ * Clients treat an offset that equals the length as success. An empty file has no last byte that could be withheld
+ * until the file is allowed, so this throws instead.
  */
 function assertMayLookComplete({ status, lengthBytes, decision }: UploadRow): void {
   if (lengthBytes !== 0 || status === 'uploading' || decision === null) return
@@ -94,7 +99,7 @@ export function hasObject(
   return status === 'transferred' || status === 'partially_transferred'
 }
 
-/** The response for a file without a last byte that could be withheld. */
+/** The response for an undecided file that has no last byte to withhold. */
 export function stillUndecided(): SluiceError {
   return new SluiceError('upload_locked', 'The file has not been decided on yet. Try again.', {
     headers: { 'Retry-After': '5' },

@@ -48,7 +48,7 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
   const right = await (whole
     ? context.leases.taking(requiredFileId(request), whole.claim, authenticating)
     : authenticating)
-  // While the upload is leased, its writer may extend the expiry.
+  // The expiry of a leased upload is checked later, because its writer may extend it.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {
     return await take(context, right, asked)
@@ -73,7 +73,10 @@ async function take(context: UploadContext, right: UploadRight, asked: AppendReq
   }
 }
 
-/** `toldBytes` is the offset that the client gets instead if it must not consider the file finished. */
+/**
+ * `toldBytes` is the offset to report, which differs from the confirmed one if the client must not consider the file
+ * finished yet.
+ */
 export function assertOffset(
   confirmedBytes: number,
   { offsetBytes }: Pick<Chunk, 'offsetBytes'>,

@@ -15,7 +15,7 @@ it.each([
   ['a%00b', 'ab'],
   ['..', 'file'],
   ['%2e%2e/', 'file'],
-])('the address %s names %s', (path, name) => {
+])('reads the address %s as the name %s', (path, name) => {
   expect(named(path)).toBe(name)
 })
 
@@ -28,12 +28,12 @@ it.each([
   ['attachment; filename="../../x.txt"', 'x.txt'],
   ['attachment', 'file'],
   ['', 'file'],
-])('without a name in the address, Content-Disposition: %s names %s', (header, name) => {
+])('if the address has no name, reads Content-Disposition: %s as the name %s', (header, name) => {
   expect(named(undefined, header)).toBe(name)
   expect(named('address.txt', header)).toBe('address.txt')
 })
 
-it('any text either yields a name without separators or is refused', () => {
+it('for any input, returns a name without separators or rejects the request', () => {
   const text = fc.option(fc.string({ unit: 'binary' }), { nil: undefined })
   fc.assert(
     fc.property(text, text, (path, header) => {

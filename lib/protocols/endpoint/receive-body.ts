@@ -63,7 +63,8 @@ export async function receiveFirstBody(
   const receiving = receive(context, upload, body, { limitBytes, ...options })
   const appended = await receiving.catch(async (error: unknown) => {
     const { blame } = classify(error, 'put')
-    // A client that knows the address may send other bytes to it, but the same bytes would be refused again.
+    // A client that knows the address can continue after most errors, but bytes that were refused would be refused
+    // again.
     if (addressKnown ? blame === 'client' : blame !== 'end')
       await takeBackUpload(context, upload, { tokenId: token.id, error })
     throw error
@@ -72,7 +73,8 @@ export async function receiveFirstBody(
 }
 
 /**
- * For a writer that has lost its lease: adds the current offset to the error, or replaces it if the upload has ended.
+ * For a writer that has lost its lease: adds the current offset to the error, or replaces the error if the upload has
+ * ended.
  */
 async function withOffset(context: UploadContext, { fileId }: Upload, error: unknown): Promise<unknown> {
   if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error

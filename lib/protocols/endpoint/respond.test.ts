@@ -11,7 +11,7 @@ const MiB = 1024 * 1024
 const BODY = Buffer.alloc(32 * MiB)
 const LENGTH = { 'Content-Length': String(BODY.length) }
 
-/** Refuses every request like the endpoint does: a source has been created for the body, but not started. */
+/** Refuses every request as the endpoint does: a source has been created for the body, but not started. */
 const refuse = (req: IncomingMessage, res: ServerResponse) => {
   new RequestSource(req)
   respond(req, res, { status: 401, headers: {}, body: 'refused' })
@@ -43,14 +43,14 @@ it.each([
   ['with a length', LENGTH, BODY],
   ['in chunks', { 'Transfer-Encoding': 'chunked' }, chunked(BODY)],
   ['without waiting for 100 Continue', { ...LENGTH, Expect: '100-continue' }, BODY],
-])('is read by a client that sends its entire body first, %s', async (_, headers, body) => {
+])('a refusal reaches a client that sends its entire body first, %s', async (_, headers, body) => {
   expect(await sendThenRead(headers, body)).toMatch(/^HTTP\/1.1 401 [\s\S]*refused$/)
 })
 
 it.each([
-  ['over kept connections', {}],
+  ['over keep-alive connections', {}],
   ['waiting for 100 Continue', { Expect: '100-continue' }],
-])("is read by Node's client, %s", async (_, headers) => {
+])("a refusal reaches Node's client, %s", async (_, headers) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let times = 0; times < 3; times += 1) {
     const sent = request({ port: port(), method: 'POST', agent, headers: { ...LENGTH, ...headers } })
@@ -63,7 +63,7 @@ it.each([
   agent.destroy()
 })
 
-it('does not keep reading forever', async () => {
+it('stops reading a refused body that is too long', async () => {
   const socket = connect(port(), '127.0.0.1')
   const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.on('error', () => {}).resume()

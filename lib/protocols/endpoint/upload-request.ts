@@ -10,12 +10,15 @@ export type UploadRequest = UploadPath & {
   protocol: HttpProtocol
   headers: IncomingMessage['headers']
   /**
-   * The origin of a customer's page. A Pipe's `allowedOrigins` do not restrict Sluice's own pages, such as
-   * upload link pages.
+   * The origin of the customer's page that sent the request. Null for Sluice's own pages, such as upload link pages,
+   * which a Pipe's `allowedOrigins` do not restrict.
    */
   origin: string | null
   body: IncomingMessage
-  /** Sends an interim response; false if it is too late. Undefined if interim responses may not reach the client. */
+  /**
+   * Sends an interim response, or returns false if it is too late. Undefined if interim responses may not reach the
+   * client.
+   */
   sendInterim: ((status: number, headers: Record<string, string>) => boolean) | undefined
 }
 
@@ -71,7 +74,7 @@ type UploadPath = {
   pipeId: string
   fileId: string | undefined
   name: string | undefined
-  /** True for the address of an upload's result, below that of the upload. */
+  /** True for the address of an upload's result, which is the upload's address followed by `/result`. */
   ofResult: boolean
   /** True for `/pipes/<pipe_id>/batches/seal`, where uploaders declare that a batch gets no more files. */
   sealsBatch?: true
@@ -101,7 +104,7 @@ export type Protocol = {
   headers: Record<string, string>
   /** The protocol's name in the access log. */
   nameOf(request: UploadRequest): string
-  /** Undefined if the client has disconnected, so there is nobody to respond to. */
+  /** Returns undefined if the client has disconnected, so that there is nobody to respond to. */
   handle(
     context: UploadContext,
     uploadUrl: string,

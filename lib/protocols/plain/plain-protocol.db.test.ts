@@ -49,7 +49,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
   }
 
   it.each([0, 1000, 20 * MiB])(
-    'of %i bytes is answered with 201 and its description, and is in the bucket',
+    'of %i bytes is stored in the bucket, and the response is 201 with its description',
     async (size) => {
       const bytes = randomBytes(size)
       const reply = await send('film.bin', bytes, { headers: { 'Content-Type': 'video/mp4' } })
@@ -76,7 +76,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
     },
   )
 
-  it.each([1000, 20 * MiB])('of %i bytes may arrive in chunks, without a length', async (size) => {
+  it.each([1000, 20 * MiB])('of %i bytes may be sent in chunks, without a length', async (size) => {
     const bytes = randomBytes(size)
     const headers = { 'Transfer-Encoding': 'chunked' }
     const reply = await send('stream', bytes, { method: 'PUT', headers })
@@ -86,7 +86,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
     expect(await newest()).toMatchObject({ id, size })
   })
 
-  it('also works with POST, with its name in Content-Disposition', async () => {
+  it('can also be sent by POST, with its name in Content-Disposition', async () => {
     const headers = {
       'Content-Disposition': "attachment; filename=x; filename*=UTF-8''na%C3%AFve%20file.txt",
     }
@@ -94,7 +94,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
     expect(JSON.parse(reply.body)).toMatchObject({ filename: 'naïve file.txt', size: 1 })
   })
 
-  it('may come from a page on another origin, after a preflight', async () => {
+  it('may be sent by a page on another origin, after a preflight', async () => {
     const Origin = 'https://a.example'
     const headers = { Origin, 'Access-Control-Request-Method': 'PUT' }
     const leave = await httpCall({ method: 'OPTIONS', url: `${collection}my%20film.bin`, headers })
@@ -104,7 +104,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
     expect(reply).toMatchObject({ status: 201, headers: { 'access-control-allow-origin': Origin } })
   })
 
-  it('is answered with 202 if the bucket is slow, and is transferred later', async () => {
+  it('gets a 202 response if the bucket is slow, and is transferred later', async () => {
     const hasty = await serveUploads(site.runtime, { terms: { assembleMs: 50 } })
     site.bucket.faults.add({ operation: 'PutObject', effect: { kind: 'hold', gate: 'slow' } })
     const url = `${hasty.url}/pipes/${site.pipe.id}/files/slow.txt`
@@ -118,12 +118,12 @@ describeWithDatabase('a file sent in one plain request', (database) => {
     await hasty.close()
   })
 
-  describe('cut off', () => {
+  describe('that is interrupted', () => {
     it.each([
       ['with a length', { 'Content-Length': String(20 * MiB) }],
       ['in chunks', { 'Transfer-Encoding': 'chunked' }],
       ['with a digest', { 'Content-Length': String(20 * MiB), 'Content-MD5': sha('md5', Buffer.of(1)) }],
-    ])('%s, fails as interrupted without an object, and its parts are removed', async (_, headers) => {
+    ])('%s, fails without an object, and its parts are deleted', async (_, headers) => {
       const before = await site.bucket.objects()
       const call = openCall({ method: 'PUT', url: `${collection}cut.bin`, token, headers })
       await call.write(randomBytes(9 * MiB))
@@ -135,7 +135,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       await nothingNew(before)
     })
 
-    it('does not count toward the files of its token, and cannot be repeated forever', async () => {
+    it("does not count toward the token's file limit, but can only be repeated a limited number of times", async () => {
       const token = await site.token({ maxFiles: 1 })
       const newestToken = sql`select id from tokens order by created_at desc limit 1`
       const [{ id }] = (await rows<{ id: string }>(database().db, newestToken)) as [{ id: string }]
@@ -151,7 +151,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       expect((await send('second.bin', Buffer.from('whole'), { token })).status).toBe(403)
     })
 
-    it('by a node that is stopping, can be sent again by the client', async () => {
+    it('can be sent again if the node was stopping', async () => {
       const token = await site.token({ maxFiles: 1 })
       const stopping = await serveUploads(site.runtime)
       const url = `${stopping.url}/pipes/${site.pipe.id}/files/stopped.bin`
@@ -164,7 +164,7 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       await stopping.close()
     })
 
-    it('by the death of its node, is ended by the sweep', async () => {
+    it('is ended by the sweep if its node has died', async () => {
       const call = openCall({
         method: 'PUT',
         url: `${collection}dead.bin`,
@@ -191,11 +191,11 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       ['Repr-Digest', `sha-512=:${sha('sha512', bytes)}:, unixsum=:AAAA:`],
       ['Content-Digest', 'nonsense; ='],
     ] as const
-    it.each(right)('%s: %s is accepted', async (name, value) => {
+    it.each(right)('accepts %s: %s', async (name, value) => {
       expect((await send('a', bytes, { headers: { [name]: value } })).status).toBe(201)
     })
 
-    it('is accepted if two fields name the same algorithm', async () => {
+    it('accepts two fields that name the same algorithm', async () => {
       const sum = `sha-256=:${sha('sha256', bytes)}:`
       const headers = { 'Content-Digest': sum, 'Repr-Digest': sum }
       expect((await send('twice', bytes, { headers })).status).toBe(201)
@@ -206,12 +206,15 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       ['Content-Digest', `sha-512=:${sha('sha512', Buffer.of(1))}:`],
       ['Repr-Digest', `sha-256=:${sha('sha256', Buffer.of(1))}:, sha-512=:${sha('sha512', bytes)}:`],
     ] as const
-    it.each(wrong)('%s: %s returns 400, and leaves nothing in the bucket', async (name, value) => {
-      const before = await site.bucket.objects()
-      const reply = await send('b', bytes, { headers: { [name]: value } })
-      expect(codeOf(reply)).toEqual([400, 'checksum_mismatch'])
-      await nothingNew(before)
-    })
+    it.each(wrong)(
+      'returns 400 for a wrong %s: %s, and leaves nothing in the bucket',
+      async (name, value) => {
+        const before = await site.bucket.objects()
+        const reply = await send('b', bytes, { headers: { [name]: value } })
+        expect(codeOf(reply)).toEqual([400, 'checksum_mismatch'])
+        await nothingNew(before)
+      },
+    )
 
     it('returns 400 for an invalid Content-MD5', async () => {
       expect(codeOf(await send('c', bytes, { headers: { 'Content-MD5': 'abc' } }))).toEqual([
@@ -221,13 +224,13 @@ describeWithDatabase('a file sent in one plain request', (database) => {
     })
   })
 
-  describe('refused', () => {
-    it('with 401 without a token, and for an invalid token', async () => {
+  describe('that is refused', () => {
+    it('returns 401 without a token, or with an invalid one', async () => {
       expect(codeOf(await send('a', bytes, { token: undefined }))).toEqual([401, 'token_missing'])
       expect(codeOf(await send('a', bytes, { token: 'tmp_x' }))).toEqual([401, 'token_invalid'])
     })
 
-    it('with 403 for a type, and with 413 for a size that the token does not allow', async () => {
+    it('returns 403 for a type and 413 for a size that the token does not allow', async () => {
       const strict = await site.token({ allowedTypes: ['image/*'], maxBytes: 10 })
       const png = { 'Content-Type': 'image/png' }
       expect(codeOf(await send('a', bytes, { token: strict }))).toEqual([403, 'type_not_allowed'])
@@ -239,16 +242,16 @@ describeWithDatabase('a file sent in one plain request', (database) => {
       ])
     })
 
-    it('with 415 for a form, whose parts would become the file', async () => {
+    it('returns 415 for a form, which would be stored as received', async () => {
       const headers = { 'Content-Type': 'multipart/form-data; boundary=x' }
       expect(codeOf(await send('a', bytes, { headers }))).toEqual([415, 'unsupported_media_type'])
     })
 
-    it('with 400 for a name that is not UTF-8', async () => {
+    it('returns 400 for a name that is not UTF-8', async () => {
       expect(codeOf(await send('%ff', bytes))).toEqual([400, 'invalid_request'])
     })
 
-    it('with 410 if the file was canceled in the meantime', async () => {
+    it('returns 410 if the file was canceled while it was being sent', async () => {
       const headers = { 'Content-Length': String(20 * MiB) }
       const call = openCall({ method: 'PUT', url: `${collection}canceled`, token, headers })
       await call.write(randomBytes(9 * MiB))

@@ -18,7 +18,7 @@ import {
 
 /**
  * Receives a file in one plain request, such as from curl or a device. Quotas, limits, the timeline and webhooks work
- * as for any other upload, but it cannot be resumed: if the request is interrupted, the upload fails.
+ * as for any other upload, but the upload cannot be resumed: if the request is interrupted, the upload fails.
  */
 export const plainProtocol: Protocol = {
   headers: {},

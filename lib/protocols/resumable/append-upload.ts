@@ -29,7 +29,9 @@ import { appendResponse, limitsOf, sendProgress } from './responses.ts'
 
 type Append = Chunk & { complete: boolean }
 
-/** Upload Append. Undefined if the client has disconnected, so there is nobody to respond to. */
+/**
+ * Handles an Upload Append. Returns undefined if the client has disconnected, so that there is nobody to respond to.
+ */
 export async function appendUpload(
   context: UploadContext,
   uploadUrl: string,

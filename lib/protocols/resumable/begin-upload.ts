@@ -34,7 +34,7 @@ const ADDRESS_GRACE_MS = hours(1)
 /** If the connection lasts at least this long after a 104, the client is assumed to have received it. */
 const ARRIVES_MS = seconds(10)
 
-/** Upload Creation: the request may contain all bytes of the new file, some, or none. */
+/** Handles an Upload Creation, which may contain all, some or none of the new file's bytes. */
 export async function beginUpload(
   context: UploadContext,
   uploadUrl: string,
@@ -122,8 +122,8 @@ type Creation = {
   hasBody: boolean
   body: Body
   /**
-   * With Content-Digest, a body takes effect entirely or not at all. Repr-Digest is the digest of the file, checked at
-   * its end.
+   * With Content-Digest, a body takes effect entirely or not at all. Repr-Digest is the digest of the file, which is
+   * checked once the file is complete.
    */
   atomic: boolean
 }

@@ -3,8 +3,8 @@ import { type BareItem, parseItem, serializeDictionary } from 'structured-header
 import type { BodyRules } from '../../uploads/append.ts'
 
 /**
- * Resumable Uploads for HTTP is a draft, and its clients state their version. Required differences between versions
- * are listed here, and nowhere else. If a difference is optional, all clients are treated the same.
+ * Resumable Uploads for HTTP is a draft, and its clients state their version. The differences that the versions require
+ * are listed only here. Where a version leaves a choice, all clients are treated the same.
  */
 export type Version = {
   /** The value of Upload-Draft-Interop-Version. Null stands for the RFC, which has no such field. */
@@ -15,7 +15,7 @@ export type Version = {
   partialUpload: boolean
   /** True if HEAD and DELETE requests with a field about the upload are refused with 400. */
   bareOnly: boolean
-  /** The name of the lifetime in Upload-Limit; null if there is no Upload-Limit. */
+  /** The name of the lifetime's member in Upload-Limit; null if the version has no Upload-Limit. */
   lifetime: 'expires' | 'max-age' | null
   /** True if a 104 response may report the offset while bytes arrive. */
   progress: boolean
@@ -49,8 +49,8 @@ const VERSIONS: readonly Version[] = [
 ]
 
 /**
- * Set this to true once the RFC is published, because clients of the RFC send no version. Until then, clients without
- * a version get no 104.
+ * Set this to true once the RFC is published, because its clients send no version. Until then, clients without a
+ * version get no 104.
  */
 const IS_PUBLISHED = false
 
@@ -123,7 +123,10 @@ export function resumableRules(of: { complete: boolean; atomic: boolean; mayCont
   return { completedBy: of.complete ? 'body' : 'later', whenCut: of.atomic ? 'discard' : cut }
 }
 
-/** The state of the upload, for a response. A client ignores fields that its version does not know. */
+/**
+ * The fields that report the state of the upload in a response. Clients ignore fields that their version does not
+ * define.
+ */
 export function stateHeaders(
   version: Version,
   state: { complete: boolean; offsetBytes?: number; lengthBytes?: number | null },
@@ -136,7 +139,7 @@ export function stateHeaders(
   }
 }
 
-/** There are no limits on the size of an append, because bytes that do not fill a part are stored as a tail. */
+/** The size of an append is not limited, because bytes that do not fill a part are stored as a tail. */
 export function limitHeader(
   { lifetime }: Version,
   { maxBytes, aliveMs }: { maxBytes: number; aliveMs?: number },

@@ -35,7 +35,7 @@ export function refusal(error: unknown, request: Refused): unknown {
       // "If the server does not consider the upload resource to be active, it MUST respond with a 404".
       return new SluiceError(code, message, { status: 404, headers })
     case 'upload_locked':
-      // A client gives up after a 4xx.
+      // Clients give up after a 4xx, so this is reported as a 5xx.
       return notNow(message, headers)
   }
   return error

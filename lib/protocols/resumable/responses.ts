@@ -85,7 +85,7 @@ function sendInterim(request: UploadRequest, version: Spoken, headers: Record<st
   return request.sendInterim(SUPPORTED, { ...draft, ...headers })
 }
 
-/** Sends the client the upload's address while it is still sending the body. False if that is not possible. */
+/** Sends the client the upload's address while it is still sending the body. Returns false if that is not possible. */
 export function sendAddress(
   request: UploadRequest,
   version: Spoken,

@@ -72,7 +72,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect((await newest()).filename).toBe('a]0;PWNEDb.txt')
     })
 
-    it('returns 400 at any offset but 0', async () => {
+    it('returns 400 for any offset except 0', async () => {
       const beginAt = (offset: string) =>
         call({
           method: 'POST',
@@ -84,7 +84,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect((await beginAt('0')).status).toBe(201)
     })
 
-    it('sends a 104 even if its entire body has already arrived', async () => {
+    it('sends a 104 even if the entire body has already arrived', async () => {
       const url = new URL(at.collection)
       await using connection = open(url)
       const headers = { Authorization: `Bearer ${at.token}`, ...version(10), 'Upload-Complete': '?1' }
@@ -95,15 +95,15 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
 
     it.each([
       ['an unknown version', version(7)],
-      ['none', { 'Upload-Draft-Interop-Version': 'ten' }],
-    ])('is an ordinary upload, without 104, for clients of %s', async (_, headers) => {
+      ['a malformed version', { 'Upload-Draft-Interop-Version': 'ten' }],
+    ])('starts an ordinary upload, without a 104, for clients that send %s', async (_, headers) => {
       const upload = opened({ ...headers, 'Upload-Complete': '?1', 'Content-Length': '5' })
       await upload.write(Buffer.from('hello'))
       expect((await upload.reply).status).toBe(201)
       expect(upload.interim).toEqual([])
     })
 
-    it('sends no 104 if the path to the client may not carry it, and continues anyway', async () => {
+    it('sends no 104 if a proxy may not pass it on, and still lets the client continue', async () => {
       const url = `${at.behindProxy.url}/pipes/${at.site.pipe.id}/files/`
       const upload = opened({ 'Upload-Complete': '?0', 'Content-Length': '5' }, url)
       await upload.write(Buffer.from('hello'))
@@ -113,22 +113,25 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect(await objectOf(headers.location!)).toEqual(Buffer.from('hello world'))
     })
 
-    it.each(['POST', 'PUT'])('of an entire file by %s returns 201 with its description', async (method) => {
-      const bytes = randomBytes(9 * MiB)
-      const url = method === 'PUT' ? `${at.collection}film.bin` : at.collection
-      const headers = { 'Upload-Complete': '?1', 'Content-Disposition': 'inline; filename="film.bin"' }
-      const reply = await call({ method, url, body: bytes, headers })
-      expect(reply).toMatchObject({ status: 201, headers: { 'upload-complete': '?1' } })
-      expect(JSON.parse(reply.body)).toMatchObject({
-        filename: 'film.bin',
-        size: bytes.length,
-        status: 'transferred',
-      })
-      expect((await objectOf(reply.headers.location!, 'film.bin')).equals(bytes)).toBe(true)
-      expect(await newest()).toMatchObject({ protocol: 'resumable-http', filename: 'film.bin' })
-    })
+    it.each(['POST', 'PUT'])(
+      'of an entire file by %s returns 201 with a description of the file',
+      async (method) => {
+        const bytes = randomBytes(9 * MiB)
+        const url = method === 'PUT' ? `${at.collection}film.bin` : at.collection
+        const headers = { 'Upload-Complete': '?1', 'Content-Disposition': 'inline; filename="film.bin"' }
+        const reply = await call({ method, url, body: bytes, headers })
+        expect(reply).toMatchObject({ status: 201, headers: { 'upload-complete': '?1' } })
+        expect(JSON.parse(reply.body)).toMatchObject({
+          filename: 'film.bin',
+          size: bytes.length,
+          status: 'transferred',
+        })
+        expect((await objectOf(reply.headers.location!, 'film.bin')).equals(bytes)).toBe(true)
+        expect(await newest()).toMatchObject({ protocol: 'resumable-http', filename: 'film.bin' })
+      },
+    )
 
-    it('of a part returns 201 with its address, its limits and Upload-Complete: ?0', async () => {
+    it('of part of a file returns 201 with its address, its limits and Upload-Complete: ?0', async () => {
       const reply = await begin('?0', Buffer.from('hello'), { 'Upload-Length': '11' })
       expect(reply).toMatchObject({
         status: 201,
@@ -142,7 +145,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect(await head(reply.headers.location!)).toMatchObject({ headers: { 'upload-length': '11' } })
     })
 
-    it('may contain no bytes yet, or be of an empty file', async () => {
+    it('accepts a request without any bytes yet, and an empty file', async () => {
       const careful = await begin('?0', Buffer.alloc(0))
       expect(careful).toMatchObject({
         status: 201,
@@ -153,12 +156,12 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect(await objectOf(empty.headers.location!)).toHaveLength(0)
     })
 
-    it('returns 400 if Upload-Length is not where the body ends', async () => {
+    it('returns 400 if Upload-Length does not match the end of the body', async () => {
       const reply = await begin('?1', Buffer.from('hello'), { 'Upload-Length': '6' })
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
     })
 
-    it('fails if it ends before its Upload-Length, without a 104', async () => {
+    it('returns 400 and fails the upload if a body without a 104 ends before Upload-Length', async () => {
       const headers = { ...version(99), 'Upload-Length': '9', 'Transfer-Encoding': 'chunked' }
       const reply = await begin('?1', Buffer.from('hello'), headers)
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
@@ -177,7 +180,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect(reply.headers['upload-complete']).toBe('?1')
     })
 
-    it('above the limit returns 413 with Upload-Limit', async () => {
+    it('returns 413 with Upload-Limit if the length exceeds the limit', async () => {
       at.token = await at.site.token({ maxBytes: 10 })
       const reply = await begin('?0', Buffer.alloc(0), { 'Upload-Length': '11' })
       expect(reply).toMatchObject({ status: 413, headers: { 'upload-limit': 'max-size=10' } })
@@ -206,7 +209,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       return { upload, url, tail: async () => (await rows<{ bytes: number }>(database().db, look))[0]!.bytes }
     }
 
-    it('after its 104, keeps the bytes received, is not complete, and continues from the exact byte', async () => {
+    it('keeps the received bytes after its 104, is not complete, and continues from the exact byte', async () => {
       const bytes = randomBytes(11 * MiB)
       const { upload, url } = await begun(bytes.subarray(0, 9 * MiB), bytes.length)
       upload.cut()
@@ -224,7 +227,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('before its 104 could arrive, leaves nothing behind after an hour', async () => {
+    it('leaves nothing behind after an hour if its 104 may not have arrived', async () => {
       const before = await inBucket()
       const { upload, tail } = await begun(randomBytes(9 * MiB), 20 * MiB)
       await expect.poll(async () => (await newest()).offset).toBe(8 * MiB)
@@ -239,7 +242,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       await leavesNothing(before)
     })
 
-    it('is kept as long as any upload if its client continued it, or had time to receive its 104', async () => {
+    it('is kept as long as any other upload if the client continued it or had time to receive its 104', async () => {
       const quick = await begun(randomBytes(1000), 5000)
       quick.upload.cut()
       const { headers } = await head(quick.url)
@@ -254,7 +257,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       for (const { url } of [quick, slow]) expect((await head(url)).status).toBe(204)
     })
 
-    it('without a 104, by a node that is stopping, makes the client send the file again', async () => {
+    it('without a 104, returns 503 and asks for the file again if the node is stopping', async () => {
       const stopping = await serveUploads(at.site.runtime)
       const url = `${stopping.url}/pipes/${at.site.pipe.id}/files/`
       const headers = { ...version(99), 'Upload-Complete': '?1', 'Content-Length': '9' }
@@ -270,7 +273,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       await stopping.close()
     })
 
-    it.each(['?0', '?1'])('without a 104, with Upload-Complete: %s, has failed', async (complete) => {
+    it.each(['?0', '?1'])('without a 104, fails the upload (Upload-Complete: %s)', async (complete) => {
       const before = await inBucket()
       const upload = opened({
         ...version(99),

@@ -33,7 +33,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
 
   describe('offset retrieval', () => {
     it.each(['HEAD', 'GET'])(
-      'by %s returns offset, completeness, length and limits, and is never cached',
+      'by %s returns the offset, completeness, length and limits, and is never cached',
       async (method) => {
         const { headers } = await begin('?0', Buffer.from('hello'), { 'Upload-Length': '11' })
         const url = headers.location!
@@ -62,13 +62,13 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       [3, 400],
       [6, 400],
       [8, 204],
-    ])('with interop version %i and Upload-Offset returns %i', async (interop, status) => {
+    ])('by a client of interop version %i that sends Upload-Offset returns %i', async (interop, status) => {
       const { headers } = await begin('?0', Buffer.from('hello'))
       const reply = await head(headers.location!, { ...version(interop), 'Upload-Offset': '5' })
       expect(reply.status).toBe(status)
     })
 
-    it('stops the request that is still sending, and returns an offset that is accepted', async () => {
+    it('stops a request that is still sending, and returns an offset at which the client can continue', async () => {
       const bytes = randomBytes(12 * MiB)
       const upload = opened({ 'Upload-Complete': '?1', 'Content-Length': String(bytes.length) })
       await expect.poll(() => upload.interim).toHaveLength(1)
@@ -81,7 +81,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('returns 404 if it never existed, was canceled, or has expired', async () => {
+    it('returns 404 if the upload never existed, was canceled, or has expired', async () => {
       const [canceled, late] = [await begin('?0', Buffer.from('a')), await begin('?0', Buffer.from('a'))]
       const cancel = () => call({ method: 'DELETE', url: canceled.headers.location! })
       expect((await cancel()).status).toBe(204)
@@ -99,7 +99,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       (await begin('?0', Buffer.from('hello'), headers)).headers.location!
 
     it.each([6, 8, 9, 10])(
-      'of interop version %i continues until it is declared complete',
+      'with interop version %i continues the upload until it is declared complete',
       async (interop) => {
         const url = await started()
         expect(await append(url, 5, '?0', Buffer.from(' wide'), version(interop))).toMatchObject({
@@ -172,7 +172,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await objectOf(url)).equals(bytes)).toBe(true)
     })
 
-    it('of the last bytes does not keep an upload from expiring if it is never declared complete', async () => {
+    it('of the last bytes does not prevent an upload from expiring if it is never declared complete', async () => {
       const url = await started({ 'Upload-Length': '5' })
       at.site.clock.advance(days(7) + hours(1))
       await expireUploads(at.node.context)
@@ -180,7 +180,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await head(url)).status).toBe(404)
     })
 
-    it("at another offset returns 409 with the correct one, and the draft's problem type", async () => {
+    it("at a wrong offset returns 409 with the correct offset and the draft's problem type", async () => {
       const url = await started()
       const reply = await append(url, 9, '?1', Buffer.from('x'))
       expect(reply.headers).toMatchObject({ 'upload-offset': '5', 'upload-complete': '?0' })
@@ -196,7 +196,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       ['without Upload-Offset', { 'Upload-Offset': 'x' }, 400],
       ['without Upload-Complete', { 'Upload-Complete': '1' }, 400],
       ['of another media type', { 'Content-Type': 'application/octet-stream' }, 415],
-    ])('%s is %j: %i', async (_, headers, status) => {
+    ])('%s (%j) returns %i', async (_, headers, status) => {
       const url = await started()
       expect((await append(url, 5, '?1', Buffer.from('x'), headers)).status).toBe(status)
       expect((await head(url)).headers['upload-offset']).toBe('5')
@@ -205,8 +205,8 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
     it.each([
       ['with another Upload-Length', '?0', 'x', { 'Upload-Length': '12' }],
       ['that ends the upload before its length', '?1', 'x', {}],
-      ['that would end past it', '?0', 'more than that', {}],
-    ])('returns 400 for %s, and the upload continues', async (_, complete, text, headers) => {
+      ['that would exceed its length', '?0', 'more than that', {}],
+    ])('%s returns 400, and the upload can be continued', async (_, complete, text, headers) => {
       const url = await started({ 'Upload-Length': '11' })
       const reply = await append(url, 5, complete, Buffer.from(text), headers)
       expect(problemOf(reply)).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
@@ -238,7 +238,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'))).status).toBe(409)
     })
 
-    it('whose body is longer than its own Upload-Length returns 400 for inconsistent lengths, as in a creation', async () => {
+    it('whose body is longer than its own Upload-Length returns 400 for inconsistent lengths, as a creation does', async () => {
       const size = { 'Upload-Length': '4' }
       const created = problemOf(await begin('?0', Buffer.from('hello'), size))
       expect(created).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
@@ -247,7 +247,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect(appended).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
     })
 
-    it('for which no part number is left is refused with its own code, and does not end the upload', async () => {
+    it('for which no part number is left returns 413 with its own code, and does not end the upload', async () => {
       const half = randomBytes(17 * MiB)
       const size = { 'Upload-Length': String(2 * half.length) }
       const url = (await begin('?0', half, size)).headers.location!
@@ -259,7 +259,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await head(url)).headers['upload-offset']).toBe(String(half.length))
     })
 
-    it('that is interrupted keeps the bytes received, and does not complete the upload', async () => {
+    it('that is interrupted keeps the received bytes, and does not complete the upload', async () => {
       const url = await started({ 'Upload-Length': String(20 * MiB) })
       const headers = { ...version(8), ...PARTIAL, 'Upload-Offset': '5', 'Upload-Complete': '?1' }
       const length = { 'Content-Length': String(20 * MiB - 5) }
@@ -307,7 +307,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       })
     })
 
-    it('continues no TUS upload: HEAD returns 404, and other methods 409 without an offset', async () => {
+    it('cannot continue a TUS upload: HEAD returns 404, and other methods 409 without an offset', async () => {
       const tus = tusClient({ url: at.node.url, pipeId: at.site.pipe.id, token: at.token })
       const url = await tus.begin(11)
       expect((await head(url)).status).toBe(404)

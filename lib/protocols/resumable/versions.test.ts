@@ -8,11 +8,14 @@ it.each(['3', '6', '8', '9', '10'])('interop version %s is known', (interop) => 
   expect(spoken(interop)).toMatchObject({ interop: Number(interop), known: true })
 })
 
-it.each(['7', '11', '-8', '8.0', 'eight', '8, 9', undefined])('interop version %s is not', (interop) => {
-  expect(spoken(interop).known).toBe(false)
-})
+it.each(['7', '11', '-8', '8.0', 'eight', '8, 9', undefined])(
+  'interop version %s is not known',
+  (interop) => {
+    expect(spoken(interop).known).toBe(false)
+  },
+)
 
-it('the RFC, whose clients send no version, is known once it is published', () => {
+it('a client without a version is known once the RFC is published', () => {
   expect(spoken(undefined, true)).toMatchObject({ interop: null, known: true })
 })
 
@@ -23,7 +26,7 @@ it.each([
   ['1', undefined],
   ['?1, ?1', undefined],
   ['', undefined],
-])('Upload-Complete: %s says %s', (field, says) => {
+])('reads Upload-Complete: %s as %s', (field, says) => {
   expect(completeness({ 'upload-complete': field })).toBe(says)
 })
 
@@ -39,7 +42,7 @@ it.each([
   ['1.0', undefined],
   ['1000000000000000', undefined],
   ['"5"', undefined],
-])('a count of %s is %s', (field, count) => {
+])('reads the count %s as %s', (field, count) => {
   expect(countField(field)).toBe(count)
 })
 
@@ -47,6 +50,6 @@ it.each([
   ['3', {}],
   ['6', { 'Upload-Limit': 'max-size=100, min-size=0, expires=9' }],
   ['8', { 'Upload-Limit': 'max-size=100, min-size=0, max-age=9' }],
-])('interop version %s gets limits as %j', (interop, header) => {
+])('sends limits to clients of interop version %s as %j', (interop, header) => {
   expect(limitHeader(spoken(interop), { maxBytes: 100, aliveMs: 9999 })).toEqual(header)
 })

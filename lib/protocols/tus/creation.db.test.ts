@@ -37,7 +37,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** Gets a new token after the clock was moved past the old token's lifetime. */
+/** Gets a new token once the clock has passed the old token's expiry. */
 const _renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -69,7 +69,7 @@ describe('creation', () => {
     expect(JSON.parse(reply.body).detail).toContain(words)
   })
 
-  it('returns 415 for a body of another type, and 413 for one longer than the upload', async () => {
+  it('returns 415 for a body of another media type, and 413 for a body that is longer than the upload', async () => {
     const send = (headers: Record<string, string>) =>
       tusCall({
         method: 'POST',
@@ -161,7 +161,7 @@ describe('a creation whose first bytes are interrupted', () => {
       )
     )[0]
 
-  it("has failed, and does not count toward the token's files", async () => {
+  it("fails, and does not count toward the token's files", async () => {
     const once = await site.client(node, { maxFiles: 1 })
     const headers = {
       'Tus-Resumable': '1.0.0',

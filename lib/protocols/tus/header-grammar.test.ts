@@ -11,7 +11,7 @@ import {
 } from '../endpoint/upload-request.ts'
 import { bodyCheck, deferHeader, parseUploadConcat, parseUploadMetadata } from './tus-headers.ts'
 
-/** Each header is either parsed or refused as malformed; no text has any other effect. */
+/** Each header is either parsed or refused as malformed; no input has any other effect. */
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ maxLength: 100 }))
 const almost = (...right: string[]) =>
   fc.oneof(
@@ -21,7 +21,7 @@ const almost = (...right: string[]) =>
 
 const request = (headers: UploadRequest['headers']) => ({ headers }) as UploadRequest
 
-/** The parsed value, or undefined if the header was refused with an error that names it. */
+/** The parsed value, or undefined if the header was refused with an error that names the header. */
 function readOrRefused<Value>(read: () => Value, named: string): { value: Value } | undefined {
   try {
     return { value: read() }
@@ -33,7 +33,7 @@ function readOrRefused<Value>(read: () => Value, named: string): { value: Value 
   }
 }
 
-it('Upload-Metadata: is read as the client wrote it', () => {
+it('reads Upload-Metadata exactly as the client wrote it', () => {
   const key = fc
     .string({ minLength: 1, maxLength: 20 })
     .filter((text) => /^[!-+\--~]+$/.test(text) && !['filename', 'filetype'].includes(text) && !(text in {}))
@@ -53,7 +53,7 @@ it('Upload-Metadata: is read as the client wrote it', () => {
   )
 })
 
-it('Upload-Metadata: any text is either read or refused, and does not change a prototype', () => {
+it('parses or rejects any Upload-Metadata, without changing a prototype', () => {
   fc.assert(
     fc.property(almost('filename YQ==', 'a YQ==,', '__proto__ YQ=='), (text) => {
       const read = readOrRefused(() => parseUploadMetadata(text), 'Upload-Metadata')
@@ -63,7 +63,7 @@ it('Upload-Metadata: any text is either read or refused, and does not change a p
   )
 })
 
-it.each(['upload-length', 'upload-offset'])('%s: integers, and nothing else', (name) => {
+it.each(['upload-length', 'upload-offset'])('accepts only integers in %s', (name) => {
   const title = name === 'upload-length' ? 'Upload-Length' : 'Upload-Offset'
   fc.assert(
     fc.property(fc.oneof(almost('1', '0x', '-'), fc.bigInt().map(String)), (text) => {
@@ -75,7 +75,7 @@ it.each(['upload-length', 'upload-offset'])('%s: integers, and nothing else', (n
   )
 })
 
-it('Upload-Defer-Length: 1, and nothing else', () => {
+it('accepts only 1 in Upload-Defer-Length', () => {
   fc.assert(
     fc.property(almost('1', '01'), (text) => {
       const read = readOrRefused(() => deferHeader(request({ 'upload-defer-length': text })), 'must be 1')
@@ -84,7 +84,7 @@ it('Upload-Defer-Length: 1, and nothing else', () => {
   )
 })
 
-it('Upload-Checksum: matches the digest of the same bytes, in any pieces', () => {
+it('compares Upload-Checksum with the digest of the bytes, however they are split into chunks', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 50 })),
@@ -104,7 +104,7 @@ it('Upload-Checksum: matches the digest of the same bytes, in any pieces', () =>
   )
 })
 
-it('Upload-Checksum: any text is either read or refused', () => {
+it('parses or rejects any Upload-Checksum', () => {
   fc.assert(
     fc.property(almost('sha1 ', 'sha1', 'crc32 AAAA', 'md5  '), (text) => {
       readOrRefused(() => bodyCheck(request({ 'upload-checksum': text })), 'Upload-Checksum')
@@ -113,7 +113,7 @@ it('Upload-Checksum: any text is either read or refused', () => {
   )
 })
 
-it("Upload-Concat: this Pipe's partial uploads, each once, or refused", () => {
+it('accepts an Upload-Concat of distinct uploads on the same Pipe, and parses or rejects any other', () => {
   const pipeId = newPipeId()
   const id = fc.nat().map((n) => uuidv7(n))
   const address = id.map((one) => uploadAddress('https://uploads.example', pipeId, one))
@@ -133,7 +133,7 @@ it("Upload-Concat: this Pipe's partial uploads, each once, or refused", () => {
   )
 })
 
-it('an address leads back to its upload, and any other path leads to none', () => {
+it("parses an upload's address, and finds no upload in any other path", () => {
   fc.assert(
     fc.property(fc.nat(), fc.constantFrom('', '/', '?a=/b'), (ms, end) => {
       const [pipeId, fileId] = [newPipeId(), uuidv7(ms)]

@@ -29,7 +29,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** Gets a new token after the clock was moved past the old token's lifetime. */
+/** Gets a new token once the clock has passed the old token's expiry. */
 const renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -52,7 +52,7 @@ describe('expiry', () => {
     return new Date(Math.floor(Date.parse(row!.at) / 1000) * 1000).toUTCString()
   }
 
-  it('is postponed by a byte, but not by an empty PATCH, and each response matches the row', async () => {
+  it('is postponed by new bytes, but not by an empty PATCH, and each response matches the database', async () => {
     const made = await client.create(1000, {}, bytes.subarray(0, 100))
     const url = made.headers.location!
     expect(made.headers['upload-expires']).toBe(await expiryOf(url))
@@ -114,7 +114,7 @@ describe('resumes', () => {
   })
 })
 describe('the end of an upload', () => {
-  it('DELETE terminates it, after which it is gone', async () => {
+  it('DELETE terminates the upload, and later requests return 410', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 10))
     expect((await client.terminate(url)).status).toBe(204)
@@ -133,7 +133,7 @@ describe('the end of an upload', () => {
     expect(await site.bucket.object(`${fileIdOf(url)}/file`)).toEqual(bytes)
   })
 
-  it('returns 410 once it has expired, and 404 for one that never existed', async () => {
+  it('returns 410 for an expired upload, and 404 for one that never existed', async () => {
     const url = await begin()
     site.clock.advance(days(8))
     const fresh = await site.client(node)

@@ -37,7 +37,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-/** Gets a new token after the clock was moved past the old token's lifetime. */
+/** Gets a new token once the clock has passed the old token's expiry. */
 const renew = async () => {
   token = await site.token()
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -141,7 +141,7 @@ describe('OPTIONS and CORS', () => {
     expect((await listed.create(1, { Origin: 'https://mine.example' })).status).toBe(201)
   })
 
-  it('accepts uploads from its own pages, whatever origins the Pipe lists', async () => {
+  it("accepts uploads from Sluice's own pages, whatever origins the Pipe lists", async () => {
     const listed = await otherPipe({ allowedOrigins: ['https://mine.example'] })
     const { origin } = new URL(listed.collection)
     const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
@@ -159,7 +159,7 @@ describe('tokens', () => {
   const create = (token: string | undefined) =>
     tusCall({ method: 'POST', url: client.collection, token, headers: { 'Upload-Length': '5' } })
 
-  it("returns 401 without a token, with an unknown one, or with another Pipe's", async () => {
+  it("returns 401 without a token, with an unknown token, or with another Pipe's token", async () => {
     expect(codeOf(await create(undefined))).toEqual([401, 'token_missing'])
     const unknown = await create(`tmp_${'a'.repeat(43)}`)
     expect(codeOf(unknown)).toEqual([401, 'token_invalid'])
@@ -198,7 +198,7 @@ describe('tokens', () => {
     await renew()
   })
 
-  it('lets a new token with the same subject continue, even after that token expires; another subject sees nothing', async () => {
+  it('lets a token with the same subject continue the upload, even after it expires, but returns 404 for another subject', async () => {
     const of = (input: object) => site.client(node, input as never)
     const url = (await (await of({ subject: 'ann' })).create(1000)).headers.location!
     const stranger = await of({ subject: 'bob' })
@@ -228,7 +228,7 @@ describe('tokens', () => {
     const big = await small.create(11)
     expect(codeOf(big)).toEqual([413, 'file_too_large'])
     expect(big.headers['tus-max-size']).toBe('10')
-    // The creations are of different files, because repeating one would replace the first.
+    // The lengths differ, because a repeated creation would replace the first one.
     const replies = await Promise.all([1, 2, 3, 4].map((length) => small.create(length)))
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403])
   })
@@ -251,7 +251,7 @@ describe('PATCH', () => {
     expect((await client.patch(url, 0, bytes, chunked)).status).toBe(204)
   })
 
-  it('returns 409 at another offset, with the confirmed one', async () => {
+  it('returns 409 with the confirmed offset if the offset is wrong', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 10))
     const reply = await client.patch(url, 0, bytes)
@@ -259,7 +259,7 @@ describe('PATCH', () => {
     expect(reply.headers['upload-offset']).toBe('10')
   })
 
-  it('returns 413 past the length, and keeps nothing', async () => {
+  it('returns 413 if the body exceeds the length, and keeps nothing', async () => {
     const url = await begin()
     expect(codeOf(await client.patch(url, 0, randomBytes(1001)))).toEqual([413, 'file_too_large'])
     const chunked = await tusCall({
@@ -288,7 +288,7 @@ describe('PATCH', () => {
     expect(codeOf(await client.patch(url, 1000, bytes))).toEqual([413, 'file_too_large'])
   })
 
-  it('lets a deferred length be set once', async () => {
+  it('lets the client declare a deferred length only once', async () => {
     const url = await begin(null)
     await client.patch(url, 0, bytes.subarray(0, 500), { 'Upload-Length': '1000' })
     const reply = await client.patch(url, 500, bytes.subarray(500), { 'Upload-Length': '2000' })
@@ -321,7 +321,7 @@ describe('checksums', () => {
     expect(reply.status).toBe(201)
   })
 
-  it('returns 460 for a creation without bytes, unless it is the checksum of no bytes', async () => {
+  it('returns 460 for a creation without bytes, unless the checksum is that of an empty body', async () => {
     const of = (empty: Buffer) => createHash('sha1').update(empty).digest('base64')
     const wrong = await client.create(1000, { 'Upload-Checksum': `sha1 ${of(bytes)}` })
     expect(codeOf(wrong)).toEqual([460, 'checksum_mismatch'])
@@ -329,7 +329,7 @@ describe('checksums', () => {
     expect((await client.create(1000, right)).status).toBe(201)
   })
 
-  it('returns 460 if it does not match, and keeps the offset', async () => {
+  it('returns 460 if the checksum does not match, and keeps the offset', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 100))
     const reply = await client.patch(url, 100, bytes.subarray(100), {

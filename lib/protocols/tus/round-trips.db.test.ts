@@ -67,7 +67,7 @@ const REQUESTS: [name: string, roundTrips: number, prepare: () => Promise<() => 
   ],
 ]
 
-it.each(REQUESTS)('%s takes %i round trips, all of them prepared', async (_, roundTrips, prepare) => {
+it.each(REQUESTS)('%s takes %i round trips, all with prepared statements', async (_, roundTrips, prepare) => {
   await (await prepare())()
   const run = await prepare()
   proxy.take()
@@ -97,7 +97,7 @@ it.each(REQUESTS.filter(([name]) => name.includes('file')))(
   },
 )
 
-/** The requests to the bucket and the hook for a small file in one request. */
+/** Counts the requests to the bucket and to the hook for a small file that is sent in one request. */
 async function requestsOf(
   hooks: readonly (typeof HOOKS)[number][],
 ): Promise<{ bucket: number; hook: number }> {
@@ -121,7 +121,7 @@ async function requestsOf(
   return { bucket: toBucket() - before, hook: decider.asked.length }
 }
 
-it('a small file takes one more request for each hook that answers immediately, and no more without hooks', async () => {
+it('a small file takes one more request for each hook that answers immediately, and none without hooks', async () => {
   expect(await requestsOf([])).toEqual({ bucket: 1, hook: 0 })
   for (const hook of HOOKS) expect(await requestsOf([hook])).toEqual({ bucket: 1, hook: 1 })
   // Without hooks, there are no additional statements.

@@ -6,8 +6,8 @@ import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.t
 import { parseUploadMetadata } from './tus-headers.ts'
 
 /**
- * POST …/batches/seal, with the creations' Upload-Metadata or just its `batch`. It also works without a TUS upload,
- * because a token that names the batch is enough.
+ * Handles POST …/batches/seal. The request has the Upload-Metadata of the creations, or just its `batch`. It also works
+ * without a TUS upload, because a token that names the batch is enough.
  */
 export async function sealByUploader(
   context: UploadContext,

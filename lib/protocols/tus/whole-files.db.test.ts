@@ -22,7 +22,7 @@ describeWithDatabase('uploads', (database) => {
   })
   const objectOf = (location: string, name = 'file') => site.bucket.object(`${fileIdOf(location)}/${name}`)
 
-  it('send a single-part file in a single request', async () => {
+  it('store a single-part file with a single request to the bucket', async () => {
     const bytes = randomBytes(4096)
     const before = site.bucket.traffic.counts()
     const made = await client.create(4096, { 'Upload-Metadata': metadata({ filename: 'a.bin' }) }, bytes)
@@ -41,7 +41,7 @@ describeWithDatabase('uploads', (database) => {
     expect(await objectOf(made.headers.location!)).toHaveLength(0)
   })
 
-  it('assemble parts, with two more requests than parts', async () => {
+  it('store 20 MiB as an object of three parts', async () => {
     const bytes = randomBytes(20 * MiB)
     const before = site.bucket.traffic.counts()
     const made = await client.create(bytes.length)
@@ -54,7 +54,7 @@ describeWithDatabase('uploads', (database) => {
     expect(await site.bucket.unfinished()).toEqual([])
   })
 
-  it('join ten chunks of 1 MiB from their tails', async () => {
+  it('combine ten chunks of 1 MiB into an object', async () => {
     const bytes = randomBytes(10 * MiB)
     const made = await client.create(bytes.length)
     const url = made.headers.location!
