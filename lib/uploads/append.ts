@@ -20,7 +20,7 @@ export type Appended = {
 }
 
 export type AppendOptions = {
-  /** The maximum length of the body. A longer body is the client's error. */
+  /** The maximum length of the body. A longer body is a client error. */
   limitBytes: number
   /** CRC32 of the entire file, if the client declares it with this request. */
   crc32?: number | undefined
@@ -42,9 +42,9 @@ export type BodyRules = {
 }
 
 /**
- * Appends the body of one request to an upload that no other request may write, and releases the lease. When it
- * returns, all bytes before `offsetBytes` are durable. Later bytes, which were cut off while reading was paused for
- * memory or arrived after a fault, have to be sent again by the client.
+ * Appends the body of one request to an upload whose lease the caller holds, and releases the lease. When it returns,
+ * all bytes before `offsetBytes` are durable. The client has to send later bytes again, whether they arrived after a
+ * fault or were cut off while reading was paused for lack of memory.
  */
 export async function appendBytes(
   context: UploadContext,

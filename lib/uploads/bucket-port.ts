@@ -12,7 +12,7 @@ export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: the same request was sent before, and its outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
-/** `object`: the object's settings, other than its type and those of the Data Store. */
+/** `object`: the object's own settings, without its content type and the settings of the Data Store. */
 export type Target = { key: string; contentType: string; object: FileObject | null }
 type Multipart = { key: string; multipartId: string }
 export type ListedPage = {
@@ -58,7 +58,7 @@ export type Bucket = {
 
 export type BucketFaultKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
-/** The kind of bucket fault for an error; undefined for any other error. */
+/** The kind of fault if the error came from a bucket; undefined for any other error. */
 export function bucketFault(error: unknown): BucketFaultKind | undefined {
   return error instanceof Error && error.name === 'BucketError'
     ? (error as Error & { kind: BucketFaultKind }).kind
@@ -71,12 +71,12 @@ export function attemptsOf(error: unknown): number {
 }
 
 /**
- * The customer-facing description of a fault. The same reason always has the same `code`. The Data Store is omitted
- * if it is the only one.
+ * The customer-facing description of a fault. The same reason always has the same `code`. The Data Store is omitted if
+ * the file has only one.
  */
 export type BucketRefusal = { code: string; reason: string; dataStoreId?: string | undefined }
 
-/** Undefined if the error did not come from the bucket. */
+/** Undefined if the error did not come from the bucket, or if the call was aborted. */
 export function bucketRefusal(error: unknown, dataStoreId?: string): BucketRefusal | undefined {
   const kind = bucketFault(error)
   if (!kind || kind === 'aborted') return undefined

@@ -17,8 +17,8 @@ import type { TailCipher } from './rules/tail-cipher.ts'
 import type { UploadTerms } from './rules/upload-terms.ts'
 
 /**
- * The parts of the ledger that a protocol knows: the rows that a token gives access to, and a request with an entire
- * file, which takes the lease along with them.
+ * The types of the ledger that protocols use: the rows that a token gives access to, and a request with an entire file,
+ * for which the query that reads these rows also takes the lease.
  */
 export type { WholeRequest } from './ledger/first-lease.ts'
 export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'
@@ -32,11 +32,11 @@ export type Named = {
   filename?: string | undefined
   keyPrefix?: string | undefined
   metadata?: Record<string, string> | undefined
-  /** Like a token's settings: those that the Pipe does not let tokens set have no effect. */
+  /** As in a token, settings that the Pipe does not let tokens change have no effect. */
   object?: UploadToken['object'] | undefined
 }
 
-/** What the hook is asked before an upload starts, when its file has no record yet. */
+/** What the hook is asked about before an upload starts, when its file has no record yet. */
 export type Asked = Pick<CreationRight, 'token' | 'pipe'> & {
   fileId: string
   declared: {

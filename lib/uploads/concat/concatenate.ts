@@ -16,7 +16,7 @@ import { type ConcatStep, concatPlan } from './concat-plan.ts'
 
 /** The bucket where a final upload's objects are joined. */
 export type JoiningPlace = Pick<Place, 'dataStoreId' | 'required' | 'mayRead' | 'bucket' | 'target'> & {
-  /** The multipart upload of an attempt that ended in a crash. The next attempt aborts it first. */
+  /** The multipart upload left by an attempt that crashed. The next attempt aborts it first. */
   leftMultipartId: string | null
 }
 
@@ -30,7 +30,7 @@ export type Joining = {
   places: readonly JoiningPlace[]
 }
 
-/** The joined file's size and checksum, from those of its pieces. */
+/** The joined file's size and checksum, computed from those of its pieces. */
 export function totalOf(partials: readonly PartialObject[]): { bytes: number; crc32: number } {
   return partials.reduce(
     (whole, { bytes, crc32: crc }) => ({
@@ -42,7 +42,7 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
 }
 
 /**
- * Joins several objects into one, at each destination. It can be repeated, because nothing is visible before
+ * Joins several objects into one, at each destination. The join can be repeated, because no object is visible before
  * Complete.
  */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<Outcome> {
@@ -147,7 +147,7 @@ async function sendStep(
 ): Promise<SentPart> {
   if ('copy' in step) {
     const { source, first, bytes } = step.copy
-    // S3 only copies a range from an object of more than 5 MB; it copies an entire object of any size.
+    // S3 can copy a range only from an object larger than 5 MB, but it can copy an entire object of any size.
     const range = bytes === partials[source]!.bytes ? null : { first, bytes }
     const copied = await bucket.copyPart(part, { key: keys[source]!, range }, { signal })
     return { number: part.number, ...copied }

@@ -13,8 +13,8 @@ type Pieces = { partialIds: readonly string[]; concatHeader: string }
 type DeclaredFinal = Declared & { concat: 'final' }
 
 /**
- * Joins finished partial uploads. If the bucket is slow, the client gets its response before the object exists,
- * because every byte is durable.
+ * Joins finished partial uploads. If the bucket is slow, the client gets its response before the object exists, which
+ * is safe because every byte is durable.
  */
 export async function createFinal(
   context: UploadContext,
@@ -79,9 +79,9 @@ async function join(
 }
 
 /**
- * Returns the partial uploads in the order of `fileIds`. All must be finished and belong to the client. The client
- * was told that a piece is complete as soon as all its bytes were durable: until the bucket has the object, the
- * client is asked to wait.
+ * Returns the partial uploads in the order of `fileIds`. All must be finished and belong to the client. A piece is
+ * reported as complete once all its bytes are durable, so its object may not exist yet. The client is then asked to try
+ * again.
  */
 export async function findPartials(
   { db }: Pick<UploadContext, 'db'>,

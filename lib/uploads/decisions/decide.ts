@@ -20,10 +20,10 @@ import { UNDECIDED, type Verdict } from '../rules/decision.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /**
- * Decides, after the last byte, whether a file becomes an object. Every byte is durable and the file is
- * `transferring`; the holder of its lease asks the customer's backend, stores the decision and, if it allows the
- * object, creates it under the same lease. If a node dies, its lease expires and the next holder asks again, unless
- * the answer has been stored.
+ * Decides, after the last byte, whether a file becomes an object. Every byte is durable and the file is `transferring`;
+ * the holder of its lease asks the customer's backend, stores the decision and, if the object is allowed, creates it
+ * under the same lease. If a node dies, its lease expires and the next holder asks again, unless the answer has been
+ * stored.
  */
 
 /** How many decisions a node requests at once in the background, in addition to those for waiting clients. */
@@ -81,8 +81,8 @@ export async function rejectLapsed(context: UploadContext): Promise<number> {
 const DEFERRED_POLL_MS = 1000
 
 /**
- * For a request with a waiting client: requests the decision, unless another request is already doing so, and waits
- * for it and then for the object, within limits. Undefined if the file no longer has a record.
+ * For a request with a waiting client: requests the decision, unless another request is already doing so, and waits for
+ * the decision and then for the object, within time limits. Undefined if the file no longer has a record.
  */
 export async function waitForDecision(context: UploadContext, fileId: string): Promise<Standing | undefined> {
   const { db, clock, terms } = context

@@ -5,13 +5,14 @@ import type { UploadContext } from '../upload-context.ts'
 
 type Clearing = Pick<UploadContext, 'db' | 'clock' | 'log' | 'openBucket'>
 
-/** How long a bucket that does not respond may delay the others. */
+/** How long a bucket that does not respond may delay the entire run. */
 const BUCKET_MS = minutes(1)
 const GIVE_UP_AFTER_MS = days(7)
 
 /**
- * Deletes what uploads that ended without an object left in their buckets, and the objects of joined partial uploads.
- * If the credentials do not allow this, it is left to the bucket's lifecycle rule. `only` limits it to some files.
+ * Deletes the leftovers of uploads that ended without an object, and the objects of joined partial uploads. If the
+ * credentials do not allow this, the leftovers stay until the bucket's lifecycle rule deletes them. `only` limits the
+ * deletion to these files.
  */
 export async function clearLeftovers(
   context: Clearing,

@@ -41,9 +41,9 @@ export function endingContext(runtime: EndingRuntime): Ending {
 }
 
 /**
- * Every way in which an upload ends without an object passes through here: it fails, expires, or is canceled. One
+ * Every upload that ends without an object passes through here, whether it fails, expires, or is canceled. One
  * transaction changes the upload's status, writes its event, deletes its tail and returns its reservation. A request
- * that is writing the upload loses its lease. False if it had already ended.
+ * that is writing the upload loses its lease. False if the upload had already ended.
  */
 export async function endUpload(context: Ending, fileId: string, end: BadEnd): Promise<boolean> {
   const ended = await context.db.transaction(async (tx) => {
@@ -72,7 +72,7 @@ export async function cancelUpload(
       context.database?.recent.note('end', async (db) => ((await again(db)) ? 'made again' : 'is there'))
       return
     }
-    // The upload ended in the meantime: the same request may have been made twice.
+    // The upload has ended in the meantime: the client may have sent the same request twice.
     status = await readStatus(context.db, upload)
   }
   if (!status) throw new SluiceError('upload_not_found')
@@ -87,21 +87,22 @@ export async function cancelUpload(
 const AT_ONCE = 100
 const PIPE_DELETED = 'The Pipe was deleted.'
 
-/** Cancels a batch of uploads whose Pipe was deleted. Also runs as a sweep, for uploads that a crash left behind. */
+/** Cancels some of the uploads whose Pipe was deleted. Runs as a sweep, for uploads that a crash left behind. */
 export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promise<number> {
   return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, AT_ONCE), PIPE_DELETED)
 }
 
 /**
- * Earlier uploads do not continue even if the Data Store is switched on again: their bytes are from the person who
- * lost the account. Uploads whose bytes had all arrived are already in that bucket, and become objects.
+ * Cancels some of the uploads to Data Stores that were turned off. They do not continue even if the Data Store is
+ * switched on again, because their bytes are from the person who lost the account. Uploads whose bytes have all arrived
+ * are already in the bucket, and still become objects.
  */
 export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {
   const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)
   return cancelAll(runtime, due, 'The Data Store was turned off.')
 }
 
-/** Cancels all uploads of a Pipe that is being deleted, alone or with its account. */
+/** Cancels all uploads of a Pipe that is being deleted, on its own or together with its account. */
 export function cancelUploadsOfPipe(runtime: EndingRuntime): (pipeId: string) => Promise<number> {
   return async (pipeId) => {
     let canceled = 0
@@ -128,9 +129,9 @@ const INTERRUPTED = {
 } as const
 
 /**
- * Fails an upload whose only request was interrupted and which nobody can continue. It does not count toward the
- * files that the token may create, so the client can send it again; if the client interrupted the request, that
- * counts against a separate limit. False if it had already ended.
+ * Fails an upload whose only request was interrupted and which nobody can continue. It does not count toward the files
+ * that the token may create, so the client can send the file again; if the client interrupted the request, that counts
+ * against a separate limit. False if the upload had already ended.
  */
 export async function failInterrupted(
   context: Ending,
@@ -179,7 +180,7 @@ export async function takeBackUpload(
   if (blame === 'client') await countRefusedCreation(context, refused.tokenId).catch(warn)
 }
 
-/** Lets an upload whose client may not know its address expire unless it is continued within `withinMs`. */
+/** For an upload whose client may not know its address: makes it expire unless it is continued within `withinMs`. */
 export function expireSoon(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
   fileId: string,
@@ -189,8 +190,8 @@ export function expireSoon(
 }
 
 /**
- * Invalidates the address of a finished upload. The object and the record are kept, because they were delivered. Only
- * the object of a partial upload that was not joined is deleted.
+ * Invalidates the address of a finished upload. The object and the record are kept, because the file was delivered.
+ * Only the object of a partial upload that was not joined is deleted.
  */
 export function retireUpload(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,

@@ -71,9 +71,9 @@ type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: rea
 const COMPLETE_WITHIN_MS = 20_000
 
 /**
- * Remembers how to create the object. A database that was promoted without the last commits may still have the file
- * as unfinished, without its last parts, and its client will not return. If the parts of a required destination were
- * never read, its bucket was not asked to create the object, so there is nothing to remember.
+ * Remembers how to create the object. A database that was promoted without the last commits may still have the file as
+ * unfinished, without its last parts, and its client will not come back to send them. If the parts at a required
+ * destination were never read, its bucket was never asked to create the object, so there is nothing to remember.
  */
 export function rememberUnmade(
   context: UploadContext,
@@ -111,7 +111,7 @@ export function rememberUnmade(
 type Place = { destination: Destination; parts: SentPart[] | undefined }
 
 /**
- * Tries to create the object at one destination. A best-effort destination that cannot create it remains without it.
+ * Tries to create the object at one destination. A best-effort destination where this fails is left without the object.
  */
 async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promise<Look> {
   const { dataStoreId, required, isOpen } = place.destination
@@ -122,8 +122,8 @@ async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promis
 }
 
 /**
- * An attempt from before the failover may have created the object. No file fails here: if the object cannot be
- * created, the client has to act.
+ * An attempt from before the failover may have created the object. This never fails the file: if the object cannot be
+ * created, the client has to continue the upload.
  */
 async function makeOrFind(
   { bytes, crc32 }: Unmade,

@@ -13,9 +13,9 @@ type Bytes = Pick<PartBuffer, 'bytes' | 'joined'>
 type LastBytes = Bytes & Pick<PartBuffer, 'crc32'>
 
 /**
- * Compares an upload's bytes with its client's declarations: the type with the first bytes, and the checksum with
- * that of the entire file. Until the type is known to match, the bytes are kept out of every bucket: they are tails,
- * which exist only in the database.
+ * Compares an upload's bytes with its client's declarations: the first bytes with the declared type, and the entire
+ * file with the declared checksum. Until the type is known to match, the bytes are kept out of every bucket: they are
+ * stored as tails, which exist only in the database.
  */
 export class ContentGuard {
   readonly #context: UploadContext
@@ -42,15 +42,18 @@ export class ContentGuard {
     this.#isJudging = upload.verifiesContent && this.#fromBytes < HEAD_BYTES
   }
 
-  /** True while each piece has to pass `admits`. False once the type is known, or if the Pipe does not verify it. */
+  /**
+   * True while each piece has to pass `admits`. False once the type is known to match, or if the Pipe does not verify
+   * it.
+   */
   get isJudging(): boolean {
     return this.#isJudging || this.#mismatched !== undefined
   }
 
   /**
-   * Call it before doing anything with a piece, and drop the piece if it returns false. Throws if the content does
-   * not match: the file has then failed. Only bytes that the client really sent can fail a file, so an atomic request
-   * is first read to its end and verified against its own checksum.
+   * Call this before doing anything with a piece, and drop the piece if this returns false. Throws if the content does
+   * not match, in which case the file has failed. Only bytes that the client actually sent may fail a file, so an
+   * atomic request is first read to its end and verified against its own checksum.
    */
   async admits(piece: Bytes): Promise<boolean> {
     await this.#judge(piece, { isEndOfFile: false })
@@ -58,7 +61,7 @@ export class ContentGuard {
     return this.#mismatched === undefined
   }
 
-  /** Call it when the entire request has arrived and been verified. Throws if a piece was dropped. */
+  /** Call this when the entire request has arrived and been verified. Throws if a piece was dropped. */
   async refuseDropped(): Promise<void> {
     if (this.#mismatched === undefined) return
     const { declaredType } = this.#upload
@@ -71,7 +74,7 @@ export class ContentGuard {
   }
 
   /**
-   * Call it with the remaining bytes and, if they complete the file, with the checksum of all preceding bytes. Throws
+   * Call this with the remaining bytes and, if they complete the file, with the checksum of all preceding bytes. Throws
    * like `admits`, and if the checksum does not match the declared one.
    */
   async admitLast(last: LastBytes, whole: { crc32Before: number } | undefined): Promise<void> {
@@ -94,7 +97,8 @@ export class ContentGuard {
     const isWhole = this.#fromBytes + this.#received.length < HEAD_BYTES
     if (isWhole && !isEndOfFile) return
     this.#isJudging = false
-    // Only read when needed: a client that sends single bytes would otherwise cause one full read for each byte.
+    // The tail is only read when needed. Otherwise, a client that sends single bytes would cause a full read for each
+    // one.
     const before = this.#fromBytes > 0 ? await lease.whileHeld(readTail(this.#context, fileId)) : []
     const head = Buffer.concat([...before, this.#received])
     const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })

@@ -18,9 +18,9 @@ import { settleFile } from './settle.ts'
 type Finished = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
 
 /**
- * Stores a file whose last byte has arrived. A single-part file uses a single PutObject; any other becomes
- * `transferring` with its last part, and then an object. If the bucket is slow, the client gets its response before
- * the object exists, because every byte is durable. Throws if the file has failed: its lease is then released.
+ * Stores a file whose last byte has arrived. A single-part file is stored by a single PutObject; any other file becomes
+ * `transferring` with its last part, and then an object. If the bucket is slow, the client gets its response before the
+ * object exists, which is safe because every byte is durable. If the file fails, its lease is released and this throws.
  */
 export async function finishUpload(
   context: UploadContext,
@@ -35,7 +35,7 @@ export async function finishUpload(
   return putWhole(context, upload, parts, last)
 }
 
-/** For a file that a hook decides on: makes every byte durable, without requesting the object yet. */
+/** For a file that a hook decides on: makes every byte durable, without creating the object yet. */
 async function holdForDecision(
   { progress }: Upload,
   parts: Parts,

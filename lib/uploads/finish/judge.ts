@@ -22,8 +22,10 @@ export type Attempt = Wanted & {
   sentBefore: boolean
 }
 
-/** How a file without an object ends. */
-/** `refusedContent`: the actual type of its first bytes, if it was refused because of them. None of them are kept. */
+/**
+ * How a file without an object ends. `refusedContent` is the actual type of its first bytes, if the file was refused
+ * because of it. None of its bytes are kept then.
+ */
 export type End = { reason: string; certainty?: 'unknown'; refusedContent?: string }
 
 /**
@@ -87,7 +89,7 @@ async function judgeExisting(attempt: Attempt): Promise<Stored | undefined> {
 /**
  * For a multipart upload that the bucket no longer has: either it was dropped, or the object was created without the
  * database knowing. If the credentials allow reading, the object is looked up; otherwise the file fails as `unknown`.
- * Throws if the bucket cannot tell now.
+ * Throws if the bucket cannot currently tell what happened.
  */
 export async function judgeByLookingUp(wanted: Wanted, fault: unknown): Promise<Judged> {
   return judgeFound(wanted, await lookUp(wanted), IF_DROPPED, errorForClient(fault))
@@ -99,7 +101,7 @@ export async function judgeByLookingUp(wanted: Wanted, fault: unknown): Promise<
  */
 export async function judgeAtLast(attempt: Attempt): Promise<Judged> {
   if (!attempt.sentBefore) return judgeFound(attempt, undefined, LATE, undefined)
-  // The outcome is unknown only if the bucket does not respond. A fault in the ledger causes another attempt.
+  // The outcome is only unknown if the bucket does not respond. After a fault in the ledger, there is another attempt.
   const found = await lookUp(attempt).catch(() => 'unknown' as const)
   return judgeFound(attempt, found, LATE, undefined)
 }

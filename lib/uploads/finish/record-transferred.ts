@@ -17,7 +17,7 @@ import type { UploadContext } from '../upload-context.ts'
 export type Stored =
   /** Created from the parts and tail in the ledger; `also` runs in the same transaction. */
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
-  /** Found complete in the bucket, or in each of several, even if the ledger only knows some of its bytes. */
+  /** Found complete in the bucket, or in each of several buckets, even if the ledger only knows some of its bytes. */
   | { found: { etag: string | null; several?: FoundAtEach } }
   /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
   | { whole: () => Promise<boolean>; etag: string | null }
@@ -29,7 +29,7 @@ type Freed = Pick<Lease, 'fileId' | 'fence' | 'claim' | 'forget'>
 
 /**
  * The only code that marks a file transferred. The same transaction writes its event and releases the lease. False if
- * the lease was lost: nothing has then changed.
+ * the lease was lost, in which case nothing has changed.
  */
 export async function recordTransferred(
   context: Ledger,
@@ -149,9 +149,9 @@ const etagOf = (stored: Stored): string | null =>
   'found' in stored ? stored.found.etag : 'delivered' in stored ? stored.delivered.etag : stored.etag
 
 /**
- * Records the object in a database that was promoted without the last commits, and does not know that it exists. The
- * returned function is kept for minutes: it must not refer to the request, or its sockets and buffers would be kept
- * with it.
+ * Records the object in a database that was promoted without the last commits and does not know that the object exists.
+ * The returned function is kept for minutes, so it must not refer to the request: that would keep the request's sockets
+ * and buffers in memory.
  */
 function findAgain(
   { database: _, ...context }: Ledger,

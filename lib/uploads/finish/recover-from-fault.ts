@@ -13,10 +13,10 @@ type Recovered = { offsetBytes: number; state: 'transferring' | FoundAtEach['sta
 
 /**
  * Ends a request in which a part could not be made durable. Confirmed bytes are kept, and bytes after the fault are
- * not. After a transient bucket error, the part is stored as a tail: if it was the last one, every byte is durable,
- * and the object is created later; if not, the client continues after it. For an uncommitted atomic request, nothing
- * is stored. If the object turns out to exist, the file is transferred. Otherwise this throws the error for the
- * client. Without `mayFinish`, the upload continues, whatever its length.
+ * not. After a transient bucket error, the part is stored as a tail: if it was the last part, every byte is durable,
+ * and the object is created later; if not, the client continues after it. For an uncommitted atomic request, nothing is
+ * stored. If the object turns out to exist, the file is transferred. Otherwise this throws the error for the client.
+ * Without `mayFinish`, the upload continues, whatever its length.
  */
 export async function recoverFromFault(
   context: UploadContext,
@@ -61,7 +61,10 @@ async function lookUp(context: UploadContext, upload: Upload, fault: unknown): P
   return settleByLookingUp(context, { fileId, lease, destination, lengthBytes: progress.lengthBytes }, fault)
 }
 
-/** The lookup's result at one of several destinations; undefined if the object does not exist, or nobody can tell. */
+/**
+ * The result of looking up the object at one of several destinations. `found` is undefined if the object does not
+ * exist, or if that could not be determined.
+ */
 export type Look = {
   dataStoreId: string
   required: boolean
@@ -83,8 +86,8 @@ export function foundAtEach(looks: readonly Look[]): FoundAtEach | undefined {
 }
 
 /**
- * For a file with several destinations, one of which no longer has its multipart upload: either it was dropped, or
- * the objects were created without the database knowing. Throws if a required bucket cannot tell now.
+ * For a file with several destinations, one of which no longer has its multipart upload: either it was dropped, or the
+ * objects were created without the database knowing. Throws if a required bucket cannot currently tell what happened.
  */
 export async function settleByLookingUpAtEach(
   context: UploadContext,

@@ -25,7 +25,9 @@ export type Outcome =
 type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
   Partial<Pick<UploadContext, 'checkpoint'>>
 
-/** For a multipart upload that the bucket no longer has. Throws if the bucket cannot tell now what happened to it. */
+/**
+ * For a multipart upload that the bucket no longer has. Throws if the bucket cannot currently tell what happened to it.
+ */
 export async function settleByLookingUp(
   context: Ledger,
   file: Wanted & { lease: Lease },
@@ -200,7 +202,7 @@ async function settleOne(
   return judged
 }
 
-/** The required destinations' decision; undefined if all of them have the object. */
+/** The outcome that the required destinations determine; undefined if all of them have the object. */
 async function decide(
   context: UploadContext,
   file: File,

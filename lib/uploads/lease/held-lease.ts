@@ -14,7 +14,9 @@ export type Lease = Fenced & {
   assertHeld(): void
   /** Called when bytes have arrived. */
   touch(): void
-  /** Registers a callback for when the holder must stop. If it already must, `stop` is called immediately. */
+  /**
+   * Registers a callback for when the holder must stop. If the holder already must stop, `stop` is called immediately.
+   */
   onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
   /** Registers a function that returns the part numbers the holder has bound. */
   remember(everBound: () => EverBound): void
@@ -22,7 +24,7 @@ export type Lease = Fenced & {
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
   /** Releases the lease in its row, unless already done, and in this process. */
   release(end: Release): Promise<void>
-  /** Only removes the lease from this process: another statement has released it in its row, or it is lost. */
+  /** Only removes the lease from this process: another statement has released it in its row, or the lease is lost. */
   forget(): void
 }
 

@@ -28,7 +28,7 @@ type Deps = {
 }
 
 type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefined }
-/** A lease of any node, as the file's row shows it. */
+/** A lease held by any node, as the file's row shows it. */
 type Known = Omit<Fenced, 'claim'>
 type TakenHere = Taken & { lease: Lease }
 
@@ -209,7 +209,10 @@ function stillLocked(): SluiceError {
 
 const SCRIPT_LEASE_MS = seconds(30)
 
-/** For a script that works through uploads while nodes may be running. Undefined if the lease is taken. */
+/**
+ * Runs `work` under the file's lease, for scripts that process uploads while nodes may be running. Undefined if another
+ * writer holds the lease.
+ */
 export async function withLease<Result>(
   { db, clock }: { db: Db; clock: Clock },
   fileId: string,
@@ -265,7 +268,7 @@ export class WakeUps {
 }
 
 /**
- * This node's requests that are waiting for a lease. Their bytes only count toward the offset once they have held the
+ * This node's requests that are waiting for a lease. Their bytes do not count toward the offset before they hold the
  * lease.
  */
 export class IncomingRequests {

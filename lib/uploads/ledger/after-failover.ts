@@ -14,9 +14,9 @@ import { currentOffset } from './offsets.ts'
 type Held = Fenced & { everBound: EverBound }
 
 /**
- * Ends the leases of a process whose writers have stopped, including leases of finished writers whose release was
- * lost. A writer's requests may still arrive, so its part numbers are bound again, even if the acquisition of its
- * lease was lost.
+ * Ends the leases of a process whose writers have stopped, including leases of finished writers whose release was lost.
+ * A writer's requests may still arrive at the bucket, so its part numbers are bound again, even if the acquisition of
+ * its lease was lost.
  */
 export async function dropLeases(
   db: Db,
@@ -44,7 +44,7 @@ export async function dropLeases(
   )
 }
 
-/** Takes the lease on a file that nobody is writing, even if only its object was missing. */
+/** Takes the lease on a file that nobody is writing, even if only its object is missing. */
 export async function takeForRepair(
   db: Db,
   claim: Claim,
@@ -70,11 +70,11 @@ export async function createAgain(
   return 'made again'
 }
 
-/** The functions below are for objects that were created after a backup, which a restored database may not know. */
+/** The functions below are for a restored database, which may not know objects that were created after the backup. */
 
 /**
- * For a restored database: drops expired leases. When a leased upload ends, the object its writer may have created is
- * deleted. After a restore, that object may be a file delivered since the backup.
+ * For a restored database: drops expired leases. Otherwise, when such an upload ends, the object that its writer may
+ * have created would be deleted, and after a restore that object may be a file that was delivered since the backup.
  */
 export async function dropLapsedLeases(db: Db): Promise<number> {
   const dropped = await rows(

@@ -55,9 +55,10 @@ type ClaimLimits = {
 const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 600)`
 
 /**
- * Takes the lease on some of these files, each for one node, and records that Complete is about to be sent. No bucket
- * gets more than its share, so a hanging bucket does not delay the others. An upload can have all its bytes and still
- * be `uploading`: its length was declared after them, and then the process died or the bucket refused.
+ * Takes the leases of some of these files, so that only this node works on them, and records that Complete is about to
+ * be sent. No bucket gets more than its share, so a hanging bucket does not delay the others. An upload can have all
+ * its bytes and still be `uploading`, if its length was declared after them and then the process died or the bucket
+ * refused the object.
  */
 export function claimTransferring(
   db: Db,
@@ -117,7 +118,7 @@ export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.l
 
 /**
  * True for a row of `files f` whose length was declared after the last byte, before the process died or the bucket
- * refused.
+ * refused the object.
  */
 export const hasAllBytes = sql`(f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})`
 

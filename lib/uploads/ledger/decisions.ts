@@ -7,8 +7,8 @@ import { type Fenced, heldBy, isFree, newClaim, taken } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
 
 /**
- * The `before_complete` hook's decisions. Each file has one row, and the first to write it wins. A deferral is
- * replaced once. `files.decision` has the state, so that a file without a decision requires no look-up.
+ * The `before_complete` hook's decisions. Each file has one row, and the first decision written to it wins; only a
+ * deferral is replaced, once. `files.decision` repeats the state, so that files without a decision require no lookup.
  */
 
 /** For a row `f` of `files`, as a column of type `FileDecision | null`. */
@@ -30,7 +30,7 @@ type ClaimLimits = {
 
 /**
  * Takes the lease on one file whose hook has to be asked, unless someone is already asking. Its client is waiting, so
- * it considers the file complete, even if its protocol lets clients declare that after the last byte.
+ * the file is considered complete, even if its protocol lets clients declare this after the last byte.
  */
 export async function claimOneUndecided(
   db: Db,
@@ -97,8 +97,9 @@ export const isLapsed = (
 type Options = { provided: SQL; nowMs: number; deferMs?: number; isCompleting?: boolean }
 
 /**
- * Stores a decision if the condition on the file's row still holds. With `isCompleting`, the same lease creates the
- * object, so the attempt is also recorded. False if the condition no longer holds: someone else has decided.
+ * Stores a decision if `provided`, a condition on the file's row, still holds. With `isCompleting`, the same lease
+ * creates the object, so the attempt is also recorded. False if the condition no longer holds: someone else has
+ * decided.
  */
 export async function recordDecision(
   db: Db,

@@ -11,8 +11,8 @@ import type { Delivered } from './transferred.ts'
 
 /**
  * Repairs: objects copied to a best-effort destination that is missing them. `repair_at` is set while there will be
- * another attempt. Each attempt has a claim that every statement names, so a worker that was presumed dead changes
- * nothing here. It changes nothing in the bucket either, because a part number always stands for the same range of
+ * another attempt. Each attempt has a claim that every statement names, so a worker that was wrongly presumed dead can
+ * change nothing here. Its requests to the bucket do no harm, because a part number always stands for the same range of
  * the same bytes.
  */
 export type RepairClaim = { fileId: string; dataStoreId: string; claim: string }
@@ -26,7 +26,7 @@ export type Repair = RepairClaim & {
   filetype: string | null
   object: FileObject | null
   bytes: number
-  /** Null for a file that was found after a restore, whose bytes were not all seen. */
+  /** Null for a file that was found after a restore, because not all of its bytes were seen. */
   crc32: number | null
   multipartId: string | null
   /** True if the multipart upload was abandoned and has to be aborted. */
@@ -103,7 +103,7 @@ const SOURCES = sql`(select coalesce(json_agg(json_build_object('key', d.key, 'd
 const held = ({ fileId, dataStoreId, claim }: RepairClaim) =>
   sql`d.file_id = ${fileId}::uuid and d.data_store_id = ${dataStoreId}::uuid and d.repair_claim = ${claim}`
 
-/** False if another worker has taken the repair, or there is nothing left to repair. */
+/** False if another worker has taken over the repair, or there is nothing left to repair. */
 export async function renewRepair(db: Db, repair: RepairClaim, leaseMs: number): Promise<boolean> {
   const renewed = await rows(
     db,
@@ -112,7 +112,7 @@ export async function renewRepair(db: Db, repair: RepairClaim, leaseMs: number):
   return renewed.length > 0
 }
 
-/** Records that the abandoned multipart upload was aborted, or cannot be. False if the claim was lost. */
+/** Records that the abandoned multipart upload was aborted, or cannot be aborted. False if the claim was lost. */
 export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolean> {
   const cleared = await rows(
     db,
@@ -151,7 +151,7 @@ export function readRepairedParts(db: Db, { fileId, dataStoreId }: RepairClaim):
   )
 }
 
-/** Also renews the claim. False if it was lost. */
+/** Records a copied part and renews the claim. False if the claim was lost. */
 export async function recordRepairedPart(
   db: Db,
   repair: RepairClaim,
@@ -171,7 +171,7 @@ export async function recordRepairedPart(
   return recorded.length > 0
 }
 
-/** How an attempt ended without an object. `retryAtMs` is undefined after the last one. */
+/** How an attempt ended without an object. `retryAtMs` is undefined after the last attempt. */
 export type FailedAttempt = {
   detail: string
   startsOver: boolean
@@ -180,8 +180,8 @@ export type FailedAttempt = {
 }
 
 /**
- * Copied parts are kept for the next attempt. If it starts over or there is none, they are cleared. If someone
- * requested a repair in the meantime, that attempt is next.
+ * Copied parts are kept for the next attempt, unless that attempt starts over or there is none. If someone requested a
+ * repair in the meantime, the requested attempt is next.
  */
 export async function recordFailedAttempt(
   db: Db,
@@ -217,8 +217,8 @@ export async function recordFailedAttempt(
 }
 
 /**
- * Releases the claim of a node that is stopping. Another node continues immediately, and this does not count as an
- * attempt.
+ * Releases the claim of a node that is stopping. Another node continues immediately, and the interrupted attempt is not
+ * counted.
  */
 export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void> {
   await rows(

@@ -9,7 +9,7 @@ import { insertNote } from './timeline.ts'
 import type { Delivered } from './transferred.ts'
 
 /**
- * The destinations of a file with several. Each ends separately, as transferred or failed, and the file's status
+ * The destinations of a file that has several. Each ends separately, as transferred or failed, and the file's status
  * follows from theirs. A file with one destination ends through the statements in `transferred.ts` and `endings.ts`.
  */
 export type DestinationRow = {
@@ -31,8 +31,8 @@ type At = { fileId: string; dataStoreId: string }
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**
- * Abandons a best-effort destination. It needs no lease: nothing else about the file changes. A late PutObject
- * contains the same bytes as a repair, so only a multipart upload is cleared.
+ * Abandons a best-effort destination. This needs no lease, because nothing else about the file changes. A late
+ * PutObject does no harm, because it contains the same bytes as a repair; only a multipart upload has to be cleared.
  */
 export async function recordDestinationFailure(
   db: Db,
@@ -117,7 +117,7 @@ export async function lockDestinations(tx: Db, lease: Fenced): Promise<Destinati
 /**
  * Records that every required destination has the object, and that no other destination is pending. Deletes the parts
  * and tails, and releases the lease. Failed destinations are repaired from now on, unless the file is a piece of
- * another file, which is repaired instead.
+ * another file: that file is repaired instead.
  */
 export async function recordDelivered(
   tx: Db,

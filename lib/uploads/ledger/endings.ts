@@ -6,7 +6,7 @@ import { countBytes, deltas } from '../../workspace/usage/count-bytes.ts'
 import { revoked } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
 
-/** How an upload ends without an object, and what is undone when it does. */
+/** How an upload ends without an object. */
 export type BadEnd = {
   status: 'failed' | 'expired' | 'canceled'
   /** Shown to the customer. */
@@ -112,8 +112,8 @@ export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
 }
 
 /**
- * Lets the upload expire earlier, unless a request has written to it since the first one. The next bytes restore its
- * full time.
+ * Makes the upload expire earlier, unless a request has written to it since the first one. The next bytes that arrive
+ * restore its full expiry time.
  */
 export async function capExpiry(db: Db, fileId: string, untilMs: number): Promise<void> {
   await db.execute(sql`update files
@@ -140,8 +140,8 @@ export type Leftover = {
   key: string
   multipartId: string | null
   /**
-   * True for an object that has to be deleted because its partial upload was joined or has expired, or its file
-   * failed elsewhere.
+   * True for an object that has to be deleted because its partial upload was joined or has expired, or because its file
+   * failed at another destination.
    */
   piece: boolean
   endedMs: number
@@ -156,8 +156,8 @@ const MIN_PAUSE_MS = minutes(1)
 const MAX_PAUSE_MS = hours(1)
 
 /**
- * Claims some of what ended uploads left in their buckets. The next attempt is scheduled before this one starts, so
- * that no other node works on the same leftover, and so that it is tried again after a crash.
+ * Claims some of the leftovers of ended uploads. The next attempt is scheduled before this one starts, so that no other
+ * node works on the same leftover, and so that a crash is followed by another attempt.
  */
 export function claimLeftovers(
   db: Db,

@@ -43,8 +43,9 @@ export const ASKED_COLUMNS =
   traceparent text`)
 
 /**
- * Two steps of a statement with `asked`. Locked rows are skipped: other requests share this statement and must not
- * wait for them. The limits make PostgreSQL look each row up by its index, whatever row count the planner estimates.
+ * Two steps of a statement that starts with a step named `asked`. Locked rows are skipped: other requests share this
+ * statement and must not wait for them. The limits make PostgreSQL look up each row by index, whatever row count the
+ * planner estimates.
  */
 export function firstLeases(now: SQL): SQL {
   return sql`free as (

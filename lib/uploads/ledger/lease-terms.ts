@@ -7,14 +7,14 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  * `files`, and the assignments to an update of `files f`.
  *
  * Each acquisition of a lease creates a claim, and every write to the ledger names it. No claim is created twice, not
- * even by the same process. So if a failover lost the last commits of a lease, its writer can write nothing, no
- * matter who holds the file by then: the fence, a plain counter, may repeat; the claim cannot.
+ * even by the same process. So if a failover lost the last commits made under a lease, its writer can write nothing, no
+ * matter who holds the lease by then: the fence is a plain counter and may repeat, but a claim cannot.
  *
- * Taken by: `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring`, `takeForRepair`. Ended
- * by its holder: `releaseLease`, `advance` with the last piece, and the three functions in `transferred.ts`. Ended by
- * others: `recordEnd`, for an upload that fails, expires or is canceled; `lapseReservations`, for a writer that has
- * stalled for an hour; `dropLeases` and `dropLapsedLeases`, for a database that was promoted or restored. A lease that
- * is not renewed expires.
+ * A lease is taken by `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring` or
+ * `takeForRepair`. Its holder ends it with `releaseLease`, with `advance` for the last piece, or with one of the three
+ * functions in `transferred.ts`. Others end it with `recordEnd`, for an upload that fails, expires or is canceled; with
+ * `lapseReservations`, for a writer that has stalled for an hour; or with `dropLeases` and `dropLapsedLeases`, for a
+ * database that was promoted or restored. A lease that is not renewed expires.
  */
 export type Claim = { claim: string; leaseMs: number }
 
@@ -65,8 +65,9 @@ export function taken({ claim, leaseMs }: ClaimSql): SQL {
 }
 
 /**
- * Like `taken`, for an insert. Without a claim, nobody holds the new file's lease. Nodes running commit 757d55c use
- * `bound_fence` to take a first lease, and must not see files with several destinations.
+ * Like `taken`, for an insert. Without a claim, nobody holds the new file's lease. Nodes running commit 757d55c take a
+ * first lease only if `bound_fence` is 0, so it stays null for files with several destinations, which they must not
+ * see.
  */
 export const LEASE_COLUMNS: SQL = sql.raw('lease_holder, lease_fence, bound_fence, lease_until')
 export function leaseValues({ claim, leaseMs }: ClaimSql, hasOneDestination: SQL = sql`true`): SQL {

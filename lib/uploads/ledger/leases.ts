@@ -62,8 +62,8 @@ const MAX_TOKENS = 100
 /**
  * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still matches the
  * plan. Undefined if the lease is held, or if the file accepts no more bytes. If the previous lease expired without
- * being released, its holder died: taking over from it counts as a resume. A function deletes staged bytes, because
- * this statement itself does not see bytes that were staged while it waited for the row.
+ * being released, its holder died: taking over from it counts as a resume. Staged bytes are deleted by an SQL function,
+ * because the statement itself does not see bytes that were staged while it waited for the row.
  */
 export async function takeLease(
   db: Db,
@@ -134,8 +134,8 @@ export async function readLease(
 
 /**
  * Renews this process's leases in one statement, and returns those that nobody has taken over. They include leases
- * released while this ran: their writers have finished and did not lose them. Rows are locked in id order, as in
- * every statement that locks several files. Also returns which workspaces have been suspended.
+ * released while this ran: their writers have finished and did not lose them. Rows are locked in id order, as in every
+ * statement that locks several files. Each result also includes whether the file's workspace has been suspended.
  */
 export async function renewLeases(
   db: Db,

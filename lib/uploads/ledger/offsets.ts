@@ -12,9 +12,9 @@ import { boundColumns, insertPart, type RecordedPart } from './parts.ts'
 import { insertNote, type TimelineNote } from './timeline.ts'
 
 /**
- * Moves a confirmed offset forward, from exactly where the writer believes it to be, while the writer holds the
- * lease. The same statement records the part or tail that makes the bytes durable, and the usage. Only
- * `createWholeRecorder` and `markFound` also move it, for objects that are already complete.
+ * Moves a confirmed offset forward, from exactly where the writer believes it to be, while the writer holds the lease.
+ * The same statement records the part or tail that makes the bytes durable, and the usage. The only other functions
+ * that move an offset are `createWholeRecorder` and `markFound`, for objects that are already complete.
  */
 export type Advance = {
   fromBytes: number
@@ -102,7 +102,7 @@ function moved(change: Advance, nowMs: number): SQL {
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (bound) changes.push(boundColumns(bound))
   if (foundType !== undefined) changes.push(sql`found_type = ${foundType}`)
-  // If a hook decides on the file, no object is requested yet.
+  // If a hook decides on the file, Complete is not sent yet.
   if (become === 'transferring')
     changes.push(
       sql`complete_sent_at = case when f.decision is null then ${now} end, decision = case when f.decision is not null then 'asked' end`,

@@ -12,7 +12,7 @@ import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
 import { type Fenced, heldBy, isFree, lostLease } from './lease-terms.ts'
 
-/** Queries for unfinished uploads, used by the sweeps and the endings. */
+/** Queries for unfinished uploads, used by the sweeps and by the code that ends uploads. */
 
 /** The protocol whose clients declare an upload complete, regardless of its length. */
 export const COMPLETED_BY_CLIENT = 'resumable-http' satisfies FileProtocol
@@ -129,7 +129,7 @@ export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promi
   return found.map(({ id }) => id)
 }
 
-/** Quota is reserved when an upload of known length is created. These functions reserve it later. */
+/** Quota is reserved when an upload of known length is created. The functions that take this reserve it later. */
 type Granting = { quota: Quota; nowMs: number }
 
 /** Sets the length of an upload whose length was unknown, and reserves quota for the missing bytes. */

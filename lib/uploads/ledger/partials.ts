@@ -76,7 +76,7 @@ export type PartialObject = {
   fileId: string
   bytes: number
   crc32: number
-  /** The keys by Data Store id. A best-effort Data Store that is missing the object has none. */
+  /** The keys by Data Store id. A best-effort Data Store that is missing the object has no key. */
   keys: Readonly<Record<string, string>>
 }
 
@@ -128,7 +128,8 @@ type Options = { claim: Claim; nowMs: number; emitCreated: EmitCreated }
 
 /**
  * Inserts a file that starts as `transferring`: every byte is durable, and was counted with its partial upload. From
- * then on, its pieces do not expire and cannot be joined again. False if another file has already taken one of them.
+ * then on, its pieces do not expire and cannot be joined again. False if another file has already taken one of the
+ * pieces.
  */
 export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -208,7 +209,7 @@ export async function discardPartials(tx: Db, finalId: string, nowMs: number): P
     where d.file_id in (select unnest(concat_parts) from files where id = ${finalId}::uuid)`)
 }
 
-/** Once no partial upload with the same token has received bytes for this long, nobody is going to join them. */
+/** If no partial upload with the same token has received bytes for this long, they are presumed abandoned. */
 const UNJOINED_MS = hours(6)
 export const RETIRED_AT_ONCE = 100
 

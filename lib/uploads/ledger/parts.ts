@@ -18,7 +18,7 @@ export type RecordedPart = {
   crc32: number
 }
 
-/** Binds the next part numbers to their ranges, unless another statement has done so. */
+/** Binds the next part numbers to their ranges, unless another statement has already done so. */
 export async function bindParts(db: Db, lease: Fenced, bound: Bound): Promise<void> {
   const done = await rows(
     db,

@@ -4,7 +4,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import type { DestinationState } from '../rules/file-status.ts'
 import { isSource, type RepairClaim } from './destination-repairs.ts'
 
-/** A manually requested repair. */
+/** A file's destination for which a repair is requested manually. */
 export type Repairable = {
   filename: string
   fileStatus: FileStatus
@@ -14,9 +14,9 @@ export type Repairable = {
 }
 
 /**
- * Locks a file's destination; undefined if the workspace has no such file, or the file no such destination. The lock
- * on the file is a weak one, which does not block a worker that already holds the destination's lock from writing to
- * the file's timeline.
+ * Locks a file's destination; undefined if the workspace has no such file, or the file has no such destination. The
+ * lock on the file is weak enough that a worker that already holds the destination's lock can still write to the file's
+ * timeline.
  */
 export async function lockRepairable(
   tx: Db,

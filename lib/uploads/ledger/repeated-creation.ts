@@ -9,9 +9,9 @@ const LOOKED_THROUGH = 1000
 
 /**
  * The response to a creation can get lost, or its node can die. The client then creates the same file again, which a
- * single-file token would refuse. So this replaces an earlier creation of the same file with the same token, if
- * nobody has returned to it. The earlier one leaves no record, unless some of its bytes were counted. False if there
- * is none.
+ * single-file token would refuse. So this replaces an earlier creation of the same file with the same token, if no
+ * client has returned to it. The earlier upload leaves no record, unless some of its bytes were counted. False if there
+ * is no such upload.
  */
 export async function takePlace(
   { db: tx, emitEvents }: { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> },

@@ -11,7 +11,7 @@ export type TimelineNote = {
   detail?: Record<string, string | number | boolean | null> | SQL
 }
 
-/** Inserts a line for each file in a step; a condition may follow. */
+/** Inserts a line for each file in a step. The caller may append a WHERE clause. */
 export function insertNote({ kind, detail = {} }: TimelineNote, from: SQL, nowMs: number): SQL {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return insertNotes({ id: sql`${uuidv7(nowMs)}::uuid`, kind, detail, at: now }, from)
@@ -26,7 +26,7 @@ export function insertNotes(
   return sql`insert into file_timeline (id, file_id, kind, detail, at) select ${id}, id, ${kind}, ${json}, ${at} from ${from}`
 }
 
-/** How many different reasons in a row the timeline lists. */
+/** How many different reasons the timeline lists in a row. */
 const MAX_REASONS = 10
 /** The minimum time between two marks on a Data Store, so that many refused uploads do not wait for its row. */
 const NOTED_EVERY_MS = 10_000

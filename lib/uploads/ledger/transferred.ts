@@ -12,16 +12,16 @@ import { storageColumn } from './parts.ts'
 import { insertNote, insertNotes } from './timeline.ts'
 
 /**
- * The three ways to become `transferred`: the object was created from parts, found in the bucket, or stored by a
- * single PutObject. Each deletes the parts and tails and releases the lease. Their callers write the event in the
+ * The three ways for a file to become `transferred`: its object was created from parts, found in the bucket, or stored
+ * by a single PutObject. Each deletes the parts and tails and releases the lease. Their callers write the event in the
  * same transaction.
  */
 export type Delivered = {
   etag: string | null
   certainty: 'answered' | 'confirmed' | 'inferred'
   /**
-   * The settings that the Data Store adds to those of an object stored by PutObject. For an object made of parts, it
-   * is recorded with the first part.
+   * The settings that the Data Store adds to those of an object stored by PutObject. For an object made of parts, they
+   * are recorded with the first part.
    */
   storage?: ObjectStorage | null
 }
@@ -154,9 +154,9 @@ const MAX_AT_ONCE = 50
 const NO_ACTIVE_WEBHOOK = sql`not ${hasActiveOutput(sql`f.pipe_id`, sql`f.workspace_id`)}`
 
 /**
- * Records file, usage and event in one transaction. Every file updates its workspace's usage row for the month, so
- * files that finish at the same time are recorded together. False if the file's lease was lost: nothing changes for
- * this file then, and the others are recorded anyway.
+ * Records the file, its usage and its event in one transaction. Every file updates its workspace's usage row for the
+ * month, so files that finish at the same time are recorded together. False if the file's lease was lost: nothing
+ * changes for this file, and the others are still recorded.
  */
 export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Whole) => Promise<boolean> {
   const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>
@@ -240,9 +240,7 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
     to_bytes bigint, crc32 bigint, etag text, certainty text, storage jsonb, found_type text, note_id uuid, event_id uuid)`
 }
 
-/**
- * The limit makes PostgreSQL look each row up by its index, in this order, whatever row count the planner estimates.
- */
+/** The limit makes PostgreSQL look up each row by index, in this order, whatever row count the planner estimates. */
 function writers(provided: SQL): SQL {
   return sql`select wanted.*, f.reserved_bytes, f.counted_bytes
     from wanted cross join lateral (select * from files where id = wanted.id limit 1 for update) f

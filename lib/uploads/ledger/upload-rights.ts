@@ -26,7 +26,7 @@ import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
 
 type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }
 type Common = { token: UploadToken; pipe: PipeRow }
-/** A destination of a Pipe. The required ones come first, then the best-effort ones, each in the Pipe's order. */
+/** A destination of a Pipe. The required ones come first, then the best-effort ones, each group in the Pipe's order. */
 export type Target = { dataStore: SealedDataStore; required: boolean }
 /** A destination of one file. */
 export type FileTarget = Target & { key: string; status: DestinationStatus; multipartId: string | null }
@@ -48,8 +48,8 @@ export type UploadRights = {
   /** Throws unless this token may create an upload on this Pipe. */
   toCreate(secret: string, pipeId: string): Promise<CreationRight>
   /**
-   * Throws unless this token may continue this upload; an upload of someone else is reported as not found. With
-   * `whole`, also takes the lease if nobody has ever held it.
+   * Throws unless this token may continue this upload; someone else's upload is reported as not found. With `whole`,
+   * also takes the lease if nobody has ever held it.
    */
   toContinue(
     secret: string,
@@ -172,7 +172,7 @@ async function takeUploads(db: Db, asked: AskedWhole[], nowMs: number): Promise<
   return inOrder(asked.length, found)
 }
 
-/** The limit makes PostgreSQL look each row up by its index, whatever row count the planner estimates. */
+/** The limit makes PostgreSQL look up each row by index, whatever row count the planner estimates. */
 function uploadOf(nowMs: number): SQL {
   return sql`select ${common(nowMs)}, ${TARGETS_OF_FILE} as targets, ${upload()},
         t.id = f.token_id or t.id = any(f.continued_by) as own,
@@ -183,7 +183,7 @@ function uploadOf(nowMs: number): SQL {
 }
 
 /**
- * Join this with a limit, so that PostgreSQL looks each row up by its index, whatever row count the planner
+ * Use this in a join with a limit, so that PostgreSQL looks up each row by index, whatever row count the planner
  * estimates.
  */
 function askedFor(asked: { hash: string; file?: string }[]): SQL {

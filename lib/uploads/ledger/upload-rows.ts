@@ -56,7 +56,7 @@ export type UploadRow = {
   protocol: FileProtocol
   status: FileStatus
   lengthBytes: number | null
-  /** True if it was declared after every byte had arrived. */
+  /** True if the length was declared after every byte had arrived. */
   lengthCameLast: boolean | null
   offsetBytes: number
   crc32: number

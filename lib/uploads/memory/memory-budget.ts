@@ -27,7 +27,7 @@ export type MemoryAccount = {
    */
   reserve(bytes: number, signal: AbortSignal): Promise<() => void>
   /**
-   * Announces bytes that are being sent or written, and will therefore be free soon. Call it with a negative number
+   * Announces bytes that are being sent or written, and will therefore be free soon. Call this with a negative number
    * once they are free.
    */
   leaving(bytes: number): void
@@ -126,8 +126,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Limits each of these workspaces to a percentage of the memory for parts, and every other to its regular share. A
-   * workspace above its limit pauses until enough of its memory is durable.
+   * Limits each of these workspaces to a percentage of the memory for parts, and every other workspace to its regular
+   * share. A workspace above its limit pauses until enough of its memory is durable.
    */
   limitWorkspaces(percents: ReadonlyMap<string, number>): void {
     this.#workspaces.limit(percents)
@@ -199,7 +199,7 @@ export class MemoryBudget {
 
 type Workspaces = { of(id: string): Workspace; limit(percents: ReadonlyMap<string, number>): void }
 
-/** Keeps one object for each id for as long as anything refers to it. */
+/** Keeps one object for each id, as long as anything refers to the object. */
 function createWorkspaces(mostBytesOf: (percent: number | undefined) => number): Workspaces {
   const known = new Map<string, WeakRef<Workspace>>()
   const gone = new FinalizationRegistry((id: string) => {
@@ -242,7 +242,7 @@ export async function withMemory<Result>(
 
 /** Memory for bucket responses. A response that does not fit is refused instead of waiting. */
 export type ResponseMemory = {
-  /** Returns false if there is not enough. */
+  /** Returns false if there is not enough memory. */
   take(bytes: number): boolean
   give(bytes: number): void
 }

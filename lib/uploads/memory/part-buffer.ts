@@ -53,7 +53,8 @@ export class PartBuffer {
       return piece
     })
     // During a push, or after `free`, the pages do not match the length and the checksum.
-    if (at !== this.#bytes) throw new Error(`A part of ${this.#bytes} bytes has ${at} on its pages.`)
+    if (at !== this.#bytes)
+      throw new Error(`The pages of a part of ${this.#bytes} bytes contain ${at} bytes.`)
     return Buffer.concat(pieces)
   }
 

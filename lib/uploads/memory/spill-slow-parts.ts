@@ -24,9 +24,9 @@ const STUCK_SHARE = 0.1
 const LOOK_AGAIN_MS = 250
 
 /**
- * Spills partly filled parts that fill slowly before memory is used up, slowest first, so that slow clients cannot
- * starve fast ones. Parts in flight to the bucket free their memory soon, so a fast client's part is only spilled if
- * an account is waiting and has nothing in flight. If such an account has no part to spill, the slowest part of any
+ * Before memory is used up, spills partly filled parts that fill slowly, slowest first, so that slow clients cannot
+ * starve fast ones. Parts in flight to the bucket free their memory soon, so a fast client's part is only spilled if an
+ * account is waiting and has nothing in flight. If such an account has no part to spill, the slowest part of any
  * account is spilled.
  */
 export class Spiller {

@@ -6,11 +6,14 @@ import { tailsOfWorkspaces } from '../ledger/tails.ts'
 
 /**
  * Tails stay in the operator's database until their bucket accepts them. If a workspace's buckets accept nothing, it
- * may create no more uploads once its tails reach its cap. With open sign-up, workspaces are free, so they also have
- * a common cap. Open uploads may continue, because filling a part empties the tail.
+ * may create no more uploads once its tails reach its cap. With open sign-up, anyone can create more workspaces, so
+ * there is also a cap on the tails of all workspaces together. Open uploads may continue, because filling a part
+ * empties the tail.
  */
 export type TailCap = {
-  /** Throws if the workspace has no room. The sums are a few seconds old, so that no request waits for them. */
+  /**
+   * Throws if the workspace may have no more tails. The sums are a few seconds old, so that no request waits for them.
+   */
   assertRoom(workspaceId: string): void
   refresh(): Promise<void>
 }
@@ -18,12 +21,14 @@ export type TailCap = {
 export type TailLimits = { workspaceBytes: number; allBytes: number }
 
 /**
- * The workspaces that have no room for more tails, with the reason. If the common cap is reached, this includes
+ * The workspaces that may have no more tails, each with the reason. If the common cap is reached, this includes
  * workspaces without any tails.
  */
 type Room = { everybodyFull: boolean; over: ReadonlyMap<string, 'cap' | 'share'> }
 
-/** Share of the common cap. The rest is for workspaces that hold less than their share. */
+/**
+ * The share of the common cap that any workspace may use. The rest is for workspaces that hold less than their share.
+ */
 const UNSHARED = 0.5
 const REFRESH_MS = seconds(5)
 
@@ -67,7 +72,9 @@ const REFUSALS = {
   all: 'This server has reached its limit for bytes of unfinished uploads. Try again later.',
 }
 
-/** Once half of the common cap is used, workspaces that have used their share of that half may take no more. */
+/**
+ * Once half of the common cap is used, workspaces that have used up their share of that half may have no more tails.
+ */
 export function roomOf(
   tails: { workspaceId: string; bytes: number }[],
   { workspaceBytes, allBytes }: TailLimits,

@@ -72,8 +72,8 @@ type CreatingMany = Opening & {
 }
 
 /**
- * Creates uploads whose bytes arrive later, in the caller's transaction: either all of them or none. The customer's
- * backend creates them itself, so its `before_create` hook is not asked.
+ * Creates uploads whose bytes arrive later, in the caller's transaction: either all of them or none. The customer's own
+ * backend creates them, so its `before_create` hook is not asked.
  */
 export async function createUploads(
   context: CreatingMany,
@@ -105,7 +105,7 @@ export type Declared = {
   relativePath?: string | null
   /** CRC32 of the entire file, if the client knows it. */
   crc32?: number | undefined
-  /** The batch that the client names. A name in the token takes precedence. */
+  /** The batch named by the client. A batch named in the token takes precedence. */
   batch?: string | undefined
   uploadMetadata: Record<string, string>
   uploadMetadataHeader: string | null
@@ -118,7 +118,10 @@ export type Declared = {
   graceMs?: number
 }
 
-/** Determines what every new upload needs, however it is sent: an owner, names, destinations and an expiry time. */
+/**
+ * Determines the properties that every new upload needs, however it is sent: an owner, names, destinations and an
+ * expiry time.
+ */
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   { fileId, right, declared, isAllowedByHook }: Admitted<Declared>,
@@ -173,8 +176,8 @@ export function describeNew(
 }
 
 /**
- * Section 3 of the contract keeps a name as sent. But control characters are not part of any name, and can affect
- * terminals.
+ * Section 3 of the contract says that a name is kept as sent. Control characters are removed anyway: they are not part
+ * of any name, and can affect terminals.
  */
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 
@@ -203,14 +206,15 @@ function objectFor(
 }
 
 /**
- * After this time an upload expires even while it receives bytes: the provider deletes unfinished ones an hour later.
+ * After this time, an upload expires even while it receives bytes, because the provider deletes unfinished uploads an
+ * hour later.
  */
 function maxAgeMs({ capabilities }: Pick<Bucket, 'capabilities'>): number {
   const { dropsUnfinishedAfterHours: most } = capabilities
   return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))
 }
 
-/** The initial state of a new upload, once everyone involved has admitted it. */
+/** The initial state of a new upload, once the Pipe, the token and the customer's backend have allowed it. */
 export type Admitted<Of extends Declared> = {
   fileId: string
   right: CreationRight
@@ -220,8 +224,8 @@ export type Admitted<Of extends Declared> = {
 }
 
 /**
- * Throws unless the Pipe, the token and the customer's backend allow this upload. The backend may rename it. Pieces
- * have no name yet: the backend is asked about the final upload instead.
+ * Throws unless the Pipe, the token and the customer's backend allow this upload. The backend may rename the upload.
+ * Pieces have no name yet, so the backend is asked about the final upload instead.
  */
 export async function admit<Of extends Declared>(
   context: UploadContext,

@@ -7,7 +7,8 @@ import type { Declared } from './create-upload.ts'
 import { openTarget } from './open-target.ts'
 
 /**
- * Throws unless the Pipe and the token allow this upload. A partial upload has no type to check: the final one does.
+ * Throws unless the Pipe and the token allow this upload. A partial upload has no type to check; only the final upload
+ * has one.
  */
 export function assertMayCreate(
   context: Opening,
@@ -96,7 +97,7 @@ export type Opening = {
   budget: { maxPartBytes: number }
 }
 
-/** The part limits that apply to all of an upload's destinations together. */
+/** The part limits that satisfy all of an upload's destinations. */
 export function limitsOfTargets(
   context: Opening,
   targets: readonly Pick<Target, 'dataStore' | 'required'>[],
@@ -105,7 +106,7 @@ export function limitsOfTargets(
   return limitsOfSet(providers, context.budget.maxPartBytes)
 }
 
-/** The lowest of the provider, Pipe and token limits. */
+/** The lowest of the provider's, the Pipe's and the token's limits. */
 export function maxUploadBytes(
   limits: PartLimits,
   { tokenBytes, pipeBytes }: { tokenBytes: number | null; pipeBytes: number | null },
@@ -126,8 +127,9 @@ function matchesType(range: string, filetype: string | null): boolean {
 }
 
 /**
- * Concatenation copies within each bucket, reads ranges that are too small to copy, and deletes the pieces. Not every
- * provider can copy parts, and if all parts must have the same size, pieces of arbitrary sizes cannot become parts.
+ * Concatenation copies within each bucket, reads ranges that are too small to copy, and deletes the pieces, so the
+ * credentials must allow reading and deleting. Not every provider can copy parts, and if all parts must have the same
+ * size, pieces of arbitrary sizes cannot become parts.
  */
 export function mayConcatenate(
   context: Opening,
@@ -156,7 +158,7 @@ function assertMayConcatenate(
 
   function whyNot(): string {
     const which = targets.length > 1 ? 'a' : 'the'
-    if (pipe.verifyContent) return 'the Pipe verifies the content of whole files'
+    if (pipe.verifyContent) return 'the Pipe verifies the content of entire files'
     if (targets.every((target) => mayCopyParts(openTarget(context, target))))
       return `the credentials of ${which} Data Store do not allow reading and deleting`
     return `${which} bucket cannot copy parts of any size`

@@ -18,7 +18,7 @@ export function openTarget<Opened extends Pick<Bucket, 'capabilities'>>(
   }
 }
 
-/** A destination that refuses every request does not limit the parts that the others get. */
+/** A destination that refuses every request does not restrict the part sizes of the other destinations. */
 const UNLIMITED = {
   maxParts: Number.POSITIVE_INFINITY,
   equalParts: false,

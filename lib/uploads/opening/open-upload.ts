@@ -17,8 +17,8 @@ import { Destination, type Place, Progress, type Upload } from './upload.ts'
 export type Incoming = { bytes: number | undefined; lengthBytes?: number | undefined }
 
 /**
- * Opens an upload for writing. Takes its lease, waiting for another writer to release it, unless the statement that
- * checked the token has already taken it. Undefined if the upload accepts no more bytes.
+ * Opens an upload for writing. Takes its lease, unless the statement that checked the token has already done so, and
+ * waits if another writer holds it. Undefined if the upload accepts no more bytes.
  */
 export async function openUpload(
   context: UploadContext,
@@ -173,7 +173,7 @@ type Numbered = {
   lengthBytes: number | null
   offsetBytes: number
   partBytes: number | null
-  /** At least one bucket has a multipart upload for it. */
+  /** True if at least one bucket has a multipart upload for the file. */
   hasBegun: boolean
   bound: Bound
 }
@@ -197,8 +197,8 @@ export function numbersOf(
 }
 
 /**
- * The input for the statement that checks the token to take the lease, too. Undefined unless the request contains an
- * entire file of known length: recording a length takes a separate statement.
+ * The input with which the statement that checks the token also takes the lease. Undefined unless the request contains
+ * an entire file whose length is already recorded: recording a length takes a separate statement.
  */
 export function wholeFileRequest(
   { leases }: Pick<UploadContext, 'leases'>,
@@ -210,8 +210,8 @@ export function wholeFileRequest(
 }
 
 /**
- * Ensures everything that is required before bytes are accepted: room for a tail, quota, and a valid length. Returns
- * how many more bytes the upload accepts.
+ * Checks what is required before bytes are accepted: room for a tail, quota, and a valid length. Returns how many more
+ * bytes the upload accepts.
  */
 export async function prepareToAppend(
   context: Quotas & Pick<UploadContext, 'tailCap'>,
@@ -237,7 +237,7 @@ function tooLong(missing: number): SluiceError {
   )
 }
 
-/** Releases the upload of a request that is refused after opening it. */
+/** Releases an upload if its request is refused after the upload was opened. */
 export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
   await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
 }
@@ -269,7 +269,7 @@ export async function declareLength(
 
 /**
  * A reservation lapses when no bytes arrive for an hour, and other uploads may have used the quota since. So before
- * more bytes are accepted, quota for the missing ones is reserved again; if there is not enough, the request is
+ * more bytes are accepted, quota for the missing bytes is reserved again; if there is not enough, the request is
  * refused.
  */
 async function renewReservation(

@@ -12,7 +12,7 @@ export async function readProgress(
   return now && { offsetBytes: toldOffset(now), status: now.status }
 }
 
-/** A client asked for an unfinished upload's offset, so it was interrupted: see `markInterrupted`. */
+/** A client that requests an unfinished upload's offset was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
   const { id, status, offsetBytes, interrupted } = upload
   if (status === 'uploading' && offsetBytes > 0 && !interrupted) await markInterrupted(db, id, clock.now())

@@ -5,15 +5,15 @@ import type { PartNumbers } from '../rules/part-numbers.ts'
 import type { PartLimits } from '../rules/part-plan.ts'
 
 /**
- * An upload that no other request may write, as `openUpload` returns it to its writer. Nothing here changes while the
- * request runs. The changing state is in objects that only change through their own methods: the upload's progress,
- * what each bucket may hold, which part numbers are bound, and the lease.
+ * An upload that no other request may write, as `openUpload` returns it to its writer. These fields never change while
+ * the request runs. The state that changes is in objects with their own methods: the upload's progress, what each
+ * bucket may hold, which part numbers are bound, and the lease.
  */
 export type Upload = {
   readonly fileId: string
   readonly workspaceId: string
   readonly limits: PartLimits
-  /** The memory account for its bytes, which is that of its first bucket. */
+  /** The memory account for its bytes: the account of its first bucket. */
   readonly memory: MemoryAccount
   readonly declaredType: string | null
   /** The checksum of the entire file. Null if the client has not declared one. */
@@ -40,7 +40,7 @@ export type Confirmed = {
   readonly tailBytes: number
 }
 
-/** How long an upload without new bytes is kept, and the time after which it accepts none at all. */
+/** How long an upload without new bytes is kept, and the time after which it accepts no more bytes. */
 type Expiry = { readonly expirySeconds: number; readonly expiresByMs: number }
 
 /** When an upload that receives no bytes after `nowMs` expires. */
@@ -98,7 +98,7 @@ export class Progress {
     return this.#lengthBytes
   }
 
-  /** It was declared after every byte had arrived. */
+  /** True if the length was declared after every byte had arrived. */
   get lengthCameLast(): boolean | null {
     return this.#lengthCameLast
   }
@@ -126,7 +126,7 @@ export class Progress {
   }
 }
 
-/** What the bucket may have stored for an upload, whatever happened to the requests. */
+/** What the bucket may have stored for an upload, regardless of its responses. */
 type Held = { kind: 'nothing' } | { kind: 'multipart'; id: string } | { kind: 'object' }
 
 export type Place = {
@@ -180,7 +180,7 @@ export class Destination {
     return this.#held.kind === 'multipart' ? this.#held.id : null
   }
 
-  /** True once a single PutObject was sent: the object may exist, whatever the response. */
+  /** True once a single PutObject has been sent: the object may exist, whatever the response. */
   get wasPut(): boolean {
     return this.#held.kind === 'object'
   }

@@ -69,12 +69,14 @@ type Listing = Pick<Context, 'db' | 'openBucket'>
 
 /** The folder for objects written by bucket checks. */
 const PROBE_FOLDER = '.sluice-checks'
-/** There is no index on keys, so each query reads all files of the bucket. */
+/**
+ * There is no index on keys, so each query reads all of the bucket's files. It therefore looks up many keys at once.
+ */
 const ASKED_TOGETHER = 5000
 
 /**
- * Lists, for each bucket that can be listed, the objects written since `sinceMs` that belong to no file in the
- * database.
+ * Lists, for each bucket, the objects written since `sinceMs` that belong to no file in the database, or the reason why
+ * the bucket cannot be listed.
  */
 export async function listUnknown(context: Listing, sinceMs: number): Promise<Listed[]> {
   const all: Listed[] = []
@@ -112,7 +114,10 @@ async function unknownIn(
 
 const isOfCheck = ({ prefix }: SealedDataStore, key: string) => key.startsWith(`${prefix}${PROBE_FOLDER}/`)
 
-/** The objects that belong to no file of any Data Store, because several Data Stores may share one bucket. */
+/**
+ * Returns the objects that belong to no file. This considers the files of all Data Stores, because several of them may
+ * share one bucket.
+ */
 async function withoutFile(
   { db }: Listing,
   { bucket }: SealedDataStore,

@@ -19,9 +19,9 @@ import { contentTypeOf, HEAD_BYTES, judgeContent } from '../rules/content.ts'
 import { beginMultipart } from '../stream/begin-multipart.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 
-/** A file without an object this long after its last byte gets one more attempt, and then fails. */
+/** A file that has no object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)
-/** How many files one node works on. */
+/** How many files one node works on at the same time. */
 const AT_ONCE = 32
 const AT_ONCE_PER_BUCKET = 4
 
@@ -69,8 +69,8 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
 }
 
 /**
- * True if the previous attempt was already past the deadline: even after a long Sluice outage, there is one late
- * attempt.
+ * True if the previous attempt was already past the deadline, so that there is one late attempt even after a long
+ * Sluice outage.
  */
 function isOver({ sinceMs, lastAttemptMs }: Claimed): boolean {
   return lastAttemptMs !== null && lastAttemptMs - sinceMs > GIVE_UP_AFTER_MS
@@ -171,8 +171,8 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
 }
 
 /**
- * Stores a single-part file that was not accepted by every required bucket when it arrived. If all of them did, the
- * bytes are not in the database, and the best-effort destinations have failed.
+ * Stores a single-part file that was not accepted by every required bucket when it arrived. If all of them accepted it,
+ * the bytes are not in the database, and the best-effort destinations have failed.
  */
 async function putFromTail(
   context: UploadContext,
@@ -200,8 +200,8 @@ async function putFromTail(
 }
 
 /**
- * The length may have been declared after the last byte, by a request that ended before it could check the type of a
- * short file.
+ * Returns the actual type of a short file if it does not match the declared type. Its length may have been declared
+ * after the last byte, by a request that ended before it could check the type.
  */
 async function foundInstead(
   { verifyContent, filetype, bytes, tailBytes }: Claimed,
@@ -260,8 +260,8 @@ export async function sendLastPart(
 }
 
 /**
- * Starts the multipart upload at a destination that has none although others do: a node died in between, or this
- * bucket was down. No part is recorded, so the tail is the entire file.
+ * Starts the multipart upload at a destination that has none although others do: a node died after starting only some
+ * of them, or this bucket was down. No part is recorded, so the tail is the entire file.
  */
 function beginLate(
   context: UploadContext,

@@ -43,7 +43,7 @@ export class ObjectCopy {
     this.#signal = signal
   }
 
-  /** True once this attempt has copied more of the object. */
+  /** True once this attempt has copied a part. */
   get isProgress(): boolean {
     return this.#isProgress
   }
@@ -60,8 +60,8 @@ export class ObjectCopy {
   }
 
   /**
-   * No part is closed early, so all parts can have the same size. For a large object, their size depends on the
-   * node's memory.
+   * No part ends early here, so all parts can have the same size. For a large object, their size depends on the node's
+   * memory.
    */
   #usualPartBytes(): number {
     const limits = limitsOfSet([this.#places.target.bucket.capabilities], this.#context.budget.maxPartBytes)
@@ -95,7 +95,7 @@ export class ObjectCopy {
     // A node with less memory keeps the part size of the first attempt, or it would run out of part numbers.
     const partBytes = parts[0]?.sizeBytes ?? this.#usualPartBytes()
     let first = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    // Only an attempt that had copied everything can have requested the object.
+    // Only an attempt that had copied everything can have sent Complete.
     const sentBefore = first === bytes
     while (first < bytes) {
       const number = parts.length + 1

@@ -6,8 +6,8 @@ import { lockRepairable, type Repairable, requestRepair } from '../ledger/repair
 import { NO_SOURCE } from '../rules/file-status.ts'
 
 /**
- * Copies an object to a destination that is missing it now, instead of waiting for the next attempt: a worker starts
- * within seconds. Throws if no attempt could succeed.
+ * Requests a repair of a destination that is missing the object, so that a worker starts within seconds instead of at
+ * the next scheduled attempt. Throws if no attempt could succeed.
  */
 export async function repairDestination(
   { db, clock }: CoreRuntime,

@@ -94,7 +94,7 @@ async function copy(
   }
 }
 
-/** Each attempt reads from the next source, because one of them may be down, or have a different object by now. */
+/** Each attempt reads from the next source, because a source may be down, or its object may have been replaced. */
 function openPlaces({ openBucket }: UploadContext, repair: Repair): CopyPlaces {
   const { dataStore, sources, failures, key, filetype, object } = repair
   if (dataStore.state === 'off')
@@ -139,7 +139,10 @@ async function succeed(
   context.checkpoint('transferred')
 }
 
-/** Copied parts are useless if the bucket no longer has them, or if they were copied from something else. */
+/**
+ * Records a failed attempt. It starts over if the copied parts are useless: if the bucket no longer has them, or if
+ * they were copied from a different object.
+ */
 async function fail(
   { db, clock, metrics }: UploadContext,
   repair: Repair,

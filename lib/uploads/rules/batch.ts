@@ -3,7 +3,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPlainText } from '../../platform/kernel/parse-input.ts'
 
 /**
- * The values that identify a batch. Two uploaders, or an uploader and a token, never share a batch just because they
+ * The values that identify a batch. Two uploaders, or an uploader and a token, never share a batch merely because they
  * use the same name.
  */
 type BatchKey = { pipeId: string; senderId: string; subject: string | null; name: string; byToken: boolean }

@@ -4,14 +4,14 @@
  */
 export const HEAD_BYTES = 4100
 
-/** `found`: the actual type of the bytes. */
+/** `found` is the actual type of the bytes, and `fits` is true if the declared type matches it. */
 export type Content = { found: string; fits: boolean }
 
 const ANYTHING = 'application/octet-stream'
 const TEXT = 'text/plain'
 const NOTHING = 'application/x-empty'
 
-/** Only loaded if a Pipe verifies content. */
+/** Loaded only if a Pipe verifies content. */
 const library = () => import('file-type')
 
 /**
@@ -201,7 +201,7 @@ const ZIPPED =
   /^application\/(vnd\.openxmlformats-officedocument\.|vnd\.oasis\.opendocument\.|vnd\.ms-(word|excel|powerpoint)\.|epub\+zip$|java-archive$|x-java-archive$|x-zip|zip$|vnd\.android\.package-archive$|x-xpinstall$|vnd\.apple\.|vnd\.google-earth\.kmz$|vnd\.comicbook\+zip$|vnd\.visio$)|^model\/(3mf|vnd\.usdz\+zip)$/
 const isZipped = (type: string) => ZIPPED.test(type)
 
-/** One of the two must be the container itself: a document does not match a different kind of document. */
+/** One of the two types must be ZIP itself: a document does not match a different kind of document. */
 const isZip = (type: string) => type === 'application/zip' || type.startsWith('application/x-zip')
 
 export function isOneFamily(declared: string, found: string): boolean {

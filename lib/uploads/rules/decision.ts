@@ -22,7 +22,7 @@ type Decided = Progress & {
   decision: Pick<FileDecision, 'state'> | null
 }
 
-/** Sluice's own reasons, for when nobody has given one. */
+/** Sluice's own reasons, used if the customer's backend has given none. */
 export const NO_ANSWER = 'no_answer'
 export const UNDECIDED = 'undecided'
 
@@ -54,7 +54,7 @@ export function toldProgress(file: Decided): Progress {
 
 export const toldOffset = (file: Decided): number => toldProgress(file).offsetBytes
 
-/** The error has a status that keeps common clients from trying again. */
+/** The error's status keeps common clients from trying again. */
 export function rejected(reason: string | null): SluiceError {
   return new SluiceError('upload_rejected', explainRejection(reason ?? ''))
 }

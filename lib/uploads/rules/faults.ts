@@ -11,11 +11,11 @@ import type { Failure } from './file-status.ts'
  * - `release`: nothing is decided. The client resumes the upload, or the reconciler tries again: for 24 hours, and
  *   then once more. Pending cleanup happens later.
  * - `look up`: the bucket no longer knows the multipart upload, but the object may exist. Unless the bucket confirms
- *   or denies it, the file fails as `unknown`.
+ *   or denies that, the file fails as `unknown`.
  * - `compare`: the bucket has an object under the key, which belongs to this file alone. Only its size may be wrong.
  * - `infer`: according to the bucket's response, the object exists, but the credentials do not allow looking it up.
- * - `unknown`: the bucket will not reveal whether the object exists, now or later.
- * - `fail`: no change by anyone could make this succeed. The file fails immediately, with the reason.
+ * - `unknown`: the bucket never reveals whether the object exists.
+ * - `fail`: nothing that anyone could change would make this succeed. The file fails immediately, with the reason.
  */
 export type Verdict = 'keep in tail' | 'release' | 'look up' | 'compare' | 'infer' | 'unknown' | 'fail'
 
@@ -26,8 +26,8 @@ export type Verdict = 'keep in tail' | 'release' | 'look up' | 'compare' | 'infe
 export type Step = 'part' | 'put' | 'last part' | 'complete' | 'join' | 'look up' | 'clear'
 
 /**
- * Who caused it: `rival` is another writer that took the lease, and `end` means that the upload has ended. `us`: a
- * fault elsewhere in Sluice, such as an unreachable database.
+ * Who caused the fault. `rival` is another writer that took the lease, `end` means that the upload has ended, and `us`
+ * is a fault elsewhere in Sluice, such as an unreachable database.
  */
 export type Blame = 'bucket' | 'client' | 'rival' | 'end' | 'us'
 
@@ -54,7 +54,7 @@ const always = (verdict: Verdict): Record<Step, Verdict> => ({
 const TABLE: Record<Kind, Record<Step, Verdict>> = {
   // A transient error.
   trouble: { ...always('release'), part: 'keep in tail', put: 'keep in tail' },
-  // The customer may fix the cause. Without permission to list the bucket, S3 refuses a look-up of a missing object.
+  // The customer may fix the cause. Without permission to list the bucket, S3 refuses to look up a missing object.
   refused: { ...always('release'), 'look up': 'unknown', clear: 'fail' },
   // Bytes that are sent again may arrive intact; recorded parts never change.
   damaged: { ...always('release'), complete: 'fail', join: 'fail', clear: 'fail' },
@@ -74,12 +74,12 @@ const TABLE: Record<Kind, Record<Step, Verdict>> = {
   other: { ...always('release'), clear: 'fail' },
 }
 
-/** One of these responses to the only attempt proves that it had no effect. */
+/** If one of these is the response to the only attempt, that attempt had no effect. */
 const WITHOUT_EFFECT = new Set<Kind>(['refused', 'impossible', 'damaged'])
 
 /**
- * Lifecycle rules count whole days from the start of a multipart upload, and no provider drops one sooner on its own.
- * So if one vanishes earlier, it was completed, unless someone aborted it manually.
+ * Lifecycle rules count whole days from the start of a multipart upload, and no provider drops an upload sooner. So if
+ * it vanishes earlier, it was completed, unless someone aborted it manually.
  */
 const NEVER_DROPPED_BEFORE_MS = days(1)
 
@@ -93,8 +93,8 @@ type Attempts = {
 }
 
 /**
- * Judges a fault in an upload: what to do about it, what effect the request may have had anyway, and who caused it.
- * No other code decides this.
+ * Judges a fault in an upload: what to do about it, what effect the request may have had nevertheless, and who caused
+ * it. No other code decides this.
  */
 export function classify(error: unknown, step: Step, attempts: Attempts = {}): Fault {
   const { sentBefore = false, ageMs = Number.POSITIVE_INFINITY, mayRead = true } = attempts
@@ -103,7 +103,7 @@ export function classify(error: unknown, step: Step, attempts: Attempts = {}): F
   const wasRepeated = sentBefore || attemptsOf(cause) > 1
   const wasCompleted = kind === 'no_such_upload' && wasRepeated && ageMs < NEVER_DROPPED_BEFORE_MS
   const isThere = step === 'complete' && (kind === 'exists' || wasCompleted)
-  // While the last part is missing, nobody has requested the object.
+  // While the last part is missing, nobody has sent Complete.
   const isCertain = step === 'last part' ? !sentBefore : WITHOUT_EFFECT.has(kind) && !wasRepeated
   return {
     verdict: isThere && !mayRead ? 'infer' : TABLE[kind][step],
@@ -133,7 +133,7 @@ export function failureOf(fault: unknown): Failure {
   return { reason, detail: (fault as Error).message }
 }
 
-/** The error for the client. For a bucket fault, it contains the bucket's message without secrets. */
+/** The error for the client. For a bucket fault, it contains the bucket's message, without secrets. */
 export function errorForClient(error: unknown): unknown {
   const kind = bucketFault(error)
   if (!kind || isSluiceError(error)) return error

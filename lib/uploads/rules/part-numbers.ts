@@ -10,8 +10,8 @@ export type Bound = {
 }
 
 /**
- * All part numbers that one writer has bound: where the parts after `afterParts` end, whether they are recorded, sent
- * or only bound.
+ * All part numbers that one writer has ever bound, as the offsets where the parts after `afterParts` end. It makes no
+ * difference whether a part is recorded, sent or only bound.
  */
 export type EverBound = { afterParts: number; ends: readonly number[] }
 
@@ -20,11 +20,11 @@ export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundE
 /**
  * Binds each part number to its bytes. The ledger commits a number together with its part's range before that part is
  * sent. A writer that continues after a crash, a lost lease or a failed part sends the same range under the same
- * number. The numbers therefore run from 1 without a gap, as AWS requires for parts with checksums, and a late
- * request to the bucket can only overwrite a part with the same bytes.
+ * number. The numbers therefore run from 1 without a gap, as AWS requires for parts with checksums, and a late request
+ * to the bucket can only overwrite a part with the same bytes.
  *
- * A number that this writer bound ahead of time and has not sent can still be bound to another range. A number that
- * an earlier writer left bound cannot: it may have been sent.
+ * A number that this writer bound ahead of time and has not sent can still be bound to another range. A number that an
+ * earlier writer left bound cannot be bound to another range, because its part may have been sent.
  */
 export class PartNumbers {
   readonly #foundParts: number
@@ -77,7 +77,7 @@ export class PartNumbers {
   /** Takes the next number for a part that ends at `endOffset`. */
   take(endOffset: number): number {
     const { next } = this
-    // The following numbers were planned after a part that ends elsewhere.
+    // The following numbers were planned for a part that would end elsewhere, so they are no longer valid.
     if (this.#bound.get(next) !== endOffset) {
       forgetFrom(this.#bound, next)
       forgetFrom(this.#inherited, next)
@@ -87,8 +87,8 @@ export class PartNumbers {
   }
 
   /**
-   * From now on, the part may arrive in a bucket at any time. It may already be recorded, if other destinations have
-   * it.
+   * From now on, the part may arrive in a bucket at any time. The part may already be recorded, if the required
+   * destinations have it.
    */
   markSent(number: number): void {
     const taken = this.#taken[number - this.#recordedParts - 1]
@@ -101,7 +101,7 @@ export class PartNumbers {
   }
 
   /**
-   * The bindings that the ledger should record now. `recording`: the same statement records the oldest part.
+   * The bindings that the ledger should record now. `recording` means that the same statement records the oldest part.
    */
   toBind({ recording } = { recording: false }): Bound {
     const ends = this.#endsOfTaken
@@ -129,7 +129,7 @@ export class PartNumbers {
   }
 
   /**
-   * The numbers that must be bound again in a ledger that has lost its last commits: any of these parts may
+   * The numbers that must be bound again in a ledger that has lost its last commits, because any of these parts may
    * still arrive.
    */
   get everBound(): EverBound {

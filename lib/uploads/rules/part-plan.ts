@@ -16,9 +16,9 @@ const DEFERRED_GROWTH = 20
 export type PartLimits = { maxParts: number; equalParts: boolean; maxPartBytes: number }
 
 /**
- * An eighth of the memory budget, so that one upload cannot take all of it. Processes that share a budget use an
- * eighth of the total, so that any of them can continue an upload that another started, but at most half of a
- * process's own share.
+ * An eighth of the memory budget, so that one upload cannot take all of it. Processes that share a budget use an eighth
+ * of the total, so that any of them can continue an upload that another process started, but at most half of their own
+ * share.
  */
 export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes): number {
   return Math.max(
@@ -44,7 +44,7 @@ export function partLimits(provider: ProviderLimits, maxPartBytes: number): Part
   return { maxParts, equalParts, maxPartBytes: Math.min(most, maxPartBytes) }
 }
 
-/** At most 4.64 TiB, which is below every provider's limit: the lowest is Cloudflare R2's 4.995 TiB. */
+/** At most 4.64 TiB, which is below every provider's limit. The lowest limit is Cloudflare R2's 4.995 TiB. */
 export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {
   return Math.floor(maxParts * USABLE) * maxPartBytes
 }

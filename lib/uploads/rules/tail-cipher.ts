@@ -11,7 +11,7 @@ type StoredTail = SealedTail & { offsetBytes: number }
  * request that writes tails has its own key.
  */
 export type TailCipher = {
-  /** Call this once for each request. It creates a random key. */
+  /** Call this once for each request. The returned function creates a random key when it is first used. */
   sealer(fileId: string): (offsetBytes: number, bytes: Uint8Array) => SealedTail
   opener(fileId: string): (tail: StoredTail) => Buffer
 }

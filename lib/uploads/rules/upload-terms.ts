@@ -19,13 +19,16 @@ export type UploadTerms = {
   /** How often a newcomer checks the lease, in case a notification is lost. */
   pollMs: number
   /**
-   * How long a holder that is receiving bytes continues after it was asked to stop, so that competing clients both
-   * make progress.
+   * How long a holder that is receiving bytes continues after being asked to stop, so that competing clients both make
+   * progress.
    */
   turnMs: number
   /** A holder that has received nothing for this long stops immediately when asked. */
   quietMs: number
-  /** Stopping an atomic request discards its bytes, so it may keep the lease until it ends, but only for this long. */
+  /**
+   * Stopping an atomic request discards its bytes, so such a request may keep the lease until it ends, but only for
+   * this long.
+   */
   atomicTurnMs: number
   /** An atomic request may be silent for this long before it is stopped. */
   atomicQuietMs: number
@@ -36,7 +39,10 @@ export type UploadTerms = {
   lateResponseMs: number
   /** How long a best-effort destination may lag behind the required ones before it is abandoned. */
   trailMs: number
-  /** How long the last PATCH waits for the object. After that it gets its response anyway: every byte is durable. */
+  /**
+   * How long the last PATCH waits for the object. After that, it gets its response anyway, because every byte is
+   * durable.
+   */
   assembleMs: number
   /**
    * How long a request waits for a decision. After that, the response tells the client that the last byte is missing,

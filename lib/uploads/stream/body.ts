@@ -2,8 +2,8 @@ import type { StopReason } from '../lease/held-lease.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 
 /**
- * The source of a request's bytes. It flows after `start`, unless it is paused. `onChunk` returns how many bytes of
- * the chunk it took; the others are passed to it again once the source is resumed. A chunk is only valid during the
+ * The source of a request's bytes. It flows after `start`, unless it is paused. `onChunk` returns how many bytes of the
+ * chunk it accepted; the others are passed to it again once the source is resumed. A chunk is only valid during the
  * call.
  */
 export type ByteSource = {
@@ -28,8 +28,8 @@ export type Piece = Full | Spill | Rest
 type Full = { kind: 'part'; buffer: PartBuffer }
 
 /**
- * Fewer bytes, because other uploads need the memory. Call `stored`. If the bytes go to the database, pass the
- * promise of that write.
+ * Fewer bytes than fill a part, handed over early because other uploads need the memory. The receiver has to call
+ * `stored`, with the promise of the write if the bytes go to the database.
  */
 type Spill = { kind: 'spill'; buffer: PartBuffer; stored: (until?: Promise<void>) => void }
 

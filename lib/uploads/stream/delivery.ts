@@ -1,14 +1,14 @@
 import type { Destination } from '../opening/upload.ts'
 
-/** A part in flight to all destinations: it knows which of them have the part, and which still need its bytes. */
+/** A part in flight to all destinations: records which of them have the part, and which still need its bytes. */
 export class Delivery {
   readonly number: number
-  /** Resolves with the part's checksum once every required destination has it: it can be recorded. */
+  /** Resolves with the part's checksum once every required destination has the part, which can then be recorded. */
   readonly acknowledged: Promise<number>
   /** Resolves with whether the part is in the ledger, once that is certain. */
   readonly recorded: Promise<boolean>
   /**
-   * Resolves when no destination needs the bytes any more. Undefined if that was already the case when the part was
+   * Resolves when no destination needs the bytes any longer. Undefined if that was already the case when the part was
    * acknowledged.
    */
   trailing: Promise<void> | undefined
@@ -51,7 +51,7 @@ export class Delivery {
     this.#acknowledging.reject(fault)
   }
 
-  /** The ETags at each destination, for the statement that records the part. */
+  /** The ETag at each destination, for the statement that records the part. */
   takeEtags(): readonly (string | null)[] {
     this.#isTaken = true
     return this.#etags
@@ -66,7 +66,7 @@ export class Delivery {
     this.#recording.resolve(true)
   }
 
-  /** Called if the writer lost the file, or an earlier piece failed. */
+  /** Called if the writer lost the lease, or an earlier piece failed. */
   noteNotRecorded(): void {
     this.#recording.resolve(false)
   }

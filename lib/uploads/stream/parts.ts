@@ -16,7 +16,7 @@ const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 type Waiting = { buffer: PartBuffer; fromBytes: number }
 
 /**
- * Makes one request's pieces durable. A piece that can be a part is sent to the bucket; any other becomes a tail,
+ * Makes one request's pieces durable. A piece that can be a part is sent to the bucket; any other piece becomes a tail,
  * with which the next part starts. The ledger records the pieces in order, and their buffers are freed afterwards.
  *
  * An atomic request takes effect entirely or not at all: nothing is recorded before `commit`. Its parts are sent and
@@ -24,7 +24,7 @@ type Waiting = { buffer: PartBuffer; fromBytes: number }
  */
 export class Parts {
   readonly isAtomic: boolean
-  /** Aborted by the first fault, or when the lease is lost: reading should stop. */
+  /** Aborted by the first fault, or when the lease is lost, so that reading stops. */
   readonly signal: AbortSignal
   readonly #context: UploadContext
   readonly #upload: Upload
@@ -78,7 +78,7 @@ export class Parts {
     return this.#sentParts
   }
 
-  /** False for an atomic request before `commit`: if it ended now, none of its pieces would be recorded. */
+  /** False for an atomic request before `commit`: if the request ended now, none of its pieces would be recorded. */
   get isCommitted(): boolean {
     return this.#recorder.isCommitted
   }
@@ -170,7 +170,7 @@ export class Parts {
   }
 
   /**
-   * After a bucket fault, records the part that could not be sent as a tail. True if it is the end of a file that may
+   * After a bucket fault, stores the part that could not be sent as a tail. True if that completes a file that may
    * finish.
    */
   async salvage({ mayFinish }: { mayFinish: boolean }): Promise<boolean> {
@@ -235,7 +235,9 @@ export class Parts {
     for (const { buffer } of [...this.#waiting]) this.#free(buffer)
   }
 
-  /** Records the change together with the last part. False if there is none, or it is already being recorded. */
+  /**
+   * Records the change together with the last part. False if there is no such part, or if it is already being recorded.
+   */
   #attachToLastPart(change: Attached): boolean {
     if (!this.#lastPart) return false
     this.#lastPart.attached = change
@@ -255,7 +257,7 @@ export class Parts {
     return recorded
   }
 
-  /** `trailing`: resolves when no destination needs the bytes any longer. */
+  /** `trailing` resolves when no destination needs the bytes any longer. */
   #free(buffer: PartBuffer, trailing?: Promise<void>): void {
     const at = this.#waiting.findIndex((waiting) => waiting.buffer === buffer)
     if (at < 0) return

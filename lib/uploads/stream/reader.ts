@@ -8,7 +8,7 @@ import type { ByteSource, Piece, Rest } from './body.ts'
 import type { Parts } from './parts.ts'
 
 type Options = {
-  /** The maximum length of the body. A longer body is the client's error. */
+  /** The maximum length of the body. A longer body is a client error. */
   limitBytes: number
   /** The destination of the pieces. The body is only read while there is room for another piece. */
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
@@ -19,18 +19,18 @@ type State =
   | { kind: 'unstarted' }
   | { kind: 'flowing' }
   | { kind: 'paused' }
-  /** Paused until there is memory. */
+  /** Paused until memory is available. */
   | { kind: 'starved' }
   /** Reading has stopped. `rest` is undefined if a part failed. */
   | { kind: 'over'; rest: Rest | undefined }
 
-/** The piece the caller is waiting for. Nothing is read before there is room for it. */
+/** The piece that the caller is waiting for. Nothing is read before there is room for the piece. */
 type Next = PromiseWithResolvers<Piece> & { hasRoom: boolean }
 
 /**
- * Cuts a request's body into pieces. Memory is taken as bytes arrive, and the source is paused while there is none,
- * or while enough parts are in flight. A file's last bytes are always in the rest: finishUpload decides how to store
- * them.
+ * Cuts a request's body into pieces. Memory is taken as bytes arrive, and the source is paused while no memory is
+ * available, or while enough parts are in flight. A file's last bytes are always in the rest, because `finishUpload`
+ * decides how to store them.
  */
 export class Reader {
   readonly #context: UploadContext
@@ -78,7 +78,8 @@ export class Reader {
 
   dispose(): void {
     this.#end(undefined)
-    // Node keeps a signal from AbortSignal.any alive while it has a listener, with all that the listener refers to.
+    // Node keeps a signal from AbortSignal.any, and everything its listener refers to, alive as long as it has a
+    // listener.
     this.#parts.signal.removeEventListener('abort', this.#abort)
     this.#buffer.free()
   }
@@ -94,14 +95,15 @@ export class Reader {
   #start(): void {
     this.#state = { kind: 'flowing' }
     this.#source.start(this.#onChunk, this.#stop)
-    // The stop is delayed until the bytes that have already arrived have been read, because it would drop them.
+    // The lease delays this call until the bytes that have already arrived have been read, because stopping would drop
+    // them.
     this.#upload.lease.onStop(this.#stop, {
       atomic: this.#parts.isAtomic,
       waitsForUs: () => this.#state.kind === 'paused' || this.#state.kind === 'starved',
     })
   }
 
-  /** Returns how many bytes of the chunk it took. */
+  /** Returns how many bytes of the chunk were accepted. */
   readonly #onChunk = (chunk: Buffer): number => {
     if (this.#isOver) return chunk.length
     this.#upload.lease.touch()
@@ -161,7 +163,7 @@ export class Reader {
   }
 
   readonly #spillable: Spillable = {
-    // A tail cannot be recorded before a part that is in flight, and the file's last bytes are left to finishUpload.
+    // A tail cannot be recorded before a part that is in flight, and the file's last bytes are left to `finishUpload`.
     heldBytes: () => (this.#isWanted && this.#parts.isIdle && !this.#isLast ? this.#buffer.heldBytes : 0),
     sinceMs: () => this.#buffer.sinceMs,
     spill: async () => {

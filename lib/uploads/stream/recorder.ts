@@ -44,8 +44,7 @@ export class Recorder {
   }
 
   /**
-   * The type detected from the file's first bytes. It is recorded with the next piece, so it does not require a
-   * separate statement.
+   * The type detected from the file's first bytes. It is recorded with the next piece, to avoid a separate statement.
    */
   noteFoundType(found: string): void {
     this.#foundType = found
@@ -85,7 +84,7 @@ export class Recorder {
     if (change.release) lease.forget()
   }
 
-  /** For a file stored by a single PutObject. `record` writes all of it to the ledger. */
+  /** For a file stored by a single PutObject. `record` writes everything about the file to the ledger. */
   async writeWhole(whole: Omit<Confirmed, 'tailBytes'>, record: () => Promise<void>): Promise<void> {
     const nowMs = this.#context.clock.now()
     await record()
@@ -107,8 +106,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves when the ledger has bound the number to its part's range. Usually that was done in advance. Otherwise,
-   * this happens when the preceding pieces are recorded, or in a separate statement if there are none.
+   * Resolves when the ledger has bound the number to its part's range. Usually, the number was bound in advance.
+   * Otherwise, it is bound when the preceding pieces are recorded, or in a separate statement if there are none.
    */
   bind(number: number): Promise<void> {
     const { lease, numbers, limits } = this.#upload

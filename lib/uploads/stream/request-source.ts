@@ -6,10 +6,10 @@ import type { ByteSource } from './body.ts'
 
 /**
  * A client that sends nothing for this long is presumed gone, even if its connection is open. (Node's own limit is
- * off.) This is shorter than the usual load balancer timeouts, whose error would not help the client.
+ * off.) This is shorter than the usual load balancer timeouts, which would send the client an unhelpful error.
  */
 export const IDLE_MS = 100_000
-/** How much is buffered before reading starts: at most as much as Node itself would buffer. */
+/** How much is buffered before reading starts: no more than Node itself would buffer. */
 const EARLY_BYTES = 65_536
 
 /** The consumer of the bytes. */
@@ -40,7 +40,8 @@ export class RequestSource implements ByteSource {
   }
 
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void {
-    // The socket and the budget call these in another context or in none. Restoring it costs half a microsecond.
+    // The socket and the budget call these functions in a different request's context, or in none. Restoring the
+    // context costs half a microsecond.
     const taker: Taker = {
       onChunk: isTracing() ? inThisRequest(onChunk) : onChunk,
       onEnd: inThisRequest((how: 'end' | 'cut') => {

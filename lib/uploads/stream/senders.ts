@@ -13,9 +13,9 @@ import { withTail } from './tails.ts'
 type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
 
 /**
- * Sends each part to all destinations, from one buffer. A part is acknowledged once every required destination has
- * it. Best-effort destinations neither delay nor fail a part: they may keep its bytes in memory for a while, and are
- * then abandoned.
+ * Sends each part to all destinations, from one buffer. A part is acknowledged once every required destination has it.
+ * Best-effort destinations neither delay nor fail a part: they may keep its bytes in memory for a while, and are
+ * abandoned after that.
  */
 export class Senders {
   readonly #context: UploadContext
@@ -60,7 +60,7 @@ export class Senders {
     await Promise.all([...this.#required, ...this.#bestEffort].map((one) => one.responded()))
   }
 
-  /** Waiting parts are not sent, since their numbers may now be bound to other ranges. */
+  /** Waiting parts are then not sent, because their numbers may have been bound to other ranges. */
   close(): void {
     for (const one of [...this.#required, ...this.#bestEffort]) one.close()
   }
@@ -114,7 +114,7 @@ export class Senders {
 
 /**
  * Sends parts to a best-effort destination. The destination is abandoned at its first fault, and gets no more bytes.
- * The client does not see any of this.
+ * The client does not notice.
  */
 export class BestEffort {
   readonly destination: Destination
@@ -225,7 +225,7 @@ export class Sender {
     await Promise.allSettled(this.#sending)
   }
 
-  /** Waiting parts are not sent, since their numbers may now be bound to other ranges. */
+  /** Waiting parts are then not sent, because their numbers may have been bound to other ranges. */
   close(): void {
     this.#isClosed = true
   }

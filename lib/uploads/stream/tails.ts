@@ -10,10 +10,12 @@ import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Attached, Recorder } from './recorder.ts'
 
-/** Larger tails are written as several rows, because a statement's text is a third longer than its bytes. */
+/**
+ * Larger tails are written as several rows, because a statement encodes their bytes as text, which is a third longer.
+ */
 const TAIL_ROW_BYTES = 4 * 1024 * 1024
 /**
- * The row size for small tails that no client waits for: a statement's text fits into V8's young space, and other
+ * The row size for small tails that no client waits for: the statement's text fits into V8's young space, and other
  * statements can run in between.
  */
 const UNAWAITED_ROW_BYTES = 90 * 1024
@@ -99,9 +101,7 @@ export class Tails {
   }
 }
 
-/**
- * Reads a range of the tail from the database, and keeps it in memory, to be sent before the body, while `work` runs.
- */
+/** Reads a range of the tail from the database, and keeps it in memory while `work` sends it in front of the body. */
 export function withTail<Result>(
   context: Pick<UploadContext, 'db' | 'tailCipher'>,
   { fileId, lease, memory }: Pick<Upload, 'fileId' | 'lease' | 'memory'>,
@@ -112,7 +112,7 @@ export function withTail<Result>(
   const tailBytes = toBytes - fromBytes
   return withMemory(memory, { bytes: tailBytes, signal }, async () => {
     const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
-    // Another writer has already sent the tail as part of a part.
+    // Another writer has already sent the tail in a part.
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
     const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
     return work({
