@@ -51,8 +51,8 @@ const membership = readMembership()
 
 /**
  * The composition root: config, database, services, then one HTTP server. ROLES decides what a process does: `upload`
- * receives files, `web` serves pages and the API, `worker` sends webhooks and runs sweeps. With PROCESSES, this process
- * is their supervisor: it prepares the database, and each role has its own processes.
+ * receives files, `web` serves pages and the API, `worker` sends webhooks and runs sweeps. If PROCESSES is more than 1,
+ * this process is the supervisor: it prepares the database, and starts separate processes for each role.
  */
 async function main(): Promise<void> {
   const asked = membership ? configOfMember(loadConfig(), membership) : readConfig()
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   say()
 }
 
-/** `npm run dev` runs a single process, whose code Next.js reloads. */
+/** `npm run dev` runs a single process, in which Next.js reloads changed code. */
 function readConfig(): Config {
   const config = loadConfig()
   return dev ? { ...config, processes: 1 } : config
@@ -101,7 +101,7 @@ const serve: Start = async (runtime, { server, opening, parts }) => {
   return supervisor ? supervisor.sayReady : () => sayReady(runtime.config)
 }
 
-/** Releases the port, which was only opened to check that it is free, and starts the processes. */
+/** Closes the port, which was only opened to check that it is free, and starts the processes. */
 const supervise =
   (config: Config): Start =>
   async ({ log, metrics, queue }, { server, parts }) => {

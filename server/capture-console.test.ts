@@ -18,14 +18,14 @@ it('writes each message as one log line', () => {
   ])
 })
 
-it('leaves out the line about how long Next took to read its settings', () => {
+it('omits the line about how long Next took to read its settings', () => {
   target.log(' ✓ Running next.config.ts took 28ms')
   target.log('Running next.config took 2ms')
   target.warn('Running next.config failed')
   expect(said()).toMatchObject([{ level: 40, msg: 'Running next.config failed' }])
 })
 
-it('writes an error as one line, with the digest that its page shows and without parameters', () => {
+it('writes an error as one line, with the digest that the error page shows and without query parameters', () => {
   const cause = new Error('connect ECONNREFUSED')
   const error = new DrizzleQueryError('select 1 where id = $1', ['the-session-id'], cause)
   target.error(' ⨯', Object.assign(error, { digest: '123' }))

@@ -6,7 +6,7 @@ const COLOUR = /\u001b\[[0-9;]*m/g
 /** Next's prefix for its messages. */
 const SIGN = /^\s*[⨯✓⚠○▲]\s*/u
 
-/** Lines that Next prints at each start, although nobody needs them. */
+/** Lines that Next prints at each start, and that are not worth logging. */
 const NOISE = /^Running next\.config(\.\w+)? took /
 
 /** Turns each message that Next writes to the console into a log line, with an error as its `err`. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { collectWhenIdle } from './collect-when-idle.ts'
 
 const BUSY = 0.5
-/** A load such as one small request every few seconds. */
+/** The load of one small request every few seconds. */
 const LIGHT = 0.1
 const IDLE = 0.01
 
@@ -35,7 +35,7 @@ function pass(seconds: number, busyShare: number): void {
   }
 }
 
-it('collects once after half a minute without work, and not a second time while nothing happens', () => {
+it('collects once after half a minute without work, and not again while the process stays idle', () => {
   pass(60, BUSY)
   pass(25, IDLE)
   expect(collected).toBe(0)
@@ -50,7 +50,7 @@ it('does not collect in a process that has not done any work', () => {
   expect(collected).toBe(0)
 })
 
-it('never collects under light steady traffic', () => {
+it('never collects under light but steady traffic', () => {
   pass(3600, LIGHT)
   for (let n = 0; n < 100; n++) {
     pass(25, IDLE)

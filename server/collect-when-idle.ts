@@ -12,8 +12,8 @@ const AT_MOST_EVERY_MS = 10 * 60_000
 type Deps = { busyShare(): number; now(): number; collect(): void }
 
 /**
- * Collects garbage once a busy process becomes idle. Otherwise, V8 keeps the memory that the last load took from the
- * system, because it only collects when something allocates.
+ * Collects garbage once a busy process becomes idle. Otherwise, V8 keeps the memory that it needed for the last load,
+ * because it only collects garbage when something allocates memory.
  */
 export function collectWhenIdle(
   { busyShare, now, collect }: Deps = {

@@ -61,7 +61,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
   ]
 }
 
-/** Deletes obsolete rows, a batch of each kind. */
+/** Deletes one batch of each kind of obsolete rows. */
 export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
   const before = (ms: number) => sql`${new Date(nowMs - ms).toISOString()}::timestamptz`
   const prunes = [
@@ -70,7 +70,8 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     sql`delete from idempotency_keys where ctid = any(array(
       select ctid from idempotency_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
     sql`delete from email_links where expires_at < ${before(days(7))} returning 1`,
-    // Keeps the time of the account's last use, which nodes of an older version only recorded in the session.
+    // Copies the times when the account was first and last used to the user. Nodes of an older version only recorded
+    // them in the session.
     sql`with gone as (delete from sessions where id = any(array(
         select id from sessions where expires_at < ${before(days(7))} limit ${BATCH}))
         returning user_id, created_at, last_seen_at),
@@ -82,7 +83,7 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     // A token stays valid for its uploads until they end, which is at most 30 days after their creation.
     sql`delete from tokens where id = any(array(
       select id from tokens where expires_at < ${before(days(31))} order by expires_at limit ${BATCH})) returning 1`,
-    // An event with pending deliveries is pruned by age.
+    // Events that still have pending deliveries are pruned later, by age.
     sql`delete from events e using files f where f.erased_at < ${before(UNDO_MS)} and e.file_id = f.id and not exists (
       select from deliveries d where d.event_id = e.id and d.state = 'pending') returning 1`,
     sql`delete from files f where f.erased_at < ${before(UNDO_MS)} and not exists (

@@ -5,8 +5,8 @@ import type { Sweep } from '../lib/platform/sweeps.ts'
 import type { UploadContext } from '../lib/uploads/upload-context.ts'
 
 /**
- * Every few seconds, each process that handles uploads reads which workspaces an operator has limited to a share of
- * its memory. There are only a few such workspaces, and an index contains only those.
+ * Every few seconds, each process that handles uploads reads which workspaces the operator has limited to a share of
+ * its memory. There are only a few such workspaces, and a partial index contains only those.
  */
 export function memoryLimitSweep({ db, budget }: Pick<UploadContext, 'db' | 'budget'>): Sweep {
   return {

@@ -6,13 +6,13 @@ import type { Sweep } from '../lib/platform/sweeps.ts'
 
 type BacklogRuntime = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 
-/** Counting stops at this number, because nobody needs more precision. */
+/** Counting stops at this number, because larger numbers need not be exact. */
 const MOST = 100_000
 const MAX_OUTPUTS = 10_000
 const MAX_TAILED = 1000
 const AGES = ['minute', 'hour', 'day', 'older'] as const
 
-/** Measures the backlog in the database for each worker's metrics, which all show the same values. */
+/** Measures the backlog in the database. The metrics of all workers show the same values. */
 export function backlogSweep(runtime: BacklogRuntime): Sweep {
   return { name: 'backlog', everyMs: seconds(15), run: () => measureBacklog(runtime) }
 }
@@ -86,8 +86,8 @@ async function measureUploads({ db, metrics }: BacklogRuntime): Promise<void> {
 }
 
 /**
- * A `transferring` file waits for its bucket, unless a hook decides on it. Any other file waits for its client, and
- * only the oldest are examined.
+ * A `transferring` file waits for its bucket, unless a hook decides on it. Any other file waits for its client; of
+ * these, only the oldest are examined.
  */
 async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const age = ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())

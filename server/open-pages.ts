@@ -24,14 +24,17 @@ export async function openPages({ config, log }: Runtime, server: Server, dev: b
   return app.getRequestHandler()
 }
 
-/** Encrypts data that pages pass to a browser and get back; all nodes with the same AUTH_SECRET can read it. */
+/**
+ * The key that encrypts data that pages send to a browser and get back. All nodes with the same AUTH_SECRET derive the
+ * same key.
+ */
 function keyOfActions(authSecret: string): string {
   return Buffer.from(hkdfSync('sha256', authSecret, '', 'server actions of Next', 32)).toString('base64')
 }
 
 /**
- * Loads the Next that the build has put next to the pages, with the build's settings, as Next's own generated server
- * does.
+ * Loads the copy of Next that the build has put next to the pages, with the build's settings, as the server that Next
+ * generates does.
  */
 function loadBuilt(): typeof import('next').default {
   const { config } = JSON.parse(readFileSync(join(BUILD, 'required-server-files.json'), 'utf8')) as {

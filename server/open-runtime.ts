@@ -10,7 +10,7 @@ import type { Config } from '../lib/platform/settings/config.ts'
 import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
 import { openVault } from './open-vault.ts'
 
-/** `share`: an embedded database belongs to the supervisor. */
+/** `share`: true if an embedded database belongs to the supervisor. */
 export async function openRuntime(
   config: Config,
   options: { log: Logger; outages: Outages; share: boolean },

@@ -3,7 +3,7 @@ import type { UploadContext } from '../lib/uploads/upload-context.ts'
 import { proxyTrust } from './http/trusted-proxies.ts'
 import type { Part } from './stop-on-signal.ts'
 
-/** Loads SSH only if there is a port for it. */
+/** Starts the SFTP server. Its module, with ssh2, is only loaded if a port is set. */
 export async function openSftp(runtime: Runtime, uploads: UploadContext, port: number): Promise<Part> {
   const { config, log } = runtime
   const { startSftpServer } = await import('../lib/sftp/sftp-server.ts')

@@ -3,7 +3,7 @@ import type { Config } from '../lib/platform/settings/config.ts'
 import { setTracer } from '../lib/platform/tracing/span.ts'
 
 export type Tracing = {
-  /** Sends remaining traces. */
+  /** Sends the remaining traces. */
   stop(): Promise<void>
 }
 

@@ -25,7 +25,7 @@ import type { SealedDataStore } from '../lib/workspace/data-stores/sealed-data-s
 /** The retry schedule for a failing bucket; tests use a shorter one. */
 type Patience = Pick<BucketDeps, 'silenceMs' | 'deadlineMs' | 'retryDelaysMs'>
 
-/** Assembles the data plane: connects uploads with real buckets, the vault and events. */
+/** Assembles everything that uploads need: real buckets, the vault, events and hooks. */
 export async function openUploads(
   runtime: Runtime,
   options: {
@@ -93,14 +93,14 @@ export async function openUploads(
 
 /** The share of the database connections that writes of tails may use. */
 const TAIL_SHARE = 0.4
-/** A statement that takes this long is considered hung, and must not delay the others. */
+/** A statement that takes this long is considered hung, and no longer delays the others. */
 const TAIL_PATIENCE_MS = 2000
 const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 
 /**
- * Caches buckets by the version of their row, so that a client keeps its signing key, and its secret is decrypted
- * once.
+ * Caches buckets by the version of their row, so that each bucket client keeps its signing key and its secret is only
+ * decrypted once.
  */
 export function bucketsOf(
   { config, clock, metrics, vault }: Pick<Runtime, 'config' | 'clock' | 'metrics' | 'vault'>,

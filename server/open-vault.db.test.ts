@@ -21,14 +21,14 @@ describeWithDatabase('a start with an ENCRYPTION_KEY', (database) => {
   const start = (...keys: Buffer[]) => openVault(database().db, keys)
   afterEach(() => database().db.execute(sql`delete from sealed_canary`))
 
-  it('is refused if the key has sealed nothing in this database', async () => {
+  it('is refused if this database was used with another key', async () => {
     await start(OLD)
     await start(OLD)
     await expect(start(WRONG)).rejects.toThrow(REFUSAL)
     expect(await start(WRONG).catch((error) => error.name)).toBe('StartError')
   })
 
-  it('works in all steps of a rotation, but not if a step is skipped', async () => {
+  it('succeeds in each step of a rotation, but not if a step is skipped', async () => {
     await start(OLD)
     for (const keys of [
       [OLD, NEW],
@@ -41,7 +41,7 @@ describeWithDatabase('a start with an ENCRYPTION_KEY', (database) => {
     await expect(start(OLD)).rejects.toThrow(REFUSAL)
   })
 
-  it('is checked against a Data Store if no canary has been sealed yet', async () => {
+  it('checks the key against a Data Store if no canary has been sealed yet', async () => {
     await createTestWorkspace(testRuntime(database()))
     await expect(start(WRONG)).rejects.toThrow(REFUSAL)
     await start(OLD)
@@ -77,7 +77,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     return { db, node, start, mine, secrets: [rotated.secret, secret], rowsNow }
   }
 
-  it('are bound from the first start, and do not open if swapped', async () => {
+  it('are bound to their columns from the first start, and do not open if swapped', async () => {
     const { db, node, mine, secrets, rowsNow } = await customer({ older: false })
     const { store, output } = await rowsNow()
     expect(openSecrets(node.vault, output, node.clock.now())).toEqual(secrets)
@@ -98,7 +98,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     await expect(showDataStore(node, stranger.actor, stranger.dataStore.id)).rejects.toThrow()
   })
 
-  it('are written in a format that an older release opens, until rotate-keys', async () => {
+  it('are written in a format that an older release can open, until rotate-keys has run', async () => {
     const { db, node, start, mine, secrets, rowsNow } = await customer({ older: true })
     const before = await rowsNow()
     for (const [sealed, context] of [

@@ -13,14 +13,15 @@ export const canaryPlace = (id: string): Place => ({
 })
 
 /**
- * Refuses to start if ENCRYPTION_KEY does not open what the database contains. The first start seals a text for this;
- * for an older database, the key is first checked against the Data Stores, so that a wrong key cannot seal the text.
- * The format of that text shows whether secrets in this database are bound to their columns (decision 47).
+ * Refuses to start if ENCRYPTION_KEY does not open the secrets in the database. To check this, the first start seals a
+ * known string, the canary. In an older database, the key is first checked against the Data Stores, so that a wrong key
+ * cannot seal the canary. The format of the canary shows whether secrets in this database are bound to their columns
+ * (decision 47).
  */
 export async function openVault(db: Db, keys: Buffer[]): Promise<Vault> {
   const vault = createVault(keys)
   if ((await openCanary(db, vault)) === undefined) await makeCanary(db, vault)
-  // Another node may have sealed the text first, with a different key.
+  // Another node may have sealed the canary first, with a different key.
   const sealed = await openCanary(db, vault)
   return createVault(keys, { boundOnly: sealed !== undefined && isBoundToColumn(sealed) })
 }

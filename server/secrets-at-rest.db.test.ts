@@ -14,7 +14,7 @@ import { describeWithDatabase } from '../test/support/databases.ts'
 import { testRuntime } from '../test/support/runtime.ts'
 import { createTestWorkspace } from '../test/support/workspace.ts'
 
-/** A secret's possible forms: the text, and its encoding in a bytea column. */
+/** A secret's possible forms: plain text, and Base64 without padding. */
 const forms = (secret: string) => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]
 
 describeWithDatabase('a dump of the database and the logs', (database) => {

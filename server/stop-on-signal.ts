@@ -22,8 +22,7 @@ export function stopOnSignal(
 ): void {
   let stopping = false
   /**
-   * A database that is down does not keep the process from ending, because every acknowledged change is already
-   * committed.
+   * A database that is down must not prevent the process from ending. Every acknowledged change is already committed.
    */
   const tried = (work: Promise<unknown>) =>
     work.catch((error: unknown) => runtime.log.warn({ err: error }, 'stopping'))
@@ -47,5 +46,5 @@ export function stopOnSignal(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
 }
 
-/** Time for requests that a balancer is about to send over kept connections. */
+/** Leaves time for requests that a balancer is about to send over keep-alive connections. */
 const LINGER_MS = 300

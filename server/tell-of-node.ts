@@ -8,8 +8,8 @@ import manifest from '../package.json' with { type: 'json' }
 type NodeRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'metrics'>
 
 /**
- * A process rewrites its own row every few seconds, so that the console shows which are running; rows of dead
- * processes are deleted.
+ * Each process rewrites its own row every few seconds, so that the console shows which processes are running. The rows
+ * of dead processes are deleted.
  */
 export function nodeSweep({ db, clock, config, metrics }: NodeRuntime): Sweep {
   const id = uuidv7(clock.now())

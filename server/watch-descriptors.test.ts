@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { countDescriptors, type Descriptors, watchDescriptors } from './watch-descriptors.ts'
 
-it('logs once when the limit is near, and once when it no longer is', () => {
+it('logs once when the limit is near, and once when it is no longer near', () => {
   const lines: string[] = []
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line).msg) })
   let found: Descriptors | undefined

@@ -8,8 +8,8 @@ const NEAR = 0.9
 const FAR = 0.8
 
 /**
- * At the limit, the system silently accepts connections and closes them immediately. This logs once when the
- * limit is near, and once when it no longer is.
+ * At the limit, the system silently accepts connections and closes them immediately. This logs once when the limit is
+ * near, and once when it is no longer near.
  */
 export function watchDescriptors(
   log: Logger,
@@ -28,7 +28,7 @@ export function watchDescriptors(
   return { look, stop: () => clearInterval(timer) }
 }
 
-/** Undefined if the system does not report it. */
+/** Returns undefined if the system does not report the limit. */
 export function countDescriptors(): Descriptors | undefined {
   try {
     const limit = readFileSync('/proc/self/limits', 'utf8').match(/^Max open files +(\d+)/m)?.[1]

@@ -13,7 +13,8 @@ let opening: PromiseWithResolvers<Opened>
 beforeEach(async () => {
   opening = Promise.withResolvers()
   server = createServer(
-    // In this test, the front door ends the connection, not Node, which treats a connection without bytes as idle.
+    // Disabled so that the front door ends the connection in these tests. Node would otherwise close it, because it
+    // treats a connection without bytes as idle.
     { keepAliveTimeout: 0 },
     frontDoor(opening.promise, { log: createLogger('silent'), trusts: proxyTrust(['127.0.0.1']) }),
   ).listen(0, '127.0.0.1')
@@ -41,7 +42,7 @@ function open(settings: Record<string, string> = {}, handlers: Handlers = {}) {
   return runtime
 }
 
-it('lets a request that arrives during startup wait until startup ends', async () => {
+it('makes a request that arrives during startup wait until startup is complete', async () => {
   const { answer } = await ask('HEAD', '/pipes/pipe_x/files/y')
   open()
   expect((await answer).status).toBe(200)
@@ -51,14 +52,14 @@ it.each([
   ['HEAD', '/pipes/pipe_x/files/y', 423],
   ['POST', '/pipes/pipe_x/files/', 503],
   ['GET', '/dashboard', 503],
-])('answers %s %s with %i when startup takes a long time', async (method, path, status) => {
+])('responds to %s %s with %i when startup takes a long time', async (method, path, status) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { answer } = await ask(method, path)
   await vi.advanceTimersByTimeAsync(10_000)
   expect((await answer).status).toBe(status)
 })
 
-it('answers the probes immediately', async () => {
+it('responds to probes immediately', async () => {
   expect((await (await ask('GET', '/healthz')).answer).status).toBe(200)
   expect((await (await ask('GET', '/readyz')).answer).status).toBe(503)
   expect((await (await ask('GET', '/readyz?for=upload')).answer).status).toBe(503)
@@ -68,7 +69,7 @@ it.each([
   ['upload', '/readyz', 503],
   ['upload', '/readyz?for=upload', 200],
   ['web,worker', '/readyz?for=upload', 503],
-])('without a database, a node with the roles %s answers %s with %i', async (ROLES, path, status) => {
+])('without a database, a node with the roles %s responds to %s with %i', async (ROLES, path, status) => {
   open({ ROLES })
   expect((await (await ask('GET', path)).answer).status).toBe(status)
 })
@@ -91,14 +92,14 @@ it.each([
   expect(await (await answer).text()).toBe(where)
 })
 
-it('refuses an address that cannot be decoded, for which Next would return 500', async () => {
+it('returns 400 for an address that cannot be decoded, for which Next would return 500', async () => {
   const { answer } = await ask('GET', '/api/v1/files/%ff')
   open()
   const refused = await answer
   expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalid_request'])
 })
 
-it("keeps an upload link's address from other sites and out of search engines", async () => {
+it("hides an upload link's address from other sites and search engines", async () => {
   const { answer } = await ask('GET', '/u/AbCdEfGhIjKlMnOpQrStUv')
   open()
   const { headers } = await answer
@@ -119,7 +120,7 @@ it('returns 400 for two Host headers, even if both are valid', async () => {
   expect(answer).toContain('invalid_header')
 })
 
-it('checks an absolute target against its own host', async () => {
+it('checks the host of an absolute target instead of the Host header', async () => {
   open()
   await opening.promise
   const { port } = server.address() as AddressInfo
@@ -137,7 +138,7 @@ it('checks an absolute target against its own host', async () => {
   expect(await status('ftp://x/', own)).toBe('400')
 })
 
-it('answers OPTIONS for the entire server', async () => {
+it('responds to OPTIONS * with the supported methods', async () => {
   open()
   const { port } = server.address() as AddressInfo
   const { socket, received } = connected(
@@ -153,7 +154,7 @@ it.each([
   ['/dashboard', 'evil.example'],
   ['/pipes/pipe_x/files/', 'evil.example'],
   ['*', 'evil.example'],
-])('ends a slow body at its deadline: %s', async (path, host) => {
+])('closes the connection if the body has not arrived by its deadline: %s', async (path, host) => {
   open()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { socket, received } = connected(
@@ -179,7 +180,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 describe('the access log', () => {
   const lines = (runtime: TestRuntime) => runtime.logLines.map((line) => JSON.parse(line))
 
-  it('has one line for each request, with what was found out about it', async () => {
+  it('has one line for each request, with the ids and the error code that were noted for it', async () => {
     const runtime = open(
       { ACCESS_LOG: 'all', LOG_LEVEL: 'error' },
       {
@@ -236,20 +237,23 @@ describe('the access log', () => {
     ['errors', 204, 0],
     ['errors', 423, 1],
     ['all', 204, 1],
-  ])('set to %s, for a response of %i, writes this many lines: %i', async (ACCESS_LOG, status, count) => {
-    const over = Promise.withResolvers<void>()
-    const runtime = open(
-      { ACCESS_LOG },
-      {
-        async uploads(_, res) {
-          res.once('close', over.resolve).writeHead(status).end()
+  ])(
+    'with ACCESS_LOG=%s, a response with status %i writes this many lines: %i',
+    async (ACCESS_LOG, status, count) => {
+      const over = Promise.withResolvers<void>()
+      const runtime = open(
+        { ACCESS_LOG },
+        {
+          async uploads(_, res) {
+            res.once('close', over.resolve).writeHead(status).end()
+          },
         },
-      },
-    )
-    await (await ask('PATCH', '/pipes/x')).answer
-    await over.promise
-    expect(runtime.logLines).toHaveLength(count)
-  })
+      )
+      await (await ask('PATCH', '/pipes/x')).answer
+      await over.promise
+      expect(runtime.logLines).toHaveLength(count)
+    },
+  )
 })
 
 it('counts a response under its status, even if the connection ended before all of it was sent', async () => {

@@ -32,8 +32,8 @@ export type Handlers = {
 }
 
 /**
- * The parts of the process that exist once it is up. Until then, only probes are answered, and all other requests
- * wait.
+ * The parts of the process that exist once it has started. Until then, it only responds to probes, and all other
+ * requests wait.
  */
 export type Opened = {
   runtime: Runtime
@@ -55,10 +55,10 @@ export function openDoor(
 }
 
 /**
- * Every request enters here: it gets an id, the security headers and a log line, then goes to the probes, the upload
- * endpoint or Next, which serves the API with its route handlers. The upload endpoint comes before Next, which must
- * not touch a body. So does the request for a new token, which every page view on customers' sites causes, and for
- * which Next costs more than the work itself (decision 40).
+ * The entry point of every request. It adds an id, the security headers and a log line, and passes the request to the
+ * probes, the upload endpoint or Next, whose route handlers serve the API. Uploads bypass Next, which must not touch
+ * their bodies. Requests for new tokens bypass it, too: each page view on a customer's site may cause one, and Next
+ * costs more than the work itself (decision 40).
  */
 export function frontDoor(
   opening: Promise<Opened>,
@@ -106,16 +106,16 @@ async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Ope
   const opened = await within(PATIENCE_MS, opening)
   if (opened !== 'late') return opened
   const isHead = req.method === 'HEAD' && isUploadPath(req.url ?? '/')
-  // Clients of Resumable Uploads for HTTP, which send its version, only continue after a 5xx.
+  // Clients of Resumable Uploads for HTTP, which send its version in a header, only continue after a 5xx.
   const isLocked = isHead && !req.headers['upload-draft-interop-version']
   const detail = 'Sluice is starting. Try again in a moment.'
   if (!isLocked) throw notNow(detail)
   throw new SluiceError('upload_locked', detail, { headers: { 'Retry-After': '1' } })
 }
 
-/** The deadline for bodies of all requests except uploads, including probes and refused requests. */
+/** The deadline for the bodies of all requests except uploads, including probes and refused requests. */
 const BODY_DEADLINE_MS = 30_000
-/** The methods this server supports anywhere: the response to `OPTIONS *` (RFC 9110, 9.3.7). */
+/** All methods that this server supports, for the response to `OPTIONS *` (RFC 9110, 9.3.7). */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 async function route(
@@ -145,7 +145,9 @@ async function route(
   await handler(req, res)
 }
 
-/** A client that sends Expect: 100-continue gets a refusal before it sends its bytes (RFC 9110, 10.1.1). */
+/**
+ * Sends 100 Continue only once the body is read, so that a refused client does not send its bytes (RFC 9110, 10.1.1).
+ */
 function continueWhenRead(req: IncomingMessage, res: ServerResponse, toUploads: boolean): void {
   if (req.headers.expect === undefined) return
   const carryOn = () => {
@@ -162,13 +164,16 @@ function isUploadPath(url: string): boolean {
 /** Next responds to any other method with 400 or 500 and no body. */
 const METHODS_OF_NEXT = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Requests that the API answers without Next: new tokens, and methods that never reach a route handler. */
+/**
+ * Requests to which the API responds without Next: those for new tokens, and those with a method that Next passes to no
+ * route handler.
+ */
 function bypassesNext({ method = '', url = '/' }: IncomingMessage): boolean {
   if (method === 'POST') return url === '/api/v1/tokens'
   return !METHODS_OF_NEXT.has(method) && url.startsWith('/api/v1/')
 }
 
-/** Next responds to such an address with 500. */
+/** Next responds with 500 to an address that cannot be decoded. */
 function assertDecodable(url: string): void {
   try {
     decodeURIComponent(url.split('?', 1)[0]!)
@@ -179,7 +184,10 @@ function assertDecodable(url: string): void {
   }
 }
 
-/** Drops X-Forwarded-* headers from anyone else, so that they cannot deceive anything behind this point. */
+/**
+ * Ignores X-Forwarded-* headers that no trusted proxy sent, and overwrites them so that no later code is deceived by
+ * them.
+ */
 function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
   const { host, proto, address } = forwarded(req, trusts)
   for (const name of ['x-forwarded-host', 'x-forwarded-port', 'forwarded']) delete req.headers[name]
@@ -233,7 +241,10 @@ function keepAddressSecret(res: ServerResponse): void {
   res.setHeader('X-Robots-Tag', 'noindex, nofollow')
 }
 
-/** The policy for pages: scripts only by nonce, and connections only to this server and the upload address. */
+/**
+ * The Content-Security-Policy for pages. It allows only scripts with the nonce, and connections only to this server and
+ * the upload address.
+ */
 export function contentSecurityPolicy(nonce: string, uploadUrl: string, dev: boolean): string {
   return [
     "default-src 'self'",

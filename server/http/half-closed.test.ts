@@ -27,7 +27,7 @@ async function open(listener: RequestListener, way: 'HTTP' | 'HTTPS' = 'HTTP'): 
 
 const nextRequest = () => once(server!, 'request') as Promise<[IncomingMessage, ServerResponse]>
 
-it.each(['HTTP', 'HTTPS'] as const)('answers a client that has closed its side, over %s', async (way) => {
+it.each(['HTTP', 'HTTPS'] as const)('responds to a client that has closed its side, over %s', async (way) => {
   let answer = () => {}
   const client = await open((req, res) => {
     req.resume()
@@ -37,11 +37,11 @@ it.each(['HTTP', 'HTTPS'] as const)('answers a client that has closed its side, 
   const [req] = await nextRequest()
   if (!req.socket.readableEnded) await once(req.socket, 'end')
   answer()
-  // The server closes the other side with its response, because no further request can arrive.
+  // The server closes its own side with the response, because no further request can arrive.
   expect(await text(client)).toMatch(/^HTTP\/1.1 200 [\s\S]*\r\n\r\narrived$/)
 })
 
-it('answers each request of a client that sent several and closed its side', async () => {
+it('responds to each request of a client that sent several and closed its side', async () => {
   const client = await open((req, res) => void res.end(req.url))
   client.end('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n')
   expect((await text(client)).match(/\/\d$|\/\d(?=HTTP)/g)).toEqual(['/1', '/2'])
@@ -50,7 +50,7 @@ it('answers each request of a client that sent several and closed its side', asy
 it.each([
   ['Content-Length: 3\r\n', 'hi'],
   ['Transfer-Encoding: chunked\r\n', '2\r\nhi\r\n'],
-])('notices immediately that a client left in the middle of its body (%s)', async (framing, some) => {
+])('detects immediately that a client left in the middle of its body (%s)', async (framing, some) => {
   const client = await open((req) => void req.resume())
   client.write(`PUT / HTTP/1.1\r\nHost: a\r\n${framing}\r\n${some}`)
   const [req] = await nextRequest()
@@ -77,7 +77,7 @@ it.each(['before', 'after'])(
   },
 )
 
-it('closes a connection that is kept open when its client closes its side', async () => {
+it('closes a keep-alive connection when the client closes its side', async () => {
   const client = await open((_, res) => void res.end())
   client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   await once(client, 'data')

@@ -29,7 +29,7 @@ export function observeRequest(
     const path = (req.url ?? '/').split('?', 1)[0]!
     const method = req.method ?? ''
     const ms = performance.now() - startedAt
-    // The status that was sent; 499 if the client left before that.
+    // The status that was sent, or 499 if the client left before a status was sent.
     const status = res.headersSent ? res.statusCode : 499
     metrics.http.observe({ handler: handlerOf(path), method, status: String(status) }, ms / 1000)
     if (status < access.fromStatus) return
@@ -70,8 +70,8 @@ function handlerOf(path: string): 'tus' | 'api' | 'pages' {
 }
 
 /**
- * Creates the span of an entire request, until its response is sent or its client is gone. The request has the span's
- * traceparent from here on, so that log lines, the file's timeline and webhooks belong to it.
+ * Creates the span of an entire request, which ends when the response is sent or the client is gone. From here on, the
+ * request has the span's traceparent, so that log lines, the file's timeline and webhooks belong to it.
  */
 export function traceRequest(req: IncomingMessage, res: ServerResponse, context: RequestContext): void {
   if (!isTracing()) return

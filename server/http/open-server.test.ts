@@ -50,7 +50,7 @@ async function subject(): Promise<string> {
   return String(CN)
 }
 
-it('loads a renewed certificate, whatever the order in which its files are written', async () => {
+it('loads a renewed certificate only once both of its files have been written', async () => {
   await open()
   expect(await subject()).toBe('localhost')
   put({ cert: RENEWED_CERTIFICATE.cert })
@@ -83,7 +83,7 @@ it('reports what is wrong with the files, without revealing anything about a key
 })
 
 it.each(['before', 'after'])(
-  'stops without waiting for a refused client that is still sending slowly, answered %s the stop',
+  'stops without waiting for a client that is still sending slowly, if it was refused %s the stop',
   async (order) => {
     let refuse = () => {}
     server = openServer(

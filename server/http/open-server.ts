@@ -17,8 +17,8 @@ import type { CertificateFiles } from '../../lib/platform/settings/config.ts'
 type Options = { tls: CertificateFiles | undefined; log: Logger; checkEveryMs?: number }
 
 /**
- * An upload may take days, so there is no limit for an entire request; each kind of body has its own. Without a limit
- * for requests, Node needs one for headers, or it would wait for them indefinitely.
+ * An upload may take days, so there is no time limit for an entire request; each kind of body has its own limit.
+ * Without a limit for requests, Node needs one for headers, or it would wait for them indefinitely.
  */
 export const SERVER_OPTIONS = {
   requestTimeout: 0,
@@ -84,8 +84,8 @@ const LATE_MS = seconds(1)
 const hurries = new WeakMap<Server, (lateMs: number) => void>()
 
 /**
- * A refused client may keep sending, possibly slowly: it has its response, and a stopping server must not wait for
- * the rest. It is not disconnected immediately, because that could lose the response.
+ * A refused client may keep sending slowly after it has received its response. A stopping server must not wait for the
+ * rest of such a body. It does not disconnect the client immediately, because the response could be lost.
  */
 function watchLateBodies<S extends Server>(server: S): S {
   const late = new Set<IncomingMessage>()
@@ -106,9 +106,9 @@ function watchLateBodies<S extends Server>(server: S): S {
 }
 
 /**
- * Refuses new connections immediately, so that balancers use another node. Resolves when none are left. A kept
- * connection gets one more response and is closed with it: closing it while a request is arriving would fail a POST,
- * which must not be repeated.
+ * Refuses new connections immediately, so that balancers use another node. Resolves when no connections are left. A
+ * keep-alive connection gets one more response and is then closed: closing it while a request is arriving would make a
+ * POST fail that clients must not repeat.
  */
 export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Promise<void> {
   hurries.get(server)?.(lateMs)
@@ -116,14 +116,14 @@ export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Pr
     res.shouldKeepAlive = false
   }
   server.prependListener('request', closeAfter).prependListener('checkContinue', closeAfter)
-  // The `close` method of the HTTP server would close idle connections first.
+  // The HTTP server's own `close` method would first close idle connections.
   return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()))
 }
 
 /**
- * The server object passed to Next instead of the real server. Next listens for upgrades on its server, and neither
- * answers nor closes those it does not know. A server without a listener treats them as ordinary requests (RFC 9110,
- * 7.8: a server may ignore Upgrade), so they pass the front door and its deadlines.
+ * The server object passed to Next instead of the real server. Next listens for upgrades on its server, but neither
+ * responds to unknown ones nor closes them. A server without such a listener treats upgrades as ordinary requests (RFC
+ * 9110, 7.8: a server may ignore Upgrade), so they pass the front door and its deadlines.
  */
 export function upgradesForNext(server: Server, dev: boolean): Server {
   const upgrades = new Server()
@@ -140,12 +140,12 @@ export function upgradesForNext(server: Server, dev: boolean): Server {
  * A client may close its side of the connection once it has sent its entire request, and still read the response. By
  * default, Node closes the other side immediately, and the response is lost.
  *
- * A client that has left looks the same until something is written to it. That does no harm if the response ends on
- * its own, and an interrupted request is still noticed because bytes are missing. An event stream has no end, so a
- * client that closes its side of one is treated as gone.
+ * A client that has left looks the same until something is written to it. That does no harm if the response is finite,
+ * and an interrupted request is still detected because bytes are missing. An event stream has no end, so a client that
+ * closes its side during one is treated as gone.
  */
 export function answerHalfClosed<S extends Server>(server: S): S {
-  // Node has had this since its first versions, but its types do not include it.
+  // Node has had this property since its first versions, but its types do not include it.
   Object.assign(server, { httpAllowHalfOpen: true })
   return server.on('request', endStreamWhenClosed).on('checkContinue', endStreamWhenClosed)
 }

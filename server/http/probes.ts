@@ -9,8 +9,8 @@ import type { Opened } from './front-door.ts'
 const PROBE_TIMEOUT_MS = 3000
 
 /**
- * Answers `/healthz`, `/readyz` and `/metrics`. Any Host is accepted, because machines send these requests. False for
- * any other request, and for those answered by the process to which they are relayed.
+ * Responds to `/healthz`, `/readyz` and `/metrics`. Any Host is accepted, because machines send these requests. Returns
+ * false for any other request, and for probes that are relayed to another process.
  */
 export async function answerProbe(
   req: IncomingMessage,
@@ -27,8 +27,8 @@ export async function answerProbe(
 }
 
 /**
- * Does not query the database. While the database is down, an upload node tells clients to wait, whereas a balancer
- * that took the node out of rotation could only turn them away.
+ * Does not query the database. While the database is down, an upload node asks clients to wait. A balancer that took
+ * the node out of rotation could only reject them.
  */
 function answerReadyForUploads(res: ServerResponse, runtime: Runtime | undefined): void {
   if (!runtime) say(res, 503, 'starting\n')

@@ -77,7 +77,7 @@ async function ask(path: string, asked?: Asked) {
   return { answer, body: await text(answer) }
 }
 
-it("passes on the client's identity, and none of the client's own claims", async () => {
+it("passes on the client's address, but no headers that the client forged", async () => {
   let headers: IncomingMessage['headers'] = {}
   await answerWith((req, res) => {
     headers = req.headers
@@ -105,7 +105,7 @@ it("passes on the client's identity, and none of the client's own claims", async
   expect(line.requestId).toBe(answer.headers['x-request-id'])
 })
 
-it('does not relay uploads, and leaves the check of the host to the page process', async () => {
+it('does not relay uploads, and leaves the host check to the page process', async () => {
   await answerWith((_, res) => void res.end('page'))
   expect((await ask('/pipes/pipe_x/files/')).body).toBe('uploads')
   expect((await ask('/dashboard', { headers: { host: 'evil.example' } })).answer.statusCode).toBe(421)
@@ -129,15 +129,18 @@ it('passes on bodies and headers unchanged, over one connection', async () => {
 it.each([
   ['GET', ''],
   ['POST', 'a=1'],
-])('accepts a %s that announces trailers, and does not pass that on', async (method, body) => {
-  await answerWith(async (req, res) => void res.end(`${req.headers.trailer} ${await text(req)}`))
-  const { port } = front.address() as AddressInfo
-  const url = new URL(`http://127.0.0.1:${port}/x`)
-  const answer = await askRaw(method, url, { Host: 'sluice.test', Trailer: 'a' }, body)
-  expect([answer.status, answer.body]).toEqual([200, `undefined ${body}`])
-})
+])(
+  'accepts a %s request that announces trailers, and does not pass on the Trailer header',
+  async (method, body) => {
+    await answerWith(async (req, res) => void res.end(`${req.headers.trailer} ${await text(req)}`))
+    const { port } = front.address() as AddressInfo
+    const url = new URL(`http://127.0.0.1:${port}/x`)
+    const answer = await askRaw(method, url, { Host: 'sluice.test', Trailer: 'a' }, body)
+    expect([answer.status, answer.body]).toEqual([200, `undefined ${body}`])
+  },
+)
 
-it('passes on an event stream as events arrive, and ends it with its client', async () => {
+it('passes on events as they arrive, and ends the stream when the client disconnects', async () => {
   const gone = Promise.withResolvers<void>()
   await answerWith((_, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders()
@@ -153,7 +156,7 @@ it('passes on an event stream as events arrive, and ends it with its client', as
   await gone.promise
 })
 
-it("answers a client that has closed its side, and ends such a client's event stream", async () => {
+it("responds to a client that has closed its side, and ends such a client's event stream", async () => {
   const answering = Promise.withResolvers<void>()
   const [streaming, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   await answerWith(async (req, res) => {
@@ -183,7 +186,7 @@ it("answers a client that has closed its side, and ends such a client's event st
   await gone.promise
 })
 
-it('cuts off a response that the other side cuts off', async () => {
+it('aborts the response if the page process aborts it', async () => {
   await answerWith((_, res) => {
     res.write('half')
     setImmediate(() => res.destroy())
@@ -192,14 +195,14 @@ it('cuts off a response that the other side cuts off', async () => {
   await expect(text(answer)).rejects.toThrow('aborted')
 })
 
-it('waits for a process that is starting', async () => {
+it('waits for a page process that is starting', async () => {
   const answered = ask('/dashboard')
   await once(front, 'request')
   await answerWith((_, res) => void res.end('page'))
   expect((await answered).body).toBe('page')
 })
 
-it('reports a process that does not start, and one that dies during the request', async () => {
+it('returns 503 if the page process does not start, or dies during the request', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const answered = ask('/dashboard')
   await once(front, 'request')

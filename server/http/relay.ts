@@ -20,7 +20,7 @@ import type { ProxyTrust } from './trusted-proxies.ts'
  * everything else.
  */
 export function relayTo(socketPath: string): Handler {
-  // Opens as many connections as there are requests in progress.
+  // There are as many connections as requests in progress.
   const agent = new Agent({ keepAlive: true })
   return async (req, res) => {
     const { method = 'GET', url: path = '/' } = req
@@ -28,7 +28,7 @@ export function relayTo(socketPath: string): Handler {
     const onward = await connected(() => request(options), res)
     // The client may have left in the meantime.
     if (res.destroyed) return void onward.destroy()
-    // The headers are sent here, where Node's errors about them are caught.
+    // Sends the headers now, so that an error that Node throws because of them is caught.
     onward.flushHeaders()
     if (req.headers.expect !== undefined) res.writeContinue()
     const responded = once(onward, 'response') as Promise<[IncomingMessage]>
@@ -50,8 +50,8 @@ const PATIENCE_MS = 9000
 const NOBODY_LISTENS = new Set(['ENOENT', 'ECONNREFUSED'])
 
 /**
- * Nothing is sent before the connection is established, so it can be tried again: the process behind the socket may
- * be starting.
+ * The process behind the socket may still be starting. Nothing is sent before the connection is established, so
+ * connecting can safely be retried.
  */
 async function connected(open: () => ClientRequest, res: ServerResponse): Promise<ClientRequest> {
   for (let waitedMs = 0; ; waitedMs += RETRY_EVERY_MS) {
@@ -84,7 +84,7 @@ async function handBack(response: IncomingMessage, res: ServerResponse): Promise
   await pipeline(response, res).catch(() => void res.destroy())
 }
 
-/** RFC 9110, 7.6.1: these headers belong to a single connection. Expect has been answered by this process. */
+/** RFC 9110, 7.6.1: these headers belong to a single connection. This process has already responded to Expect. */
 const OF_ONE_CONNECTION = new Set(
   'connection keep-alive proxy-connection te trailer upgrade expect'.split(' '),
 )

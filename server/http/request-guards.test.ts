@@ -36,7 +36,9 @@ it.each([
   ['http://header.example@target.example/', 'header.example@target.example', '/'],
   ['/a', 'header.example', '/a'],
   ['//target.example/a', 'header.example', '//target.example/a'],
-])('takes the host of %s from the target', (url, host, path) => expect(read(url)).toEqual([host, path]))
+])('reads the host and the path of the target %s', (url, host, path) =>
+  expect(read(url)).toEqual([host, path]),
+)
 
 it('allows the asterisk only for OPTIONS', () => {
   expect(read('*', 'OPTIONS')).toEqual(['header.example', '*'])
@@ -54,7 +56,7 @@ describe.each([
   ['an action', action],
 ])('%s', (_, headers) => {
   it.each(['https://evil.example', 'http://own.example', 'http://own.example.evil:8080', 'null', '', '://'])(
-    'is refused from the origin "%s"',
+    'is rejected from the origin "%s"',
     (origin) => {
       expect(() => check({ ...headers, origin })).toThrow(
         expect.objectContaining({ status: 403, code: 'cross_site_request' }),
@@ -69,7 +71,7 @@ describe.each([
   })
 })
 
-it('does not affect requests that call no action', () => {
+it('accepts cross-site requests that cannot call an action', () => {
   const origin = 'https://evil.example'
   check({ origin, 'content-type': 'application/json' })
   // A sign-in provider may send its response this way.
@@ -80,9 +82,9 @@ it('does not affect requests that call no action', () => {
 it.each([
   ['a form', 'POST', { 'content-type': 'multipart/form-data; boundary=x' }, 400],
   ['an action', 'POST', { 'content-type': 'text/plain', 'next-action': 'x' }, 400],
-  ['anything else that is posted', 'POST', { 'content-type': 'application/json' }, 500],
+  ['another POST request', 'POST', { 'content-type': 'application/json' }, 500],
   ['a page', 'GET', {}, 500],
-])('blames the request for a failure: %s', async (_, method, headers, status) => {
+])("turns Next's 500 into a 400 only for forms and actions: %s", async (_, method, headers, status) => {
   const server = createServer((req, res) => {
     refuseUnreadableForm(req, res)
     res.statusCode = 500
@@ -94,7 +96,7 @@ it.each([
   server.close()
 })
 
-it('cuts off a slow body, and does not affect the response to a body that arrived in time', async () => {
+it('closes the connection of a slow body, but not of a body that arrives in time', async () => {
   const server = createServer((req, res) => {
     setBodyDeadline(req, req.url === '/drip' ? 20 : 60_000)
     req.resume().once('end', () => res.end('thanks'))

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 /**
- * The hosts for which requests are accepted. This keeps a page from another origin from reaching a loopback server
- * through a name of its own (DNS rebinding).
+ * The hosts for which requests are accepted. This prevents pages on other sites from reaching a server on a loopback
+ * address through their own host name (DNS rebinding).
  */
 export function allowedHosts(addresses: string[]): ReadonlySet<string> {
   const hosts = new Set<string>()
@@ -20,7 +20,7 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
 /**
  * A request's target as a path (RFC 9112, 3.2). As specified there, the host of an absolute target replaces the Host
- * header; otherwise, one host would be checked and the other used. `*`, which is only valid for OPTIONS, is kept.
+ * header; otherwise, one host would be checked and another one used. `*`, which is only valid for OPTIONS, is kept.
  */
 export function toOriginForm(req: IncomingMessage): void {
   const target = req.url ?? ''
@@ -69,8 +69,8 @@ export function refuseUnreadableForm(req: IncomingMessage, res: ServerResponse):
 }
 
 /**
- * Ends a request whose body has not arrived in time, whether or not it was answered. The server's own limit is off,
- * because an upload may take days. All other bodies are small, and a slow one would occupy a connection forever.
+ * Closes a request whose body has not arrived in time, whether or not a response was sent. The server's own limit is
+ * off, because an upload may take days. All other bodies are small, and a slow one would occupy a connection forever.
  * Returns a function that cancels the deadline, for a handler that has its own.
  */
 export function setBodyDeadline(req: IncomingMessage, deadlineMs: number): () => void {

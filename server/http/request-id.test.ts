@@ -8,7 +8,7 @@ const name = (remoteAddress: string, headers: Record<string, string>) =>
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const OWN = /^[0-9a-f-]{36}$/
 
-it("keeps a trusted proxy's id, and nobody else's", () => {
+it("keeps a trusted proxy's request id, but nobody else's", () => {
   const headers = { 'x-request-id': 'a-request-of-nginx', traceparent }
   expect(name('10.0.0.1', headers)).toEqual({ id: 'a-request-of-nginx', traceparent })
   expect(name('10.0.0.2', headers)).toEqual({ id: expect.stringMatching(OWN), traceparent: undefined })

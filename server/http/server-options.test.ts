@@ -10,7 +10,7 @@ it('allows at most a minute for headers', () => {
   expect(server.headersTimeout + SERVER_OPTIONS.connectionsCheckingInterval).toBeLessThanOrEqual(60_000)
 })
 
-it('ends slow headers and silent connections, but not a slow body', async () => {
+it('closes connections with slow headers or without any bytes, but not one with a slow body', async () => {
   const quick = { headersTimeout: 40, connectionsCheckingInterval: 10 }
   const server = createServer({ ...SERVER_OPTIONS, ...quick }).listen(0, '127.0.0.1')
   await once(server, 'listening')

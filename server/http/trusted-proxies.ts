@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { uuidv7 } from '../../lib/platform/kernel/ids.ts'
 
-/** Whether a peer may use X-Forwarded-* headers to report the client's address and what it requested. */
+/**
+ * Whether a peer may use X-Forwarded-* headers to report the client's address and the host and protocol it requested.
+ */
 export type ProxyTrust = (address: string) => boolean
 
 export function proxyTrust(networks: string[]): ProxyTrust {

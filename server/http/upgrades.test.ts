@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { upgradesForNext } from './open-server.ts'
 
-it('in development, passes on upgrades that reload pages, and closes all others', async () => {
+it('in development, passes on the upgrades for hot reloading, and closes all others', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   const upgrades = upgradesForNext(server, true)
   upgrades.on('upgrade', (_, socket) => socket.end('taken'))

@@ -18,14 +18,14 @@ function ends(hears = true) {
   return { one, other }
 }
 
-it('answers the questions of both sides', async () => {
+it('lets each side answer questions from the other', async () => {
   const { one, other } = ends()
   const left = openLine(one, { name: async () => 'left' })
   const right = openLine(other, { name: async () => 'right' })
   expect(await Promise.all([left.ask('name'), right.ask('name')])).toEqual(['right', 'left'])
 })
 
-it('has no answer if the other side fails, leaves, or is silent', async () => {
+it('returns no answer if the other side fails, disconnects or is silent', async () => {
   const { one, other } = ends()
   const line = openLine(one, {})
   openLine(other, { fails: () => Promise.reject(new Error('no')), waits: () => new Promise(() => {}) })

@@ -1,6 +1,6 @@
-/** A line for questions between the supervisor and one of its processes, in both directions. */
+/** A connection on which the supervisor and one of its processes can ask each other questions. */
 export type Line = {
-  /** Undefined if the other side is gone, or silent for too long. */
+  /** Returns undefined if the other side is gone, or silent for too long. */
   ask(question: string, patienceMs?: number): Promise<unknown>
 }
 type Answers = Record<string, () => Promise<unknown>>

@@ -12,7 +12,7 @@ const divide = (settings: Record<string, string>) => {
   }))
 }
 
-it('is one process for each role, and several for uploads, which share the memory', () => {
+it('creates one process for each role, but several for uploads, which share the memory', () => {
   const all = divide({ PROCESSES: '4', UPLOAD_MEMORY_BYTES: String(1024 * MiB) })
   expect(all.map(({ name }) => name)).toEqual([
     'upload-1',
@@ -32,14 +32,14 @@ it('is one process for each role, and several for uploads, which share the memor
   }
 })
 
-it('relays nothing if nobody serves pages', () => {
+it('relays nothing if no process serves pages', () => {
   const all = divide({ PROCESSES: '2', ROLES: 'upload,worker' })
   expect(all.map(({ name }) => name)).toEqual(['upload-1', 'upload-2', 'worker'])
   expect(all.map(({ pagesSocket }) => pagesSocket)).toEqual(Array(3).fill(undefined))
 })
 
 it.each([2, 4, 8, 16])(
-  'for %i upload processes, stays within the total number of connections',
+  'stays within the total number of database connections with %i upload processes',
   (processes) => {
     const all = divide({ PROCESSES: String(processes) })
     const sum = all.reduce((connections, { config }) => connections + config.databaseConnections, 0)

@@ -16,12 +16,16 @@ export type Membership = {
 }
 
 /**
- * The database connections of all processes together. They are enough, because a statement takes a few milliseconds.
+ * The total number of database connections of all processes. This is enough, because a statement takes a few
+ * milliseconds.
  */
 const DATABASE_CONNECTIONS = 40
 const MIN_DATABASE_CONNECTIONS = 5
 
-/** Memberships for the upload processes, and one for each other role. They share what a single process would have. */
+/**
+ * Returns a membership for each upload process and one for each other role. Together, they have the resources that a
+ * single process would have.
+ */
 export function membershipsOf(config: Config, pagesSocket: string): Membership[] {
   const { roles, processes, port, baseUrl, uploadUrl, allowedPrivateHosts } = config
   const named: [string, Role][] = Array.from({ length: processes }, (_, at) => [`upload-${at + 1}`, 'upload'])

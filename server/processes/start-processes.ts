@@ -14,8 +14,8 @@ import { createSummedMetrics, type SummedMetrics } from './summed-metrics.ts'
 const SERVER = join(import.meta.dirname, '../../server.ts')
 
 /**
- * Starts the supervisor's processes, which share one port and are restarted when they end. They get connections in
- * turn (decision 95), and end with the supervisor, however that ends.
+ * Starts the supervisor's processes, which share one port and are restarted when they end. They get connections in turn
+ * (decision 95), and end with the supervisor, even if it is killed.
  */
 export async function startProcesses({
   config,
@@ -23,7 +23,7 @@ export async function startProcesses({
   metrics,
 }: Pick<Runtime, 'config' | 'log' | 'metrics'>): Promise<{ stop(): Promise<void> }> {
   cluster.schedulingPolicy = cluster.SCHED_RR
-  // Only the owner of this folder may enter it.
+  // Only the owner of this folder can open it.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const summed = createSummedMetrics(metrics.registry)
@@ -81,8 +81,8 @@ type Heard = { ack?: number }
 type Connection = { close(): void }
 
 /**
- * Closes the connection that a process was being handed when it ended. `node:cluster` forgets it but keeps it open,
- * so its client would wait forever: nodejs/node#21746.
+ * Closes the connections that were being passed to a process when it ended. `node:cluster` forgets them but keeps them
+ * open, so their clients would wait forever: nodejs/node#21746.
  */
 export function closeUntaken(child: ChildProcess): void {
   const untaken = new Map<number, Connection>()

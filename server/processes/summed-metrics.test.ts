@@ -12,7 +12,7 @@ function counting({ bytes, memory, lag }: { bytes: number; memory: number; lag: 
   new Gauge({ name: 'nodejs_eventloop_lag_p99_seconds', help: 'x', registers, aggregator: 'average' }).set(
     lag,
   )
-  // The metrics in the form in which they arrive from another process.
+  // Copied through JSON, because that is how metrics arrive from another process.
   return { ask: async () => JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())) }
 }
 
@@ -30,7 +30,7 @@ it('adds up values, and shows the worst lag', async () => {
   })
 })
 
-it('keeps the counters of a process that has ended, but none of its other metrics', async () => {
+it('keeps the counters of a process that has ended, but not its other metrics', async () => {
   const summed = createSummedMetrics(new Registry())
   summed.join('upload-1', counting({ bytes: 10, memory: 1, lag: 0.01 }))
   summed.join('upload-2', counting({ bytes: 20, memory: 2, lag: 0.5 }))

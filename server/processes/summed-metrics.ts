@@ -2,8 +2,8 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 import type { Line } from './line.ts'
 
 /**
- * The metrics of all processes as one. A counter never decreases, because it still includes what a process had
- * counted before it died.
+ * The combined metrics of all processes. A counter never decreases, because it still includes what a process had
+ * counted before it ended.
  */
 export type SummedMetrics = {
   join(name: string, line: Line): void
@@ -39,7 +39,7 @@ export function createSummedMetrics(own: Registry): SummedMetrics {
 }
 
 const COUNTED = new Set(['counter', 'histogram'])
-/** A single blocked process must be visible, however many others are not blocked. */
+/** The maximum is shown, so that a single blocked process is visible among others that are not blocked. */
 const LAG = /^nodejs_eventloop_lag/
 
 function sum(sets: Metric[][]): Registry {
