@@ -52,7 +52,7 @@ describeWithDatabase('bytes that arrived before an interruption', (database) => 
     },
   )
 
-  it('are stored in small rows, which take little memory to write; bytes that a client waits for are in one row', async () => {
+  it('are stored in small rows, to save memory, unless a client is waiting, in which case they are stored in one row', async () => {
     const whole = randomBytes(300_000)
     const rowsOf = async (url: string) => {
       const look = sql`select ${tailBytes} as bytes from upload_tails where file_id = ${fileIdOf(url)}::uuid
@@ -107,7 +107,7 @@ describe('several writers', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
-  it('of two simultaneous PATCH requests on two nodes, one writes and the other gets the offset', async () => {
+  it('if two nodes get a PATCH request at the same time, one writes and the other returns the offset', async () => {
     const whole = randomBytes(2 * MiB)
     const url = await client.begin(whole.length)
     const replies = await Promise.all([client.patch(url, 0, whole), client.patch(on(second, url), 0, whole)])
@@ -128,7 +128,7 @@ describe('several writers', () => {
     expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
-  it('a DELETE ends a writer', async () => {
+  it('a DELETE stops a writer', async () => {
     const url = await client.begin(3 * MiB)
     const patch = openPatch(client, url, { offset: 0, length: 3 * MiB })
     await patch.write(randomBytes(MiB))
@@ -137,7 +137,7 @@ describe('several writers', () => {
     expect((await patch.reply).status).toBe(410)
   })
 
-  it('a stopping node records what it received, and the client continues on the other', async () => {
+  it('a stopping node records the bytes it received, and the client continues on the other node', async () => {
     const stopping = await serveUploads(site.runtime)
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
@@ -158,7 +158,7 @@ describe('several writers', () => {
         where t.file_id = ${fileIdOf(url)}::uuid and t.kind = 'request'`,
     )
 
-  it('a request that ends on a part boundary releases the lease along with recording the part', async () => {
+  it('a request that ends on a part boundary records the part and releases the lease in one statement', async () => {
     const url = await client.begin(17 * MiB)
     expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
     const look = sql`select f.lease_until is null as free, f.recorded_parts as recorded,

@@ -113,7 +113,7 @@ describe('a file with two required destinations and one best-effort destination'
     expect(after.map((value, n) => value - before[n]!)).toEqual([3 * 20 * MiB, 20 * MiB])
   })
 
-  it('is resumed in small pieces, with tails', async () => {
+  it('can be resumed in small pieces, which become tails', async () => {
     const whole = randomBytes(14 * MiB)
     const url = await client.begin(whole.length)
     for (let at = 0; at < whole.length; at += 3 * MiB)
@@ -122,7 +122,7 @@ describe('a file with two required destinations and one best-effort destination'
     await expectEverywhere(url, whole)
   })
 
-  it('ends like any other if its length was unknown', async () => {
+  it('ends like any other file if its length was unknown', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(null)
     expect((await client.patch(url, 0, whole)).status).toBe(204)
@@ -227,7 +227,7 @@ describe('a file with two required destinations and one best-effort destination'
 
   it.each([
     ['one part', MiB, 'PutObject'],
-    ['the last of several', 20 * MiB, 'UploadPart'],
+    ['the last of several parts', 20 * MiB, 'UploadPart'],
     ['the Complete', 20 * MiB, 'CompleteMultipartUpload'],
   ] as const)('is completed later if a required destination is down for %s', async (_, bytes, operation) => {
     const whole = randomBytes(bytes)
@@ -374,7 +374,7 @@ describe('a file with two required destinations and one best-effort destination'
     expect((await statesOf(url)).states).toEqual(Array(3).fill('failed file_ended'))
   })
 
-  it("does not wait for a best-effort destination's late part once its writer has lost the file", async () => {
+  it("does not wait for a best-effort destination's late part once its writer has lost the lease", async () => {
     const url = await client.begin(20 * MiB)
     const held = (gate: string) =>
       ({ operation: 'UploadPart', at: 'answer', effect: { kind: 'hold', gate } }) as const

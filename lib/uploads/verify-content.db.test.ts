@@ -209,7 +209,7 @@ describe('a Pipe that verifies the content', () => {
     expect((await client.head(url)).status).toBe(410)
   })
 
-  it('fails no file for bytes damaged in transit, if the request has a checksum', async () => {
+  it('does not fail a file for bytes damaged in transit if the request has a checksum', async () => {
     const file = fileOf('png', 18 * MiB)
     const damaged = Buffer.from(file)
     damaged[1]! ^= 1
@@ -233,7 +233,7 @@ describe('a Pipe that verifies the content', () => {
     expect((await fileRow(fileIdOf(other))).status).toBe('failed')
   })
 
-  it('checks a short file whose length came after its bytes, even after a crash', async () => {
+  it('checks a short file whose length was declared after its bytes, even after a crash', async () => {
     const file = sampleOf('pdf')
     const begin = () =>
       client.begin(null, { 'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }) })

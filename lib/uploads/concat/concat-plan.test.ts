@@ -6,7 +6,7 @@ const MiB = 1024 * 1024
 const stretches = (sizes: number[]): Stretch[][] =>
   concatPlan(sizes).map((step) => ('copy' in step ? [step.copy] : step.join))
 
-it('copies large ranges, and joins small ones with what follows', () => {
+it('copies large ranges, and joins small ranges with the bytes that follow', () => {
   expect(concatPlan([8 * MiB, 9 * MiB])).toEqual([
     { copy: { source: 0, first: 0, bytes: 8 * MiB } },
     { copy: { source: 1, first: 0, bytes: 9 * MiB } },

@@ -174,7 +174,7 @@ describe('concatenation', () => {
     expect((await join([url])).status).toBe(201)
   })
 
-  it('creates the file once, however often it is requested, because a response may be lost', async () => {
+  it('creates the file only once if the request is repeated, because a response may be lost', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))
     const before = (await site.bucket.objects()).length
@@ -204,7 +204,7 @@ describe('concatenation', () => {
     await database.db.execute(taken(null))
     let second: ReturnType<typeof join> | undefined
     await database.db.transaction(async (tx) => {
-      // The lock lets the look-up of the final upload pass, and makes that of the pieces wait.
+      // The lock lets the query for the final upload pass, and blocks the query for the pieces.
       await tx.execute(sql`lock table file_destinations in access exclusive mode`)
       second = join(urls)
       await blocked(database)
@@ -271,7 +271,7 @@ describe('concatenation', () => {
       expect((await pieces.terminate(url)).status).toBe(204)
   })
 
-  it('gives the file a type that its token allows, whatever the types of its pieces', async () => {
+  it('checks that the token allows the type of the file, whatever the types of its pieces', async () => {
     await renew({ allowedTypes: ['image/*'] })
     const piece = await partial(randomBytes(100))
     const as = (...of: Parameters<typeof metadata>) => join([piece], { 'Upload-Metadata': metadata(...of) })
@@ -314,7 +314,7 @@ describe('concatenation', () => {
     await clearLeftovers(node.context)
     for (const piece of urls) expect(await site.bucket.objects()).toContain(`${fileIdOf(piece)}/file`)
     await renew()
-    // Creating the file has been tried for a day, and gets one more attempt.
+    // The file could not be created for a day, and gets one more attempt.
     for (const waitMs of [0, minutes(10)]) {
       site.clock.advance(waitMs)
       await reconcileUploads(node.context)

@@ -91,7 +91,7 @@ describe('an upload that ends without an object', () => {
     site.bucket.faults.add({ operation: 'AbortMultipartUpload', times: 100, effect })
     expect(await clearLeftovers(node.context)).toBe(1)
     expect(await clearLeftovers(node.context)).toBe(0)
-    // Attempts follow soon at first, and then at growing intervals.
+    // The first attempts follow quickly, and later ones at growing intervals.
     site.clock.advance(minutes(1) + 1000)
     expect(await clearLeftovers(node.context)).toBe(1)
     site.clock.advance(minutes(60))
@@ -106,7 +106,7 @@ describe('an upload that ends without an object', () => {
     await renew()
   })
 
-  it('is cleared even if others cannot be, because each bucket has its share of the attempts', async () => {
+  it('is cleared even if other uploads cannot be cleared, because each bucket has its share of the attempts', async () => {
     const gone = await createSite(database)
     gone.clock.advance(site.clock.now() - gone.clock.now())
     const theirs = await gone.client(node)

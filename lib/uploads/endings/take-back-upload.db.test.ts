@@ -68,7 +68,7 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     expect(file).toEqual({ status: 'canceled', erased: false, created: 0, events: 1 })
   })
 
-  it('loses its object if the credentials allow deleting', async () => {
+  it('has its object deleted if the credentials allow deleting', async () => {
     site.clock.advance(minutes(2))
     await database().db.execute(sql`update data_stores set may_delete = true`)
     await clearLeftovers(node.context)

@@ -250,7 +250,7 @@ describe('a failing bucket', () => {
     await objectIs(url, whole)
   })
 
-  it('applies a body with a checksum entirely or not at all: nothing of it is kept in the tail', async () => {
+  it('keeps no bytes in the tail of a body with a checksum, which takes effect entirely or not at all', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
@@ -288,7 +288,7 @@ describe('a failing bucket', () => {
     return url
   }
 
-  it('fails the file, with the reason, if it has dropped the upload', async () => {
+  it('causes the file to fail, with the reason, if it has dropped the multipart upload', async () => {
     const whole = randomBytes(17 * MiB)
     const url = await client.begin(whole.length)
     await client.patch(url, 0, whole.subarray(0, 8 * MiB))

@@ -54,7 +54,7 @@ describe('a bucket that supports conditional writes', () => {
     expect((await fileOf(url)).status).toBe('transferred')
     expect((await site.bucket.object(keyOf(url))).equals(bytes)).toBe(true)
   }
-  /** The timeline shows the certainty. If nobody has seen the object, so do the API and the event. */
+  /** The timeline shows the certainty. If nobody has seen the object, the API and the event show it, too. */
   const expectCertainty = async (url: string, certainty: string) => {
     const { timeline, destinations } = await fileOf(url)
     expect(timeline).toContainEqual(expect.objectContaining({ kind: 'completed', detail: { certainty } }))
@@ -133,7 +133,7 @@ describe('a bucket that supports conditional writes', () => {
     await expectCertainty(url, certainty)
   })
 
-  it('joins once, and leaves no upload unfinished', async () => {
+  it('joins pieces once, and leaves no multipart upload unfinished', async () => {
     await bucketOf('aws')
     losesAnswer()
     const once = await join()
@@ -160,7 +160,7 @@ describe('a bucket that supports conditional writes', () => {
   })
 
   it.each(['b2', 'gcs'] as const)(
-    'is sent no condition if its provider does not support any, like %s',
+    'gets requests without conditions if its provider, such as %s, does not support any',
     async (provider) => {
       await bucketOf(provider)
       site.bucket.rules.clear()

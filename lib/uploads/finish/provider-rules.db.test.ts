@@ -126,7 +126,7 @@ describe('a bucket with its own rules', () => {
       expect(await statusOf(url)).toBe('uploading')
     })
 
-    it('offers no concatenation, because it cannot copy parts; other buckets do once a check has found that they can', async () => {
+    it('offers no concatenation, because it cannot copy parts; other buckets offer it once a check shows that they can', async () => {
       const { collection: url } = clientOf(node)
       const offered = async () => (await tusCall({ method: 'OPTIONS', url })).headers['tus-extension']
       for (const provider of ['hetzner', 'ovh', 'oracle', 'alibaba', 'other', 'gcs'] as const) {

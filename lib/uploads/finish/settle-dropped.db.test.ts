@@ -70,7 +70,7 @@ describe("an upload whose object was created after the database's state", () => 
     return written.map(({ payload }) => JSON.parse(payload!).data)
   }
 
-  it('is transferred if the object is found, and no webhook contradicts the first', async () => {
+  it('is transferred if the object is found, and no webhook contradicts the first webhook', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     const used = () =>
@@ -143,7 +143,7 @@ describe("an upload whose object was created after the database's state", () => 
     expect(file.destinations).toMatchObject([{ status: 'failed', reason: 'unknown' }])
   })
 
-  it('continues if the bucket cannot tell now', async () => {
+  it('continues if the bucket currently cannot tell whether there is an object', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const

@@ -149,7 +149,7 @@ describe('the consequences of a fault', () => {
     expect(await fileOf(url)).toMatchObject(failed)
   })
 
-  it('allows for a Complete that may have succeeded, even after later refusals', async () => {
+  it('takes into account that an earlier Complete may have succeeded, even after later refusals', async () => {
     const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
     site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })

@@ -10,7 +10,7 @@ function leaseBy(now: () => number, ends = { forget() {}, async releaseRow() {} 
   })
 }
 
-it('is renewed at a certain age, but not once it is lost', () => {
+it('is due for renewal at a certain age, unless it is lost', () => {
   const { renewMs } = UPLOAD_TERMS
   let now = 1000
   const lease = leaseBy(() => now)
@@ -37,7 +37,7 @@ it('reports a late renewal', () => {
   expect(lease.renewed(now)).toBe(true)
 })
 
-it('is not set back by a late response to an older renewal', () => {
+it('is not shortened by a late response to an older renewal', () => {
   let now = 1000
   const lease = leaseBy(() => now)
   now += UPLOAD_TERMS.leaseMs - UPLOAD_TERMS.marginMs - 1

@@ -79,7 +79,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('that a failover has erased allows no writes, although its fence was issued again', async () => {
+  it('allows no writes once a failover has erased it, even if its fence is issued again', async () => {
     const site = await createSite(database())
     const [node, other] = [await serveUploads(site.runtime), await serveUploads(site.runtime)]
     const { db, leases, clock } = node.context
@@ -217,7 +217,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('ends a body with a checksum that sends nothing for too long', async () => {
+  it('ends a request with a checksum that sends nothing for too long', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { atomicQuietMs: 50 } })
     const client = await site.client(node)
@@ -262,7 +262,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is requested repeatedly, until a holder that did not know yet that it holds the lease releases it', async () => {
+  it('is requested repeatedly, because its holder may have missed a request before it knew that it holds the lease', async () => {
     const site = await createSite(database())
     const { context, url: base, close } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })

@@ -34,7 +34,7 @@ describeWithDatabase('the lease taken along with the token check', (database) =>
   const untouched = { status: 'uploading', fence: 0, leased: false, continuedBy: 0 }
   const done = { status: 'transferred', fence: 1, leased: false, continuedBy: 0 }
 
-  it('is given to the token that created the upload, and to another token of the same subject', async () => {
+  it('is granted to the token that created the upload, and to another token with the same subject', async () => {
     const client = await site.client(node, { subject: 'anna' })
     const [own, continued] = [await created(client), await created(client)]
     expect((await client.patch(own, 0, SMALL, { Origin: ALLOWED })).status).toBe(204)
@@ -55,7 +55,7 @@ describeWithDatabase('the lease taken along with the token check', (database) =>
     expect(await row(url)).toEqual(untouched)
   })
 
-  it('is not touched by an expired token of the same subject', async () => {
+  it('is not touched by an expired token with the same subject', async () => {
     const url = await created(await site.client(node, { subject: 'anna' }))
     const short = await site.client(node, { subject: 'anna', expiresIn: 60 })
     site.clock.advance(minutes(2))

@@ -31,7 +31,7 @@ describeWithDatabase('a repeated creation, with a token that allows no more file
     return (await rows<{ bytes: number }>(database().db, look))[0]!.bytes
   }
 
-  it('replaces an upload whose address never arrived', async () => {
+  it('replaces an upload whose address never reached the client', async () => {
     const client = await clientFor(1)
     const before = await reserved()
     const lost = await create(client)
@@ -45,7 +45,7 @@ describeWithDatabase('a repeated creation, with a token that allows no more file
     expect(await rows(database().db, events)).toEqual([])
   })
 
-  it('replaces only an upload of the same file that nobody has returned to', async () => {
+  it('replaces only an upload of the same file that no client has returned to', async () => {
     const client = await clientFor(2)
     const [film, song] = [await create(client), await create(client, 'song.mp3')]
     expect((await create(client, 'third.mp4')).status).toBe(403)

@@ -56,14 +56,14 @@ describe('locks are taken in the same order, so that no two statements wait for 
     sql`select 1 from usage_months where workspace_id = ${site.workspaceId}::uuid and month = ${name} for update`
   const now = () => monthOf(site.clock.now())
 
-  it('by a creation that its token counts, and by a creation that is undone', async () => {
+  it('by a creation that counts toward its token, and by a creation that is undone', async () => {
     await create(undefined)
     const token = sql`select 1 from tokens where workspace_id = ${site.workspaceId}::uuid for update`
     const made = await crossed(month(now()), token, () => create(undefined, { maxFiles: 1 }))
     expect(made.fileId).toBeTypeOf('string')
   })
 
-  it('by statements that count bytes, alone or with others: first the month, then the day', async () => {
+  it('by statements that count bytes for one or several uploads: first the month, then the day', async () => {
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const finish = ({ upload }: Created) =>
       node.context.recordWhole({

@@ -110,7 +110,7 @@ describeWithDatabase('simultaneous uploads', (database) => {
     await database().db.delete(webhookOutputs)
   })
 
-  it('hold their leases, whichever files share their statement', async () => {
+  it('each get their own lease, whichever files share their statement', async () => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     const made = await Promise.all(

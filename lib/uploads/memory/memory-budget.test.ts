@@ -58,7 +58,7 @@ it('spills the slowest parts to the database first, before it is full', async ()
   expect(account.full).toBe(false)
 })
 
-it('spills one part at a time while nobody waits, and several once somebody does', async () => {
+it('spills one part at a time while no reader is waiting, and several once a reader is waiting', async () => {
   const account = openAccount()
   let spilling = 0
   const forever = new Promise<void>(() => {})
@@ -142,7 +142,7 @@ it('keeps a quarter for workspaces that hold less than one part', () => {
   expect(fill(budget.account(bucketOf('another')))).toBeGreaterThanOrEqual(8 * MiB)
 })
 
-it('leaves room for a bucket while another in its workspace hangs', () => {
+it('leaves room for a bucket while another bucket in its workspace hangs', () => {
   const budget = openBudget()
   fill(budget.account(bucketOf('a')))
   expect(fill(budget.account(bucketOf('a')))).toBeGreaterThan(MiB)
@@ -155,7 +155,7 @@ it('counts all buckets of a workspace together', () => {
   expect(fill(budget.account(bucketOf('b')))).toBeGreaterThanOrEqual(8 * MiB)
 })
 
-it('spills the parts of the bucket that is short of memory, not those of others', () => {
+it('spills the parts of the bucket that is short of memory, not those of other buckets', () => {
   const budget = openBudget()
   const hanging = budget.account(bucketOf('a'))
   hanging.take(24 * MiB)
@@ -169,7 +169,7 @@ it('spills the parts of the bucket that is short of memory, not those of others'
   expect({ spilled, others }).toEqual({ spilled: [1], others: [] })
 })
 
-it('spills parts of silent clients in any workspace for a workspace that has none to spill', async () => {
+it('spills parts of silent clients in any workspace if the workspace that needs memory has no part to spill', async () => {
   const budget = openBudget()
   const account = (name: string) => budget.account(bucketOf(name))
   const spilled: number[] = []
@@ -241,7 +241,7 @@ describe('memory taken all at once', () => {
     expect(order.indexOf('workspace 1')).toBe(1)
   })
 
-  it('is not given to a request that has gone', async () => {
+  it('is not given to a request that was aborted', async () => {
     const budget = openBudget()
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     const account = budget.account(bucketOf('workspace 0'))
@@ -255,7 +255,7 @@ describe('memory taken all at once', () => {
     expect(budget.usedBytes).toBe(before - 8 * MiB)
   })
 
-  it('is not waited for by a request that needs none', async () => {
+  it('is granted immediately to a request for zero bytes', async () => {
     const budget = openBudget()
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     const account = budget.account(bucketOf('workspace 0'))

@@ -21,7 +21,7 @@ it('never hands out memory that is in use, and reuses returned memory', () => {
   expect(pages.every((page) => again.has(page))).toBe(true)
 })
 
-it('uses the oldest slab first, so that the others become empty', () => {
+it('uses the oldest slab first, so that later slabs become empty', () => {
   const pool = createPagePool()
   const pages = take(pool, SLAB_PAGES + 2)
   const inFirst = pages[7]!
@@ -48,7 +48,7 @@ it('returns a slab to the system once it has been empty for a minute', () => {
   expect(pool.take().length).toBe(PAGE_BYTES)
 })
 
-it('rejects memory that is not its own', () => {
+it('ignores returned memory that is not its own', () => {
   const pool = createPagePool()
   const pages = take(pool, 2)
   const foreign = Buffer.alloc(PAGE_BYTES)

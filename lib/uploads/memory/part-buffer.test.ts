@@ -6,7 +6,7 @@ import { MemoryBudget } from './memory-budget.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
 import { PartBuffer } from './part-buffer.ts'
 
-it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the chunks', () => {
+it('keeps the pushed bytes in order, with their CRC32, whatever the sizes of the chunks', () => {
   const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
   const buffer = new PartBuffer(budget.account({ workspaceId: 'a' }))
   const whole = randomBytes(300_000)
@@ -28,7 +28,7 @@ it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the c
   expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES + 5 * PAGE_BYTES)
 })
 
-it('returns its pages once, and they are reused', () => {
+it('returns its pages only once, so that they can be reused', () => {
   const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
   const account = budget.account({ workspaceId: 'a' })
   const first = new PartBuffer(account)

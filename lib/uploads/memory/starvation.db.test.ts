@@ -32,7 +32,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('a tenant whose buckets never finish their responses leaves memory for the others', async () => {
+it('a tenant whose buckets never finish their responses leaves memory for other tenants', async () => {
   let peakBytes = 0
   vi.spyOn(other.runtime.metrics.memoryUsed, 'set').mockImplementation((bytes) => {
     peakBytes = Math.max(peakBytes, Number(bytes))

@@ -50,7 +50,7 @@ describeWithDatabase('file.created, for an output that asks for it', (database) 
   const clientOf = async (limits = {}) =>
     tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(limits) })
 
-  it('is written once, by the transaction that creates the file, whatever follows', async () => {
+  it('is written once, by the transaction that creates the file, whatever happens to the file later', async () => {
     const limited = { maxFiles: 1, subject: 'ada', metadata: { order: '7' } }
     for (const limits of [{}, limited]) {
       const client = await clientOf(limits)

@@ -59,7 +59,7 @@ describeWithDatabase('a suspended workspace', (database) => {
     await site.close()
   })
 
-  it('accepts no larger file than its operator allows, and continues one that was already started', async () => {
+  it('accepts no file larger than the operator allows, but continues an upload that was already started', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)

@@ -61,7 +61,7 @@ describe('after a restore', () => {
   }
   const statusOf = async (url: string) => (await showFile(site.runtime, site.actor, fileIdOf(url))).status
 
-  it('uploads whose objects exist become transferred, and others continue', async () => {
+  it('uploads whose objects exist become transferred, and other uploads continue', async () => {
     const finished = await finishedAfterDump()
     const open = await begin()
     expect(await findFinished(node.context)).toEqual({ looked: 2, found: [fileIdOf(finished)] })
@@ -88,7 +88,7 @@ describe('after a restore', () => {
     await mayRead(true)
   })
 
-  it('lists objects that the database does not know, page by page', async () => {
+  it('lists objects that are not in the database, page by page', async () => {
     client = await site.client(node)
     const [known, unknown] = [await begin(), await begin()]
     await finish(known)

@@ -116,7 +116,7 @@ describe('the reconciler', () => {
     await hanging.close()
   })
 
-  it('always sends a last part under the same number, so that a late one changes nothing', async () => {
+  it('always sends a last part under the same number, so that a late request changes nothing', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
     const key = `${fileIdOf(url)}/file`
@@ -170,7 +170,7 @@ describe('the reconciler', () => {
     await arrives(url, whole)
   })
 
-  it('is not overruled by a writer that has lost the file, whose results cannot fail it', async () => {
+  it('is not overruled by a writer that has lost its lease, whose results cannot fail the file', async () => {
     const whole = randomBytes(9 * MiB)
     const url = await client.begin(whole.length)
     const key = `${fileIdOf(url)}/file`

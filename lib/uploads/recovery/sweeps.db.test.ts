@@ -132,7 +132,7 @@ describeWithDatabase('the sweeps', (database) => {
     await poor.close()
   })
 
-  it('cancels an upload in progress, returns its reservation, and refuses one that has ended', async () => {
+  it('cancels an upload in progress and returns its reservation, and refuses to cancel an upload that has ended', async () => {
     const before = await usage()
     const url = await client.begin(1000)
     await client.patch(url, 0, randomBytes(100))
@@ -177,7 +177,7 @@ describeWithDatabase('the sweeps', (database) => {
     site.bucket.faults.clear()
   })
 
-  it('finds an object that was created a day before this could be recorded', async () => {
+  it('finds an object that was created a day before its creation could be recorded', async () => {
     await renew()
     const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'

@@ -168,7 +168,7 @@ describe('a destination that is missing an object', () => {
   it.each([
     ['one part', MiB],
     ['several parts', 20 * MiB],
-  ])('never gets bytes other than those uploaded, for %s', async (_, bytes) => {
+  ])('never gets bytes that differ from the uploaded ones, for %s', async (_, bytes) => {
     const { url, whole } = await lacking(bytes)
     const other = randomBytes(bytes)
     const key = (await source.objects()).find((one) => one.startsWith(fileIdOf(url)))!
@@ -251,7 +251,7 @@ describe('a destination that is missing an object', () => {
     expect(target.traffic.counts().UploadPart! - sentBefore).toBe(3 + 1)
   })
 
-  it('can be repaired on request while a worker records something: neither waits for the other', async () => {
+  it('can be repaired on request while a worker records something, without either waiting for the other', async () => {
     const { url } = await lacking(MiB)
     let asking: Promise<void> | undefined
     await database.db.transaction(async (tx) => {
@@ -286,7 +286,7 @@ describe('a destination that is missing an object', () => {
     expect((await objectIn(target, url))!.equals(whole)).toBe(true)
   })
 
-  it('is taken from a worker that was presumed dead, whose later actions change nothing', async () => {
+  it('is taken over from a worker that was presumed dead, whose later actions change nothing', async () => {
     const { url, whole } = await lacking(20 * MiB)
     const limits = { limit: 1, limitPerBucket: 1, busy: [], nowMs: site.clock.now() }
     const [dead] = await claimRepairs(database.db, -1, limits)

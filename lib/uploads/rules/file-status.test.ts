@@ -53,11 +53,14 @@ const decide = ({ required, others }: Case) =>
 
 const FILE = tableOf('The file, once its last byte has arrived') as [string, string, string][]
 
-it.each(FILE)('required: %s, best effort: %s, then the file is %s', (required, others, status) => {
-  const cases = ALL.filter((one) => holds(required, one.required) && holds(others, one.others))
-  expect(cases.length).toBeGreaterThan(0)
-  expect(new Set(cases.map(decide))).toEqual(new Set([status]))
-})
+it.each(FILE)(
+  'with required destinations: %s, and best-effort destinations: %s, the file is %s',
+  (required, others, status) => {
+    const cases = ALL.filter((one) => holds(required, one.required) && holds(others, one.others))
+    expect(cases.length).toBeGreaterThan(0)
+    expect(new Set(cases.map(decide))).toEqual(new Set([status]))
+  },
+)
 
 it('has one row for each case', () => {
   for (const one of ALL)

@@ -52,7 +52,7 @@ describe("an upload's part numbers", () => {
     })
   })
 
-  it('are free again once a writer that has not sent them releases the lease', () => {
+  it('become free again if a writer releases the lease without having sent them', () => {
     const numbers = open(NOTHING_BOUND)
     numbers.bindingWritten(numbers.toBind())
     numbers.take(8 * MiB)

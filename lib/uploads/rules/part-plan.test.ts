@@ -52,7 +52,7 @@ describe('the part plan', () => {
     [10_000, true, 256 * MiB, '297 GiB'],
     [1000, false, 4 * GiB, '475 GiB'],
     [1000, false, 256 * MiB, '29.7 GiB'],
-  ])('of %i parts, all equal: %s, the largest file in %i bytes of memory has %s', (...row) => {
+  ])('with %i parts (equal sizes: %s) and %i bytes of memory, the largest file has %s', (...row) => {
     const [maxParts, equalParts, memoryBytes, words] = row
     const limits = partLimits({ maxParts, equalParts }, largestPartBytes(memoryBytes))
     const largest = largestUpload(limits)

@@ -16,7 +16,7 @@ const sha1 = (bytes: Buffer) => ({
   'Upload-Checksum': `sha1 ${createHash('sha1').update(bytes).digest('base64')}`,
 })
 
-describe('many uploads that need more memory than there is', () => {
+describe('many uploads that need more memory than is available', () => {
   let database: DatabaseHandle
   let site: Site
   let other: Site
@@ -81,7 +81,7 @@ describe('many uploads that need more memory than there is', () => {
     }
   })
 
-  it('keep nothing of bodies that have a wrong checksum or are interrupted', async () => {
+  it('keep no bytes of bodies that have a wrong checksum or are interrupted', async () => {
     const { urls, patches, end } = await crowd(() => sha1(Buffer.from('another')))
     patches[0]!.cut()
     end()

@@ -108,7 +108,7 @@ describe('part numbers have no gap and a late part does no damage', () => {
     await finish(url)
   })
 
-  it('when a part fails while those after it arrive', async () => {
+  it('when a part fails while later parts arrive', async () => {
     const url = await begin()
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 1, effect })

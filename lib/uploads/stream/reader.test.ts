@@ -44,7 +44,7 @@ function memoryOf(full: boolean) {
   return budget
 }
 
-/** Accepts pieces, and keeps all but the last in flight until the test says that one is recorded. */
+/** Accepts pieces, and keeps all except the rest in flight until the test records them one by one. */
 function partsOf(signal: AbortSignal) {
   const waiting: Piece[] = []
   let freed = Promise.withResolvers<void>()
@@ -165,7 +165,7 @@ it('starts the next part with the rest of a page', async () => {
   expect(pieces.map(({ buffer }) => buffer.bytes)).toEqual([8 * MiB, sentBytes - 8 * MiB])
 })
 
-it('continues reading once there is memory, even if the parts blocked it first', async () => {
+it('continues reading once memory is free, even if the parts blocked it first', async () => {
   const { budget, parts, push, record, flows } = await request(100 * MiB)
   await push(24 * MiB)
   expect(parts.waiting).toHaveLength(3)
@@ -198,7 +198,7 @@ it("does not offer a file's last bytes for spilling, which would be pointless", 
   expect(budget.offered!.heldBytes()).toBe(0)
 })
 
-it('reads the end of the request once all bytes are there, however little memory is left', async () => {
+it('reads the end of the request once all bytes have arrived, however little memory is left', async () => {
   const { budget, push, flows } = await request(3 * MiB)
   await push(2 * MiB)
   budget.pages.take = () => {
@@ -210,7 +210,7 @@ it('reads the end of the request once all bytes are there, however little memory
   expect(flows()).toBe(true)
 })
 
-it('reads the end of the request once all bytes are there, however many parts are in flight', async () => {
+it('reads the end of the request once all bytes have arrived, however many parts are in flight', async () => {
   const { push, parts, flows, source, reading } = await request(24 * MiB + 100)
   await push(100)
   await push(16 * MiB)
@@ -230,7 +230,7 @@ it('ends immediately when interrupted while there is no room for a part', async 
   expect(await reading).toMatchObject({ why: 'cut' })
 })
 
-it('takes no byte of a chunk that arrives while others have used up the memory, and takes all of it once there is some', async () => {
+it('accepts none of a chunk that arrives while no memory is left, and all of it once memory is free', async () => {
   const { budget, push, flows } = await request(3 * MiB)
   budget.full = true
   expect(await push(1000)).toBe(0)
@@ -241,7 +241,7 @@ it('takes no byte of a chunk that arrives while others have used up the memory, 
   expect(await push(1000)).toBe(1000)
 })
 
-it('takes as much of a large chunk as there is memory for', async () => {
+it('accepts as much of a large chunk as fits into memory', async () => {
   const { budget, push, flows } = await request(3 * MiB)
   budget.pages.take = () => {
     budget.full = budget.pages.taken++ === 1
@@ -299,7 +299,7 @@ it('keeps the bytes that have arrived when it must stop immediately', async () =
   expect(await reading).toMatchObject({ why: 'draining', buffer: { bytes: 1000 } })
 })
 
-it('takes nothing of a chunk that exceeds the limit', async () => {
+it('accepts no byte of a chunk that exceeds the limit', async () => {
   const { push, reading } = await request(MiB, { limitBytes: 1000 })
   await push(900)
   await push(200)
