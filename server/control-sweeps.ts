@@ -61,7 +61,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
   ]
 }
 
-/** Deletes one batch of each kind of obsolete rows. */
+/** Deletes one batch of each kind of obsolete row. */
 export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
   const before = (ms: number) => sql`${new Date(nowMs - ms).toISOString()}::timestamptz`
   const prunes = [
@@ -70,8 +70,8 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     sql`delete from idempotency_keys where ctid = any(array(
       select ctid from idempotency_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
     sql`delete from email_links where expires_at < ${before(days(7))} returning 1`,
-    // Copies the times when the account was first and last used to the user. Nodes of an older version only recorded
-    // them in the session.
+    // Saves the times of the account's first and last use in `users`. Nodes of an older version only recorded them in
+    // the session.
     sql`with gone as (delete from sessions where id = any(array(
         select id from sessions where expires_at < ${before(days(7))} limit ${BATCH}))
         returning user_id, created_at, last_seen_at),

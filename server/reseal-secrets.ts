@@ -57,10 +57,10 @@ const OTHERS: Column[] = [
 const BATCH = 500
 
 /**
- * Reseals the secrets that were sealed with an older key with the first key in ENCRYPTION_KEY, so that the older one
- * can be dropped, and converts those written by an older release to the current format. This may run alongside Sluice:
- * a secret that changes while this runs is skipped, because it was sealed with the first key. Emails in the queue are
- * not resealed, because they are sent within minutes.
+ * Uses the first key in ENCRYPTION_KEY to reseal the secrets that were sealed with an older key, so that the older key
+ * can be dropped. Also converts secrets written by an older release to the current format. This may run alongside
+ * Sluice: a secret that changes while this runs is skipped, because it was sealed with the first key. Emails in the
+ * queue are not resealed, because they are sent within minutes.
  */
 export async function resealSecrets(db: Db, vault: Vault): Promise<number> {
   const bound = await db.transaction(async (tx) => {

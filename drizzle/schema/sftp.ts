@@ -57,8 +57,8 @@ export const senderKeys = pgTable(
     lastUsedAt: instant(),
     lastAddress: text(),
     /**
-     * The client addresses that were added most recently. A use of the key from any other address is audited, and adds
-     * it.
+     * The most recent new addresses from which the key was used. A use from any other address is written to the audit
+     * log, and the address is added here.
      */
     addresses: text().array().notNull().default([]),
     createdAt: createdAt(),

@@ -29,8 +29,8 @@ export const events = pgTable(
     traceparent: text(),
     test: boolean().notNull().default(false),
     /**
-     * For the event that a file ended, this is null until the event is sent to an output. The payload can be built that
-     * late because an ended file no longer changes.
+     * For an event about the end of a file, this is null until the event is sent to an output. The payload can be built
+     * that late because an ended file no longer changes.
      */
     payload: text(),
     /**

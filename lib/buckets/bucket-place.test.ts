@@ -36,7 +36,7 @@ const placeWith = (fields: Partial<BucketPlace>): BucketPlace => ({
 })
 
 it.each([
-  ['nothing if nothing is set', null, undefined, undefined, undefined],
+  ['nothing if no encryption is set', null, undefined, undefined, undefined],
   ["the Data Store's setting", S3, undefined, 'AES256', undefined],
   ["the Pipe's setting", null, OTHER, 'aws:kms', 'of-the-pipe'],
   ["the Pipe's key if the Data Store has none", S3, OTHER, 'aws:kms', 'of-the-pipe'],

@@ -17,7 +17,7 @@ const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
 
 /**
  * The operations of a bucket check, with the client that uploads use. Each object has its own key: some providers never
- * let put-only credentials write to the same key twice, and others not more than once per second.
+ * let put-only credentials write to the same key twice, and others allow at most one write to a key per second.
  */
 export class ProbeOperations {
   readonly #place: ProbePlace

@@ -9,7 +9,12 @@ describe('placesToYield', () => {
   it.each([
     ['no workspace is waiting', held('a', 4), [], []],
     ['another workspace is waiting with one import', held('a', 4), [waits('b', 1)], ['a3']],
-    ['another is waiting with many: at most half of the places', held('a', 4), [waits('b', 9)], ['a3', 'a2']],
+    [
+      'another is waiting with many (at most half of the places)',
+      held('a', 4),
+      [waits('b', 9)],
+      ['a3', 'a2'],
+    ],
     ['the waiting workspace has only one place less', held('a', 3), [waits('b', 9, 2)], []],
     ['every workspace has only one place', [...held('a', 1), ...held('b', 1)], [waits('c', 5)], []],
     ['one workspace has more than the other', [...held('a', 1), ...held('b', 3)], [waits('c', 5)], ['b2']],

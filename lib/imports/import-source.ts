@@ -117,7 +117,9 @@ export class ImportSource implements ByteSource {
     return this.isCompared || this.#positionBytes < this.#options.confirmed.offsetBytes
   }
 
-  /** Skips bytes that are already hashed: a reader that accepts only part of a chunk gets the rest a second time. */
+  /**
+   * Skips bytes that have already been hashed, because a reader that accepts only part of a chunk gets the rest again.
+   */
   #hash(bytes: Buffer): void {
     const { digest } = this.#options
     if (digest) digest.hash.update(bytes.subarray(digest.hash.bytes - this.#positionBytes))

@@ -107,8 +107,8 @@ function watchLateBodies<S extends Server>(server: S): S {
 
 /**
  * Refuses new connections immediately, so that balancers use another node. Resolves when no connections are left. A
- * keep-alive connection gets one more response and is then closed: closing it while a request is arriving would make a
- * POST fail that clients must not repeat.
+ * keep-alive connection gets one more response and is then closed: closing it while a request is arriving could break a
+ * POST, which clients must not repeat.
  */
 export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Promise<void> {
   hurries.get(server)?.(lateMs)

@@ -15,7 +15,7 @@ export type Version = {
   partialUpload: boolean
   /** True if HEAD and DELETE requests with a field about the upload are refused with 400. */
   bareOnly: boolean
-  /** The name of the lifetime's member in Upload-Limit; null if the version has no Upload-Limit. */
+  /** The name of the Upload-Limit member for the lifetime; null if the version has no Upload-Limit. */
   lifetime: 'expires' | 'max-age' | null
   /** True if a 104 response may report the offset while bytes arrive. */
   progress: boolean

@@ -113,7 +113,7 @@ it('parses or rejects any Upload-Checksum', () => {
   )
 })
 
-it('accepts an Upload-Concat of distinct uploads on the same Pipe, and parses or rejects any other', () => {
+it('accepts distinct uploads on the same Pipe in Upload-Concat, and parses or rejects any other value', () => {
   const pipeId = newPipeId()
   const id = fc.nat().map((n) => uuidv7(n))
   const address = id.map((one) => uploadAddress('https://uploads.example', pipeId, one))
