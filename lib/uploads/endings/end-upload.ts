@@ -129,9 +129,9 @@ const INTERRUPTED = {
 } as const
 
 /**
- * Fails an upload whose only request was interrupted and which nobody can continue. It does not count toward the files
- * that the token may create, so the client can send the file again; if the client interrupted the request, that counts
- * against a separate limit. False if the upload had already ended.
+ * Fails an upload whose only request was interrupted and which nobody can continue. The upload does not count toward
+ * the files that the token may create, so the client can send the file again; if the client interrupted the request,
+ * that counts against a separate limit. False if the upload had already ended.
  */
 export async function failInterrupted(
   context: Ending,

@@ -24,7 +24,7 @@ export type Attempt = Wanted & {
 
 /**
  * How a file without an object ends. `refusedContent` is the actual type of its first bytes, if the file was refused
- * because of it. None of its bytes are kept then.
+ * because of it. In that case, none of its bytes are kept.
  */
 export type End = { reason: string; certainty?: 'unknown'; refusedContent?: string }
 

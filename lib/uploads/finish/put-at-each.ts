@@ -77,7 +77,7 @@ async function put(
   return { delivered: deliveredByPut(bucket, target, etag) }
 }
 
-/** The required destinations' responses. Undefined if one of them may accept the object later. */
+/** Returns the required destinations' responses. Undefined if one of them may accept the object later. */
 async function atRequired({ terms }: UploadContext, puts: readonly Put[]): Promise<Delivery[] | undefined> {
   const required = puts.filter(({ destination }) => destination.required)
   const stored = Promise.all(

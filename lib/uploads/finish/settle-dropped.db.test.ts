@@ -70,7 +70,7 @@ describe("an upload whose object was created after the database's state", () => 
     return written.map(({ payload }) => JSON.parse(payload!).data)
   }
 
-  it('is transferred if the object is found, and no webhook contradicts the first webhook', async () => {
+  it('is transferred if the object is found, and no later webhook contradicts the first', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
     const used = () =>

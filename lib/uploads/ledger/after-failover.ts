@@ -73,8 +73,8 @@ export async function createAgain(
 /** The functions below are for a restored database, which may not know objects that were created after the backup. */
 
 /**
- * For a restored database: drops expired leases. Otherwise, when such an upload ends, the object that its writer may
- * have created would be deleted, and after a restore that object may be a file that was delivered since the backup.
+ * For a restored database: drops expired leases. When an upload ends while it has a lease, the object that its writer
+ * may have created is deleted. After a restore, that object may be a file that was delivered since the backup.
  */
 export async function dropLapsedLeases(db: Db): Promise<number> {
   const dropped = await rows(

@@ -94,7 +94,7 @@ export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partia
   )
 }
 
-/** The given partial uploads that this token may join, now or once their objects exist. */
+/** Returns those of the given partial uploads that this token may join, now or once their objects exist. */
 export function readFinishedPartials(
   db: Db,
   { token, pipe, targets }: CreationRight,

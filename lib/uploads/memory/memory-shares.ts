@@ -81,9 +81,9 @@ type Memory = { held(account: Account): Held; take(account: Account, bytes: numb
 
 /**
  * Memory taken all at once: for a tail that is read back while the rest of its part is already in memory. If these
- * requests competed with readers for memory, uploads could deadlock, so some memory is set aside for them, which
- * readers never get. It is lent to workspaces that have used up their share: one loan at a time each, and the workspace
- * that has waited longest since its last loan goes first.
+ * requests competed with readers for memory, uploads could deadlock, so some memory that readers never get is set aside
+ * for them. It is lent to workspaces that have used up their share: one loan at a time each, and the workspace that has
+ * waited longest since its last loan goes first.
  */
 export class Reservations {
   readonly #shares: Shares

@@ -17,8 +17,8 @@ type FileStatus = 'transferring' | 'transferred' | 'partially_transferred' | 'fa
 
 /**
  * The status of a file whose last byte has arrived, derived from its destinations' statuses. The required destinations
- * determine whether the file failed, and the best-effort ones whether it was only partially transferred. Until all of
- * them have ended, the status is `transferring`.
+ * determine whether the file failed, and the best-effort ones whether it was only partially transferred. Until that is
+ * known, the status is `transferring`.
  */
 export function statusOf(destinations: readonly DestinationState[]): FileStatus {
   const required = destinations.filter((one) => one.required)

@@ -112,7 +112,7 @@ export class Parts {
     return this.#upload.numbers.mayEndAt(this.#endOffset + bytes)
   }
 
-  /** Sends a part: the tail, if any, and these bytes. */
+  /** Sends a part that consists of the tail, if any, and these bytes. */
   send(buffer: PartBuffer, attached: Attached = {}): void {
     const upload = this.#upload
     const tail = {
