@@ -16,8 +16,8 @@ type Put = { destination: Destination; storing: Promise<Extract<Stored, { delive
 
 /**
  * Stores a single-part file with a PutObject at each of its destinations, from one buffer. The required destinations
- * determine the outcome; the others may use the buffer a little longer. Undefined if a required bucket takes too long
- * or has a transient error.
+ * determine the outcome; the best-effort destinations may use the buffer a little longer. Undefined if a required
+ * bucket takes too long or has a transient error.
  */
 export async function putAtEach(
   context: UploadContext,

@@ -19,7 +19,7 @@ export type Stored =
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
   /** Found complete in the bucket, or in each of several buckets, even if the ledger only knows some of its bytes. */
   | { found: { etag: string | null; several?: FoundAtEach } }
-  /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
+  /** Stored by a single PutObject; `whole` records it together with other files that finish at the same time. */
   | { whole: () => Promise<boolean>; etag: string | null }
 
 /** What is known about the object's bytes. */

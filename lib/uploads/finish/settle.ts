@@ -145,8 +145,8 @@ export type Try = {
 
 /**
  * For a file with several destinations: waits for the objects, and records each as it is created. The required
- * destinations determine the outcome, and the others get a little more time. The file's status then follows from
- * theirs, and the lease is released.
+ * destinations determine the outcome, and the best-effort destinations get a little more time. The file's status then
+ * follows from its destinations' statuses, and the lease is released.
  */
 export async function settleSeveral(
   context: UploadContext,
@@ -182,8 +182,8 @@ export async function settleSeveral(
 const FELL_BEHIND: Failure = { reason: 'fell_behind', detail: null }
 
 /**
- * Records one destination's outcome. For a required destination, it records only success; failures are handled for
- * the file as a whole, in `decide`.
+ * Records one destination's outcome. For a required destination, it records only success; `decide` handles failures for
+ * the entire file.
  */
 async function settleOne(
   context: UploadContext,

@@ -54,7 +54,7 @@ type State =
   | { kind: 'held' }
   /** The holder has been asked to stop, but may continue until its turn is over. */
   | { kind: 'asked'; why: StopReason; sinceMs: number }
-  /** The holder has been told to stop. */
+  /** The `stop` callback has been called. */
   | { kind: 'stopped'; why: StopReason }
   /** This process no longer holds the lease. */
   | { kind: 'over'; wasWanted: boolean }

@@ -19,7 +19,7 @@ const WATCH_MS = 250
 /** A renewal locks all its rows, and the writers of those files wait for it, so batches are small. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 4
-/** After this time, a batch no longer delays the others. */
+/** After this time, a batch no longer delays other batches. */
 const RENEWAL_PATIENCE_MS = 2000
 
 /** Renews this process's leases, and marks expired ones as lost. Returns a function that stops it. */

@@ -56,9 +56,9 @@ const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 60
 
 /**
  * Takes the leases of some files that have no writer, so that only this node works on them, and records that Complete
- * is about to be sent. No bucket gets more than its share, so a hanging bucket does not delay the others. An upload can
- * have all its bytes and still be `uploading`, if its length was declared after them and then the process died or the
- * bucket refused the object.
+ * is about to be sent. No bucket gets more than its share, so a hanging bucket does not delay other buckets' files. An
+ * upload can have all its bytes and still be `uploading`, if its length was declared after them and then the process
+ * died or the bucket refused the object.
  */
 export function claimTransferring(
   db: Db,

@@ -45,7 +45,7 @@ export async function claimOneUndecided(
 
 /**
  * Like `claimOneUndecided`, for the oldest files. No Pipe gets more than its share, so a hanging receiver does not
- * delay the others.
+ * delay other Pipes' files.
  */
 export function claimUndecided(
   db: Db,

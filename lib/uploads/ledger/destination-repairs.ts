@@ -49,8 +49,8 @@ const ARRIVES_WITHIN_SECONDS = 60
 
 /**
  * Claims some of the due repairs. The query goes from Data Store to Data Store, so that a bucket missing a million
- * objects does not delay the others. A claim that was not renewed has expired: its repair continues from its last
- * recorded part.
+ * objects does not delay repairs in other buckets. A claim that was not renewed has expired: its repair continues from
+ * its last recorded part.
  */
 export function claimRepairs(
   db: Db,

@@ -195,7 +195,7 @@ export function claimLeftovers(
   )
 }
 
-/** Records that nothing is left to do, unless a repair has started another multipart upload since. */
+/** Records that nothing is left to do, unless a repair has started another multipart upload in the meantime. */
 export async function markCleared(db: Db, { fileId, dataStore, multipartId }: Leftover): Promise<void> {
   await db.execute(sql`update file_destinations set abort_pending = false,
       multipart_id = case when position is null then multipart_id end

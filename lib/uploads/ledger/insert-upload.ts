@@ -209,7 +209,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
 
 const NO_LINK = { counted: sql``, isOver: sql`` }
 
-/** All tokens of an upload link share its limits. The link may have been closed since the token was issued. */
+/** All tokens of an upload link share its limits. The link may have been closed after the token was issued. */
 function countedByLink(linkId: string, nowMs: number) {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return {

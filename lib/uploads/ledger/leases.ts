@@ -33,7 +33,7 @@ export type Taken = {
   lengthBytes: number | null
   lengthCameLast: boolean | null
   crc32: number
-  /** Another request may have declared the checksum since this one was admitted. */
+  /** Another request may have declared the checksum after this request was admitted. */
   declaredCrc32: number | null
   tailBytes: number
   partBytes: number | null

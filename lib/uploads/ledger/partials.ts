@@ -13,7 +13,7 @@ import type { CreationRight } from './upload-rights.ts'
  * Pieces that nobody joins are deleted after a while.
  */
 
-/** A piece that is missing at a best-effort destination can still be joined at the others. */
+/** A piece that is missing at a best-effort destination can still be joined at the other destinations. */
 const MADE = sql`'transferred', 'partially_transferred'`
 
 /** Common clients send a file in two to eight pieces. */

@@ -156,7 +156,7 @@ const NO_ACTIVE_WEBHOOK = sql`not ${hasActiveOutput(sql`f.pipe_id`, sql`f.worksp
 /**
  * Records the file, its usage and its event in one transaction. Every file updates its workspace's usage row for the
  * month, so files that finish at the same time are recorded together. False if the file's lease was lost: nothing
- * changes for this file, and the others are still recorded.
+ * changes for this file, and the other files are still recorded.
  */
 export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Whole) => Promise<boolean> {
   const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>

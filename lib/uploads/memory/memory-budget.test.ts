@@ -47,7 +47,7 @@ it('spills the slowest parts to the database first, before it is full', async ()
   const again = part(account, 30, 6 * MiB, spilled)
   part(account, 10, 6 * MiB, spilled)
   part(account, 20, 6 * MiB, spilled)
-  // The account has started another part since.
+  // The account has started another part in the meantime.
   account.offer(again)
   expect(spilled).toEqual([])
   part(account, 40, 6 * MiB, spilled)

@@ -65,7 +65,7 @@ type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBy
  * bucket responses. Memory is taken before it is used and returned when the bytes are durable, so the limit is never
  * exceeded. A reader checks `full` before each chunk from its client, and pauses.
  *
- * An account is full when its workspace holds a certain multiple of the memory that is left. A workspace on its own
+ * An account is full when its workspace holds a certain multiple of the memory that is left. A single active workspace
  * may therefore use most of the shared memory, while workspaces with unresponsive buckets leave some of it to the
  * others. The same applies to the buckets within a workspace. `memory-shares.ts` has the arithmetic.
  */

@@ -31,7 +31,7 @@ export type Held = {
   bucketBytes: number
 }
 
-/** A workspace may hold this multiple of what is left, so that something is always left for the others. */
+/** A workspace may hold this multiple of what is left, so that some memory is always left for other workspaces. */
 const WORKSPACE_SHARE = 3
 /**
  * The multiple for a workspace that holds less than one part. It is lower, so that many of them can each fill a part.
@@ -171,7 +171,8 @@ function tooLittleMemory(): SluiceError {
 
 /**
  * Limits the memory of parts that only best-effort destinations still need: a workspace may use as much of the share
- * for such parts as it leaves to the others. This memory is part of the budget and already taken from it.
+ * for such parts as it leaves to other workspaces. This memory is part of the budget, from which it has already been
+ * taken.
  */
 export class TrailingMemory {
   readonly #shareBytes: number

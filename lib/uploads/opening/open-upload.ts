@@ -57,7 +57,7 @@ export async function openUpload(
   )
 }
 
-/** An abandoned destination's limits do not apply to the others. */
+/** An abandoned destination's limits do not apply to the other destinations. */
 const isWritten = ({ required, status }: FileTarget): boolean =>
   required || status === 'pending' || status === 'transferring'
 

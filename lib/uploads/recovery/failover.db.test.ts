@@ -236,7 +236,7 @@ function losingAnswers(db: Db) {
     lose(statement: RegExp) {
       next = statement
     },
-    /** Prevents matching statements from running at all, except for the first `after` of them. */
+    /** Makes matching statements fail without running, except for the first `after` of them. */
     fail(statement: RegExp, { after = 0 } = {}) {
       next = statement
       runs = false

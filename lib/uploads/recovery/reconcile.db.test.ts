@@ -19,7 +19,7 @@ describe('the reconciler', () => {
   /** Another node, whose clock is a minute ahead. */
   let later: Node
   let client: TusClient
-  // No lease may expire or be renewed on its own, even on a slow machine.
+  // No lease may expire or be renewed during a test, even on a slow machine.
   const still = { leaseMs: 600_000, renewMs: 600_000 }
   beforeAll(async () => {
     database = await openTestDatabase()

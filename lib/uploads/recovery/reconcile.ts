@@ -40,7 +40,7 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
     nowMs,
     busy: [...reconciling.values()],
   })
-  // A bucket that does not respond must not delay the others.
+  // A bucket that does not respond must not delay files in other buckets.
   await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file, nowMs))))
   return claimed.length
 }

@@ -92,7 +92,7 @@ export class ObjectCopy {
     const { bytes, multipartId: begun } = this.#repair
     const multipartId = begun ?? (await this.#begin())
     const parts = await readRepairedParts(this.#context.db, this.#repair)
-    // A node with less memory keeps the part size of the first attempt, or it would run out of part numbers.
+    // A node with less memory keeps the part size of the first attempt. Otherwise, it could run out of part numbers.
     const partBytes = parts[0]?.sizeBytes ?? this.#usualPartBytes()
     let first = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     // Only an attempt that had copied everything can have sent Complete.

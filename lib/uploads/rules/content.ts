@@ -120,7 +120,7 @@ export function contentTypeOf(filetype: string | null): string {
 
 /**
  * Media types that have the same first bytes: other names for one type, and formats that start like their container.
- * Within a family, a file declared as one type may turn out to be any of the others.
+ * Within a family, a file declared as one type may actually have any of the other types.
  */
 const FAMILIES: readonly (readonly string[])[] = [
   ['image/jpeg', 'image/jpg', 'image/pjpeg'],

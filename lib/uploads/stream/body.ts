@@ -3,8 +3,8 @@ import type { PartBuffer } from '../memory/part-buffer.ts'
 
 /**
  * The source of a request's bytes. It flows after `start`, unless it is paused. `onChunk` returns how many bytes of the
- * chunk it accepted; the others are passed to it again once the source is resumed. A chunk is only valid during the
- * call.
+ * chunk it accepted; the remaining bytes are passed to it again once the source is resumed. A chunk is only valid
+ * during the call.
  */
 export type ByteSource = {
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void
