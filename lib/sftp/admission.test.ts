@@ -30,7 +30,7 @@ describe('connection admission', () => {
     partner.signedIn()
     partner.left()
   }
-  /** Opens connections, each from a different network. Returns the last one's refusal. */
+  /** Opens connections, each from a different network. Returns the reason of the last refusal. */
   const flood = (connections: number, leave = false) => {
     let last: unknown
     for (let n = 0; n < connections; n++) {
@@ -55,7 +55,7 @@ describe('connection admission', () => {
     for (let n = 2; n < 5; n++) signIn(`2001:db8:1:2::${n}`)
   })
 
-  it('also limits these networks, individually and in total', () => {
+  it('limits networks from which someone has signed in, too, individually and in total', () => {
     for (let n = 1; n <= 9; n++) signIn(`192.0.2.${n}`)
     nowMs += 60_000
     for (let n = 0; n < 3; n++) admitted('192.0.2.1')
@@ -65,7 +65,7 @@ describe('connection admission', () => {
     admitted('192.0.2.100')
   })
 
-  it('never counts a proxy as known, because everyone connects through it', () => {
+  it("never treats a proxy's network as known, because everyone connects through it", () => {
     const partner = admitted('192.0.2.1', true)
     partner.signedIn()
     partner.left()
@@ -74,7 +74,7 @@ describe('connection admission', () => {
     expect(admit('192.0.2.1')).toBe('signing_in')
   })
 
-  it('returns each place once', () => {
+  it('frees each place only once', () => {
     for (let n = 0; n < 50; n++) {
       nowMs += 10_000
       const partner = admitted('192.0.2.1')

@@ -18,9 +18,9 @@ type Share = { signingIn: number; exchanges: Bucket }
 const MAX_NETWORKS = 10_000
 
 /**
- * Decides whether to admit a connection, before anything is computed for it. All state is in memory, because a flood
- * must not reach the database. Networks from which someone has signed in share as many places for signing in as all
- * others together, so that a flood of strangers does not keep them out. Trusted proxy networks have no limits and are
+ * Decides whether to admit a connection, before any CPU time is spent on it. All state is in memory, because a flood
+ * must not reach the database. Networks from which someone has signed in have as many sign-in places as all other
+ * networks together, so that a flood of strangers does not keep them out. Trusted proxy networks have no limits and are
  * never known, because everyone connects through them.
  */
 export class Admission {
@@ -91,7 +91,8 @@ export class Admission {
 
   #takeOfNetwork(network: string): boolean {
     const bucket = this.#exchangesByNetwork.get(network) ?? { tokens: Infinity, atMs: 0 }
-    // Kept in order of last use, so that the first bucket has most likely filled up again.
+    // The buckets are kept in order of their last use, so the first one, which is dropped, has most likely filled up
+    // again.
     this.#exchangesByNetwork.delete(network)
     this.#exchangesByNetwork.set(network, bucket)
     if (this.#exchangesByNetwork.size > MAX_NETWORKS)

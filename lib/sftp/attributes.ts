@@ -1,7 +1,9 @@
 import type { Attributes, FileEntry } from 'ssh2'
 import type { Entry } from './entries.ts'
 
-/** How files and folders look to clients: SFTP uses Unix attributes, of which only size and time are meaningful. */
+/**
+ * How files and folders look to clients. SFTP uses Unix attributes, but only the size and the time are meaningful here.
+ */
 
 const FILE_MODE = 0o100640
 const FOLDER_MODE = 0o040750

@@ -23,15 +23,12 @@ type FileHandle = { kind: 'file'; path: string; file: OpenFile }
 type FolderHandle = { kind: 'folder'; folder: string; after: string | null; hasBegun: boolean }
 type Handle = FileHandle | FolderHandle
 
-/** How many names fit into a packet that every client accepts, however long the names are. */
+/** The number of names that fit into a packet that every client accepts, however long the names are. */
 const LISTED_AT_ONCE = 50
-/** How many response bytes a client may leave unread before it is considered broken or hostile. */
+/** How many responses a client may leave unread before it is considered broken or hostile. */
 const UNREAD_ANSWERS = 1024
 
-/**
- * One channel's SFTP requests, version 3. Requests that are not listed here, such as for reading and for links, are
- * not supported.
- */
+/** Handles one channel's requests in SFTP version 3. Other requests, such as those for links, are not supported. */
 export class Channel {
   readonly #sftp: SFTPWrapper
   readonly #deps: Deps
@@ -280,7 +277,10 @@ function statusOf({ code, status }: SluiceError): number {
   return status === 401 || status === 403 ? STATUS_CODE.PERMISSION_DENIED : STATUS_CODE.FAILURE
 }
 
-/** Responses accumulate if a client opens no window for them, and ssh2 reports that in no other way. */
+/**
+ * Responses pile up if the client does not open its window. ssh2 has no public way to tell, so this reads a private
+ * field.
+ */
 const unreadAnswers = (sftp: SFTPWrapper): number =>
   (sftp as unknown as { _buffer: readonly unknown[] })._buffer.length
 

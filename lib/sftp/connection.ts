@@ -23,15 +23,15 @@ export type ConnectionDeps = FileDeps & { config: { demo: boolean }; log: Logger
 type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: boolean }
 
 const METHODS = ['publickey', 'password'] as const
-/** If a client does not read its responses, its requests are no longer read. */
+/** If a client leaves more than this unread, its requests are no longer read. */
 const UNREAD_BYTES = 256 * 1024
-/** Clients exchange keys again after about a GiB. A client that does so more often only costs CPU time. */
+/** Clients exchange keys again after about a GiB. More frequent exchanges only cost CPU time, so they are limited. */
 const EXCHANGES = 5
 const EXCHANGE_PER_BYTES = 64 * 1024 * 1024
 
 /**
- * One connection: it knows who signed in, when to read, and when to end. It is only read while its data can be passed
- * on; until then, its bytes wait in the sockets and in the client, not in memory.
+ * One connection: who signed in, when it is read, and when it ends. It is only read while its data can be passed on;
+ * otherwise, the bytes wait in the sockets and in the client, not in this process's memory.
  */
 export class Connection {
   readonly #deps: ConnectionDeps
@@ -73,7 +73,7 @@ export class Connection {
     accepted.socket.on('error', () => {})
   }
 
-  /** Resolves once the socket is closed, the bytes received are kept, and the session is cleaned up. */
+  /** Resolves once the socket is closed, the bytes received are stored, and the session is cleaned up. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -82,7 +82,7 @@ export class Connection {
     return this.#accepted.socket.destroyed
   }
 
-  /** Called once the client has identified itself as an SSH client. */
+  /** Call this once the client has identified itself as an SSH client. */
   begin(client: Client): void {
     this.#client = client
     const { socket } = this.#accepted
@@ -102,7 +102,7 @@ export class Connection {
     socket.on('drain', () => this.release(socket))
   }
 
-  /** Closes the connection if it has made no progress for too long. */
+  /** Closes the connection if the sign-in takes too long, or if the connection has been idle for too long. */
   look(nowMs: number): void {
     const { signInMs, idleMs } = this.#deps.terms
     const isLate = !this.#signedIn && nowMs - this.#sinceMs >= signInMs
@@ -111,13 +111,13 @@ export class Connection {
     else if (isIdle) this.destroy()
   }
 
-  /** Closes the connection immediately. */
+  /** Counts a refusal, and closes the connection immediately. */
   refuse(reason: Refusal): void {
     if (!this.isOver) this.#deps.refusals.count(reason, this.#accepted.address)
     this.destroy()
   }
 
-  /** Stops the connection, and waits for the bytes received to be durable. */
+  /** Waits for the bytes received to be durable, and closes the connection. */
   async stop(): Promise<void> {
     await Promise.all([...this.#channels].map((channel) => channel.cut()))
     this.end()
@@ -155,8 +155,8 @@ export class Connection {
   }
 
   /**
-   * Responses from one turn of the event loop are sent in one system call: a client that sends a lot of data needs
-   * thousands of responses per second.
+   * Makes the responses of one turn of the event loop go out in one system call, because a client that sends a lot of
+   * data needs thousands of responses per second.
    */
   gatherAnswers(): void {
     const { socket } = this.#accepted
@@ -177,8 +177,8 @@ export class Connection {
   }
 
   /**
-   * Checks that the session is still allowed, and rejects if it is not. Returns undefined if a recent check found
-   * that it is.
+   * Checks that the session is still allowed, and rejects if it is not. Returns undefined if a recent check has
+   * succeeded.
    */
   stillAllowed(): Promise<void> | undefined {
     const { context, terms } = this.#deps
@@ -189,7 +189,7 @@ export class Connection {
         this.#check = undefined
       },
       (error: unknown) => {
-        // Requests that are waiting for a response get this error, and then the connection ends.
+        // Waiting requests get this error as their response, and then the connection ends.
         setImmediate(() => void this.#revoke(error))
         throw error
       },
@@ -223,7 +223,7 @@ export class Connection {
     }
   }
 
-  /** Undefined if the client has only asked whether its key would be accepted. */
+  /** Returns undefined if the client has only asked whether its key would be accepted. */
   async #signIn(attempt: PasswordAuthContext | PublicKeyAuthContext): Promise<SignedIn | undefined> {
     const { address, isProxy } = this.#accepted
     const where = { user: attempt.username, address: isProxy ? undefined : address }
@@ -260,7 +260,7 @@ export class Connection {
     if (this.#exchanges > allowed) this.refuse('exchanged_again')
   }
 
-  /** Called whenever a response was sent. */
+  /** Pauses or resumes the connection when a request has arrived or a response was sent. */
   #regulate(): void {
     const { socket } = this.#accepted
     if (this.#unanswered >= this.#deps.terms.unanswered) this.hold(this)

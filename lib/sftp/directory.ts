@@ -24,14 +24,15 @@ import { typeOfName } from './type-of-name.ts'
 /** How a client opens a file. */
 export type OpenMode = { creates: boolean; exclusive: boolean; truncates: boolean; appends: boolean }
 
-/** How soon an upload expires unless some of its bytes become durable, because a client may never return. */
+/** How long an upload is kept if none of its bytes become durable. A client that disconnects may never return. */
 const GRACE_MS = 3_600_000
 const FOLDERS_MADE = 1000
 const FOLDERS_LISTED = 1000
 
 /**
- * The files uploaded by a Sender and subject in the last day, as a directory that can be written and listed, but not
- * read. Folders exist where there are files. An empty folder only exists for the connection that created it.
+ * The files uploaded by a Sender and subject in the last day, as a directory that can be written and listed, but whose
+ * files cannot be read. Folders exist if they contain files. An empty folder only exists for the connection that
+ * created it.
  */
 export class Directory {
   readonly #deps: FileDeps
@@ -56,7 +57,7 @@ export class Directory {
     return entry
   }
 
-  /** Looks up a file with its exact offset, for which its writer is asked to stop. */
+  /** Looks up a file with its exact offset. If a client is writing the file, it is asked to stop first. */
   async look(place: Place): Promise<Entry> {
     const entry = await this.get(place)
     if (entry.status !== 'uploading') return entry
@@ -83,7 +84,10 @@ export class Directory {
     await removeEntries(this.#deps.context.db, this.#signedIn, place)
   }
 
-  /** A key cannot change, but it does not have to: for a temporary name, it was built from the final name. */
+  /**
+   * An object's key cannot change, so a file can only be renamed from a temporary name, whose key was already built
+   * from the final name.
+   */
   async rename(from: Place, to: Place): Promise<void> {
     const { fileId } = await this.get(from)
     if (!hasSameKey(from, to))
@@ -183,7 +187,7 @@ export class Directory {
     return right
   }
 
-  /** Cancels a file. If it is complete, its object and record are kept, because they were delivered. */
+  /** Cancels an unfinished file. The object and the record of a complete file are kept, because they were delivered. */
   async #cancel({ fileId, workspaceId, status }: Entry): Promise<void> {
     if (status === 'uploading') await cancelUpload(this.#deps.context, { fileId, workspaceId })
   }

@@ -6,7 +6,7 @@ import { insertNote } from '../uploads/ledger/timeline.ts'
 import type { Place } from './paths.ts'
 import type { SignedIn } from './sign-in.ts'
 
-/** The statements on a Sender and subject's directory: the files they uploaded by SFTP in the last day. */
+/** SQL statements for the directory of a Sender and subject: the files that they uploaded over SFTP in the last day. */
 
 export type Owner = Pick<SignedIn, 'pipeId' | 'senderId' | 'subject'>
 
@@ -66,8 +66,8 @@ export function listEntries(
 }
 
 /**
- * A condition for files in a folder, or at any depth below it. Names have no control characters, so nothing sorts in
- * between.
+ * An SQL condition for files in a folder, or at any depth below it: paths below `a` sort between `a/` and `a0`, because
+ * `/` is followed by `0`.
  */
 const isWithin = (folder: SQL): SQL =>
   sql`(e.folder = ${folder} or e.folder > ${folder} || '/' and e.folder < ${folder} || '0')`
@@ -82,8 +82,8 @@ export async function isFolder(db: Db, owner: Owner, folder: string, nowMs: numb
 }
 
 /**
- * The names of a folder's subfolders that contain files. The query uses the index to go from one subfolder to the
- * next, however many files each has: `/` is followed by `0`, so everything below `a` sorts before `a0`.
+ * The names of a folder's subfolders that contain files. The query uses the index to skip from one subfolder to the
+ * next, however many files each one has: `/` is followed by `0`, so everything below `a` sorts before `a0`.
  */
 export async function listFolders(
   db: Db,
@@ -111,7 +111,7 @@ export async function listFolders(
 
 export type Opening = { address: string; fingerprint: string | null }
 
-/** Adds a new file to the directory, and the client's address to its timeline. */
+/** Adds a new file to the directory, and the client's address to the file's timeline. */
 export async function addEntry(
   db: Db,
   owner: Owner,
@@ -149,7 +149,7 @@ export async function moveEntry(
   )
 }
 
-/** Removes the entries of all files at this path. */
+/** Removes the entries of all files at this path, including older files that were replaced. */
 export async function removeEntries(db: Db, owner: Owner, { folder, name }: Place): Promise<void> {
   await db.execute(
     sql`delete from sftp_entries e where ${isOf(owner)} and e.folder = ${folder} and e.name = ${name}`,

@@ -15,6 +15,6 @@ async function makeHostKey(db: Db, vault: Vault): Promise<string> {
   const sealed = vault.seal(made.private, hostKeyPlace(CURRENT_HOST_KEY))
   await db.execute(sql`insert into sftp_host_keys (id, sealed, public_key)
     values (${CURRENT_HOST_KEY}, ${sealed}, ${made.public.trim()}) on conflict do nothing`)
-  // Another node may have created it first.
+  // Another node may have created the key first.
   return (await readSealedHostKey(db))!
 }

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { makeKeyPair } from './make-key-pair.ts'
 import { readPublicKey } from './public-key.ts'
 
-it('creates another pair if the public key has lost its leading zero', () => {
+it('creates another pair if the public key has lost its leading zero byte', () => {
   const key = Buffer.from('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e', 'hex')
   const lengthOf = (bytes: number) => Buffer.from([0, 0, 0, bytes])
   const type = Buffer.from('ssh-ed25519')

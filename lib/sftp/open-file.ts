@@ -17,14 +17,14 @@ type Target = { fileId: string; offsetBytes: number; signedIn: SignedIn; appends
 type Opened = { upload: Upload; limitBytes: number }
 
 const RULES = { whenCut: 'keep', completedBy: 'body' } as const
-/** How many times others may take over a file while it is being closed. */
+/** How many attempts to close a file may fail because another client has taken it over. */
 const CLOSING_ATTEMPTS = 5
 
 /**
- * A file that a client has open for writing. Its upload's lease is taken with the first bytes, and released when none
- * arrive, when others request it, and at the end; the next bytes take it again, unless someone else has written in
- * the meantime. The file is complete when it is closed. After a failed write, the file cannot be completed, but it
- * can be resumed later.
+ * A file that a client has open for writing. Its upload's lease is acquired with the first bytes, and released when no
+ * more bytes arrive, when another client requests it, and at the end. The next bytes acquire it again, unless another
+ * client has written to the file in the meantime. Closing the file completes it. After a failed write, the file cannot
+ * be completed, but it can be resumed later.
  */
 export class OpenFile {
   readonly fileId: string
@@ -36,7 +36,7 @@ export class OpenFile {
   #isComplete = false
   #isGated = false
   #isGone = false
-  /** This is added to the offsets of a client that appends and counts from zero. */
+  /** The number of bytes to add to the offsets of a client that appends and counts from zero. */
   #shiftBytes: number | undefined
 
   constructor(deps: FileDeps, target: Target, opened?: Opened) {
@@ -49,17 +49,20 @@ export class OpenFile {
     if (opened) this.#start(opened)
   }
 
-  /** The end of what the client has written. */
+  /** The offset of the next byte that the client has not written yet. */
   get endOffset(): number {
     return this.#queue.endOffset
   }
 
-  /** Whether to stop reading the connection for now. */
+  /** True if the connection should not be read for now, because writes are still waiting. */
   get isBehind(): boolean {
     return this.#queue.hasUntaken
   }
 
-  /** Resolves when the bytes have been taken. They are durable once the file is closed. */
+  /**
+   * Resolves when the upload has taken the bytes, or when they are kept because they are ahead of a missing byte. They
+   * are durable once the file is closed.
+   */
   async write(offset: number, data: Buffer): Promise<void> {
     if (this.#fault) throw this.#fault.error
     this.#shiftBytes ??= this.#target.appends && offset === 0 ? this.#queue.endOffset : 0
@@ -73,7 +76,7 @@ export class OpenFile {
     return promise
   }
 
-  /** Resolves when every byte is durable, the file is complete, and its decision hook, if any, has allowed it. */
+  /** Completes the file. Resolves when every byte is durable, and the decision hook, if any, has allowed the file. */
   async close(): Promise<void> {
     const { gap } = this.#queue
     if (gap)
@@ -93,7 +96,9 @@ export class OpenFile {
     if (this.#isGated) await this.#decided()
   }
 
-  /** Waits for the decision, because a client that has received a success would not return for a rejection. */
+  /**
+   * Waits for the decision hook, because a client that has already received a success would not learn of a rejection.
+   */
   async #decided(): Promise<void> {
     const decision = await waitForDecision(this.#deps.context, this.fileId)
     if (decision?.state === 'rejected') throw rejected(decision.reason)
@@ -148,7 +153,7 @@ export class OpenFile {
     const right = await context.rights.toContinue(signedIn.token, { pipeId: signedIn.pipeId, fileId })
     if (right.suspended) throw workspaceSuspended()
     assertNotOff(right.targets)
-    // While the upload is leased, its writer may extend the expiry.
+    // While the upload is leased, the holder of the lease may extend its expiry.
     if (!right.upload.leased) assertUnfinished(right, context.clock.now())
     const incoming = { bytes: undefined }
     const upload = await openUpload(context, right, incoming)

@@ -7,8 +7,8 @@ export type Place = { folder: string; name: string }
 const MAX_PATH_BYTES = 1024
 
 /**
- * Directories only exist in the ledger, so a path cannot lead elsewhere. As usual, `..` at the root stays at the
- * root.
+ * Parses a path. Directories only exist in the ledger, so a path cannot lead out of them. As usual, `..` at the root
+ * stays at the root.
  */
 export function readPath(sent: string): Place {
   if (Buffer.byteLength(sent) > MAX_PATH_BYTES) throw refused(`has more than ${MAX_PATH_BYTES} bytes`)
@@ -31,10 +31,12 @@ export const pathOf = ({ folder, name }: Place): string => (folder === '' ? name
 
 const refused = (message: string) => invalidRequest([{ field: 'The path', message }])
 
-/** The suffixes of WinSCP and others. rclone puts eight hexadecimal digits before its suffix. */
+/**
+ * The suffixes of temporary names in WinSCP and other clients. rclone puts eight hexadecimal digits before its suffix.
+ */
 const TEMPORARY = /(?<=.)(?:(?:\.[0-9a-f]{8})?\.partial|\.filepart|\.part)$/
 
-/** A file's name once its client is done, from which its key is built. */
+/** The name that a file has after its client has finished and renamed it. The file's key is built from this name. */
 export const finalNameOf = (name: string): string => name.replace(TEMPORARY, '')
 
 /** The values from which a file's key is built. */

@@ -7,14 +7,16 @@ const CURVES: Record<string, string> = { nistp256: 'P-256', nistp384: 'P-384', n
 const RSA_BITS = { least: 2048, most: 8192 }
 const LINE = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)) ([A-Za-z0-9+/]+={0,2})(?: [^\r\n]*)?$/
 
-/** Parses a line as in `id_ed25519.pub`, without options in front of it. For an invalid line, returns the reason. */
+/**
+ * Parses a line as in `id_ed25519.pub`, without options in front of the key. Returns the reason if the line is invalid.
+ */
 export function readPublicKey(line: string): PublicKey | string {
   const text = line.trim()
   if (text.includes('PRIVATE KEY'))
-    return 'is a private key; paste the public key, from the file that ends in .pub'
+    return 'is a private key; paste the public key from the file whose name ends in .pub'
   const [, algorithm, base64] = LINE.exec(text) ?? []
   if (!algorithm || !base64)
-    return 'must be one line as in id_ed25519.pub, of the type ssh-ed25519, ecdsa-sha2-nistp256, -nistp384, -nistp521 or ssh-rsa'
+    return 'must be one line as in id_ed25519.pub, with a key of type ssh-ed25519, ecdsa-sha2-nistp256, -nistp384, -nistp521 or ssh-rsa'
   const data = Buffer.from(base64, 'base64')
   try {
     const bits = rsaBits(algorithm, stringsOf(data))
@@ -26,7 +28,10 @@ export function readPublicKey(line: string): PublicKey | string {
   return { algorithm, data, fingerprint: fingerprintOf(data) }
 }
 
-/** The strength of an RSA key; all other key types have a fixed strength. Throws if OpenSSL does not accept the key. */
+/**
+ * The number of bits of an RSA key. All other key types have a fixed strength, for which this returns the minimum.
+ * Throws if OpenSSL does not accept the key.
+ */
 function rsaBits(algorithm: string, [type, ...parts]: Buffer[]): number {
   if (type?.toString() !== algorithm) throw new Error('another type')
   const { asymmetricKeyDetails: details } = createPublicKey({ key: jwkOf(algorithm, parts), format: 'jwk' })

@@ -18,14 +18,14 @@ export async function readSealedHostKey(db: Db): Promise<string | undefined> {
 
 export type HostKey = { publicKey: string; fingerprint: string }
 
-/** For users to compare with the key that their client shows. Undefined until a node has created it. */
+/** The host key, for users to compare with what their client shows. Undefined until a node has created the key. */
 export async function readHostKey(db: Db): Promise<HostKey | undefined> {
   const look = sql`select public_key as "publicKey" from sftp_host_keys where id = ${CURRENT_HOST_KEY}`
   const [row] = await rows<{ publicKey: string }>(db, look)
   return row && { ...row, fingerprint: fingerprintOf(Buffer.from(row.publicKey.split(' ')[1]!, 'base64')) }
 }
 
-/** The host and port that clients connect to. Undefined if this server does not accept SFTP. */
+/** The host and port to which clients connect. Undefined if this server does not accept SFTP. */
 export function sftpAddress({
   sftpPort,
   uploadUrl,

@@ -4,7 +4,7 @@ import { createLogger } from '../platform/log/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { Refusals } from './refusals.ts'
 
-it('counts every refusal, and writes at most one line a minute for each reason', async () => {
+it('counts every refusal, but logs at most one line a minute for each reason', async () => {
   let nowMs = 0
   const lines: Record<string, unknown>[] = []
   const metrics = createMetrics()

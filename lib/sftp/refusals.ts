@@ -24,8 +24,8 @@ type Said = { sinceMs: number; more: number; client: string }
 const SAY_EVERY_MS = minutes(1)
 
 /**
- * Counts refusals. The log gets the first one for each reason immediately, and then a count once a minute, so that a flood of
- * connections does not flood the log.
+ * Counts refusals. The first refusal for each reason is logged immediately, and further ones as a count once a minute,
+ * so that a flood of connections does not flood the log.
  */
 export class Refusals {
   readonly #context: Pick<UploadContext, 'clock' | 'log' | 'metrics'>

@@ -25,7 +25,7 @@ const publicKeyField = z
 
 export const senderKeyInput = z.strictObject({
   name: nameField,
-  /** A line as in `id_ed25519.pub`, with a key of type ed25519, ecdsa, or rsa with at least 2048 bits. */
+  /** A line as in `id_ed25519.pub`, with a key of type ed25519 or ecdsa, or of type rsa with at least 2048 bits. */
   publicKey: publicKeyField,
   /** The person or partner these uploads belong to, as in a token. */
   subject: tokenInput.shape.subject,
@@ -48,7 +48,7 @@ export type SenderKey = z.output<typeof senderKeyAnswer>
 const toSenderKey = (row: typeof senderKeys.$inferSelect): SenderKey => toAnswer(senderKeyAnswer, row)
 
 /**
- * Adds a key. The holder of the private key may upload by SFTP to every Pipe in the workspace whose SFTP source is
+ * Adds a key. The holder of the private key may upload over SFTP to every Pipe in the workspace whose SFTP source is
  * on.
  */
 export async function addSenderKey(
@@ -59,10 +59,10 @@ export async function addSenderKey(
 ): Promise<SenderKey> {
   return db.transaction(async (tx) => {
     const sender = await findSender(tx, actor, senderId, 'update')
-    if (sender.revokedAt) throw new SluiceError('conflict', 'This Sender was revoked. Create another.')
+    if (sender.revokedAt) throw new SluiceError('conflict', 'This Sender was revoked. Create another Sender.')
     const [has] = await tx.select({ keys: count() }).from(senderKeys).where(eq(senderKeys.senderId, senderId))
     if (has!.keys >= MOST_KEYS)
-      throw new SluiceError('conflict', `A Sender has at most ${MOST_KEYS} keys. Remove one first.`)
+      throw new SluiceError('conflict', `A Sender can have at most ${MOST_KEYS} keys. Remove one first.`)
     const { algorithm, data, fingerprint } = publicKey
     const { workspaceId } = actor
     const [row] = await tx
@@ -83,7 +83,7 @@ export async function addSenderKey(
     if (!row)
       throw new SluiceError(
         'conflict',
-        'A Sender in this workspace already has this key. Remove it there first.',
+        'A Sender in this workspace already has this key. Remove it from that Sender first.',
       )
     const detail = { key: name, fingerprint, subject }
     await recordAudit({ db: tx, clock }, actor, { ...about(sender), action: 'sender.key_added', detail })
@@ -105,7 +105,7 @@ export async function listSenderKeys(
   return found.map(toSenderKey)
 }
 
-/** Removes a key. Open sessions that use it end with their next request. */
+/** Removes a key. Open sessions that use the key end at their next request. */
 export async function removeSenderKey(
   { db, clock }: CoreRuntime,
   actor: Actor,

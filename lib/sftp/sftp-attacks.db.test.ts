@@ -9,7 +9,7 @@ import { seconds } from '../platform/kernel/clock.ts'
 
 const MiB = 1024 * 1024
 
-describe('An attacker on the SFTP port', () => {
+describe('an attacker on the SFTP port', () => {
   let database: DatabaseHandle
   let site: SftpSite
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('An attacker on the SFTP port', () => {
     return client.end()
   }
 
-  /** The number of refusals for this reason, in all tests up to now. */
+  /** The number of refusals for this reason in all tests so far. */
   const refused = async (reason: string) => {
     const { values } = await site.runtime.metrics.sftpRefusals.get()
     return values.find(({ labels }) => labels.reason === reason)?.value ?? 0
@@ -65,7 +65,7 @@ describe('An attacker on the SFTP port', () => {
   it('cannot keep out networks that have signed in before, however many networks it comes from', async ({
     skip,
   }) => {
-    if (process.platform !== 'linux') return skip('Only Linux listens on all of 127.0.0.0/8.')
+    if (process.platform !== 'linux') return skip('Only Linux accepts every address in 127.0.0.0/8 as local.')
     const node = await serveSftp(site.runtime, { terms: { signingIn: 5 } })
     await entering(node.port, '127.0.9.9')
     const flood = Array.from({ length: 50 }, (_, n) => open(node.port, `127.1.0.${n}`))
@@ -123,7 +123,7 @@ describe('An attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('is refused by address after many failures, whatever it sends', async () => {
+  it('is refused by address after many failures, even with a valid token', async () => {
     const other = await openSftpSite(database)
     let refused = 0
     const wrong = `tmp_${'0'.repeat(43)}`
@@ -165,7 +165,7 @@ describe('An attacker on the SFTP port', () => {
     const deaf = await connectSftp({ ...site, port: node.port }, await site.token())
     const { sftp } = deaf
     const long = Array(5).fill('a'.repeat(200)).join('/')
-    // The client no longer opens its window.
+    // From here on, the client does not open its window any further.
     ;(sftp as unknown as { incoming: { window: number } }).incoming.window = Number.MAX_SAFE_INTEGER
     let isGone = false
     void deaf.gone.then(() => {

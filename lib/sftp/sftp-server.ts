@@ -24,20 +24,23 @@ const ALGORITHMS: ServerConfig['algorithms'] = {
   compress: ['none'],
 }
 const LOOK_EVERY_MS = 1000
-/** Sluice's own limits end an idle connection. A client whose connection is paused cannot respond. */
+/**
+ * Sluice has its own limits for idle connections, and a client whose connection is paused cannot respond to keepalives,
+ * so ssh2 only ends a connection after 20 minutes.
+ */
 const KEEPALIVE = { keepaliveInterval: seconds(30), keepaliveCountMax: 40 }
 
 type Options = {
   port: number
   host: string
-  /** Whether an address is that of a proxy that may pass on its clients' addresses. */
+  /** Whether an address belongs to a trusted proxy. */
   trusts: (address: string) => boolean
   terms?: Partial<SftpTerms>
 }
 
 /**
  * Serves SFTP uploads on a separate port. The server accepts connections itself and passes them to ssh2, so that it
- * controls their number and how much is read from each.
+ * controls how many there are and how much is read from each of them.
  */
 export async function startSftpServer(
   { db, vault, log, config }: Pick<Runtime, 'db' | 'vault' | 'log' | 'config'>,
@@ -73,7 +76,7 @@ export async function startSftpServer(
   }
   ssh.on('connection', (client) => bySocket.get(socketOf(client))?.begin(client))
   const server = createServer(accept)
-  // The operating system queues waiting connections: beyond this number, they are not even accepted.
+  // Connections beyond this number are dropped before they are passed to `accept`.
   server.maxConnections = terms.connections
   server.on('drop', (dropped) => refusals.count('connections', plainAddress(dropped ?? {})))
   server.listen(port, host)
@@ -99,5 +102,5 @@ export async function startSftpServer(
 const plainAddress = ({ remoteAddress }: { remoteAddress?: string | undefined }): string =>
   (remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
 
-/** ssh2 does not report which socket a client belongs to. */
+/** ssh2 does not report the socket of a client, so this reads a private field. */
 const socketOf = (client: unknown): Socket => (client as { _sock: Socket })._sock

@@ -37,7 +37,7 @@ describe('SFTP', () => {
     expect((await site.objectOf(fileId)).equals(whole)).toBe(true)
   }
 
-  it('creates an object from a closed file, with its folder in the key', async () => {
+  it("creates an object when a file is closed, with the file's folder in its key", async () => {
     const client = await connect()
     await client.put('/films/one.mp4', bytes)
     expect(await client.stat('/films/one.mp4')).toMatchObject({ size: bytes.length })
@@ -60,7 +60,7 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('reports a decision when the file is closed', async () => {
+  it("reports the decision hook's result when the file is closed", async () => {
     const decider = await openDecider()
     const { runtime, actor, pipe } = site
     const ref = { pipeId: pipe.id, hook: 'before_complete' }
@@ -97,7 +97,7 @@ describe('SFTP', () => {
     await second.end()
   })
 
-  it('appends for a client that counts from zero', async () => {
+  it('appends the writes of a client whose offsets start at zero', async () => {
     const client = await connect({ subject: 'appender' })
     const first = await client.open('log', 'w')
     await client.write(first, Buffer.from('one '), 0)
@@ -110,7 +110,7 @@ describe('SFTP', () => {
     await again.end()
   })
 
-  it('reorders writes within a window, and refuses those outside of it', async () => {
+  it('reorders writes within a window, and refuses writes beyond it', async () => {
     const client = await connect()
     const handle = await client.open('order', 'w')
     await client.write(handle, Buffer.from('world'), 6)
@@ -127,7 +127,7 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('gives files with temporary names their final key, and renames no other files', async () => {
+  it('gives files with temporary names their final key, and does not rename any other files', async () => {
     const client = await connect()
     for (const name of ['a.bin.filepart', 'a.bin.part', 'a.bin.1a2b3c4d.partial']) {
       await client.put(`in/${name}`, Buffer.from(name))
@@ -228,7 +228,7 @@ describe('SFTP', () => {
     await again.end()
   })
 
-  it('releases the file of a silent writer, and takes it again with the next write', async () => {
+  it('releases the lease of a silent writer for another client, and acquires it again at the next write', async () => {
     const writer = await connect({ subject: 'shared' })
     const handle = await writer.open('shared', 'w')
     await writer.write(handle, Buffer.from('one '), 0)
@@ -240,7 +240,7 @@ describe('SFTP', () => {
     for (const client of [writer, onlooker]) await client.end()
   })
 
-  it('cancels an unfinished file that is removed or started over', async () => {
+  it('cancels an unfinished file that is removed or replaced', async () => {
     const client = await connect({ subject: 'remover' })
     const first = await client.open('again', 'w')
     await client.write(first, Buffer.from('first'), 0)
@@ -254,7 +254,7 @@ describe('SFTP', () => {
     await client.end()
   })
 
-  it('stores the bytes that a stopping node has received', async () => {
+  it('stores the bytes that a node has received before it stops', async () => {
     const client = await connect({ subject: 'stopped' })
     const handle = await client.open('stopped', 'w')
     await client.writeAll(handle, bytes.subarray(0, 6 * MiB))

@@ -42,7 +42,7 @@ describe("a Sender's key", () => {
   const connect = (privateKey: string) => connectSftp(site, undefined, { privateKey })
   const remove = (id: string) => removeSenderKey(site.runtime, site.actor, site.sender.id, id)
 
-  it.each(KEYS)('of type %s uploads, and its files and addresses are recorded', async (_, pair) => {
+  it.each(KEYS)('of type %s can upload, and its files and addresses are recorded', async (_, pair) => {
     const { id, fingerprint } = await add(pair.public)
     const client = await connect(pair.private)
     await client.put('film.mp4', Buffer.from('film'))
@@ -86,7 +86,7 @@ describe("a Sender's key", () => {
     for (const { id } of keys) await remove(id)
   })
 
-  it('ends its open sessions at the next write once it is removed, and keeps earlier bytes', async () => {
+  it('ends open sessions at their next write after it is removed, and keeps earlier bytes', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public, { subject: 'removed' })
     const client = await connect(pair.private)
@@ -102,7 +102,7 @@ describe("a Sender's key", () => {
     await again.end()
   })
 
-  it('belongs to one Sender in a workspace, and ends with it', async () => {
+  it('belongs to only one Sender in a workspace, and stops working when that Sender is revoked', async () => {
     const [[, pair]] = KEYS
     const { id: senderId } = await createSender(site.runtime, site.actor, { name: 'Short-lived' })
     const { id } = await add(pair.public, { senderId })
@@ -149,9 +149,9 @@ describe("a Sender's key", () => {
     blob,
     signature: own.sign(blob),
   })
-  const blob = Buffer.from('the session, and what is asked of it')
+  const blob = Buffer.from('the session and the request')
 
-  it('is accepted only with its own signature', async () => {
+  it('is accepted only with a signature made with it for this session', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const [own, others] = [parsed(one.private), parsed(two.private)]
@@ -167,7 +167,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('causes a failed attempt with every invalid signature, even after a valid key offer', async () => {
+  it('counts every invalid signature as a failure, even after a valid key offer', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const good = signedBy(parsed(one.private))
@@ -183,7 +183,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('is refused for an entire IPv6 site after four of its networks have failed', async () => {
+  it('is refused for an entire IPv6 site after sign-ins from four of its networks have failed', async () => {
     const [[, one], [, two]] = KEYS
     const { id } = await add(one.public)
     const good = signedBy(parsed(one.private))
@@ -201,7 +201,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('counts as one failure per connection if it is unknown, however many keys the agent offers, even with an invalid user name', async () => {
+  it('counts as one failure per connection if unknown, however many keys the agent offers, even with an invalid user name', async () => {
     const { key } = signedBy(parsed(KEYS[0][1].private))
     const address = '203.0.113.8'
     const failures = async () => {
@@ -250,7 +250,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('leaves no token behind when its session ends, but its files stay', async () => {
+  it('leaves no token behind when its session ends, while its files stay', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public, { subject: 'tidy' })
     const tokens = async () => {
@@ -275,7 +275,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('of type RSA is refused with a SHA-1 signature, whatever the client calls it', async () => {
+  it('of type RSA is refused with a SHA-1 signature, whatever algorithm the client names', async () => {
     const [, , [, pair]] = KEYS
     const { id } = await add(pair.public)
     const own = parsed(pair.private)

@@ -13,12 +13,15 @@ type Context = Pick<UploadContext, 'db' | 'clock'> & { config: { demo: boolean }
 type Offer = Pick<PublicKeyAuthContext, 'key' | 'signature' | 'blob' | 'hashAlgo'>
 type Where = {
   user: string
-  /** Undefined if it is a proxy's address, which everyone shares. */
+  /** Undefined if the connection comes from a proxy, whose address all clients share. */
   address: string | undefined
-  /** The address that the records show. */
+  /** The address to record. */
   from: string
   offer: Offer
-  /** Agents offer every key they have, so a connection's unknown keys count as a single failure. */
+  /**
+   * True for the connection's first unknown key. Agents offer every key they have, so only this one counts as a
+   * failure.
+   */
   isFirstUnknown: boolean
 }
 
@@ -31,14 +34,14 @@ type Found = {
   subject: string | null
 }
 
-/** The session's upload token, which is never disclosed. */
+/** The lifetime of the session's upload token, which is never disclosed. */
 const TOKEN_MS = days(1)
-/** How many of a key's most recent new addresses are remembered. */
+/** How many of the addresses most recently added to a key are remembered. */
 const KNOWN_ADDRESSES = 20
 
 /**
- * Signs in with a Pipe id and a Sender's key. Returns undefined for an acceptable key with which the client has not
- * signed yet. For an unknown key, nothing is computed.
+ * Signs in with a Pipe id and a Sender's key. Returns undefined if the key is acceptable but the client has not signed
+ * with it yet. For an unknown key, no signature is verified.
  */
 export async function signInByKey(context: Context, asked: Where): Promise<SignedIn | undefined> {
   const { user, address, from, offer, isFirstUnknown } = asked
@@ -48,11 +51,11 @@ export async function signInByKey(context: Context, asked: Where): Promise<Signe
   const found = where.pipeId && (await findKey(context, { pipeId: where.pipeId, fingerprint }))
   if (!found || !isOfAlgorithm(offer, found)) {
     if (isFirstUnknown) await countFailure(context, where)
-    throw refused('No Sender in this Pipe’s workspace has this key.')
+    throw refused("No Sender in this Pipe's workspace has this key.")
   }
   if (!offer.signature) return undefined
   if (!isSigned(offer)) {
-    // Nobody with the private key gets this wrong, so each invalid signature counts.
+    // A client with the private key never sends an invalid signature, so every invalid signature counts as a failure.
     await countFailure(context, where)
     throw refused('The signature does not match this key.')
   }
@@ -75,7 +78,7 @@ async function findKey(
   return found
 }
 
-/** For an RSA signature with SHA-1, ssh2 reports no hash, whatever the client calls the algorithm. */
+/** For an RSA signature with SHA-1, ssh2 reports no hash, whatever algorithm the client names. */
 const isOfAlgorithm = ({ key, hashAlgo }: Offer, { algorithm }: Found): boolean =>
   key.algo === algorithm && (algorithm !== 'ssh-rsa' || hashAlgo !== undefined)
 
@@ -104,7 +107,7 @@ async function enter(
     await tx.execute(sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, expires_at, created_at)
       values (${uuidv7(clock.now())}::uuid, ${workspaceId}::uuid, ${pipeId}, ${senderId}::uuid, ${hashSecret(token)}, ${subject},
         ${expiresAt}, ${now})`)
-    // A partner may connect every minute, from alternating addresses; only a new address is worth recording.
+    // A partner may connect every minute from alternating addresses, so only a new address is recorded.
     if (used.isKnown) return
     const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'SFTP', role: 'viewer' }
     const detail = { address: from, fingerprint, pipeId }
@@ -114,7 +117,10 @@ async function enter(
   return { workspaceId, pipeId, senderId, subject, token, key: { id, fingerprint } }
 }
 
-/** Deletes the session's token. A partner who connects every minute would otherwise leave 46,000 of them until they are pruned. */
+/**
+ * Deletes the session's token. Otherwise, a partner who connects every minute would leave 46,000 tokens behind before
+ * the first ones are pruned.
+ */
 export async function endSession({ db }: Pick<Context, 'db'>, { token, key }: SignedIn): Promise<void> {
   if (key) await db.execute(sql`delete from tokens where token_hash = ${hashSecret(token)}`)
 }

@@ -5,24 +5,27 @@ import { isPipeId } from '../platform/kernel/ids.ts'
 import { isSpent, isSpentForAddress, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 
-/** A session's identity. Like any client, a session does everything with an upload token. */
+/** A session's identity. Like other clients, a session uses an upload token for everything it does. */
 export type SignedIn = {
   workspaceId: string
   pipeId: string
   senderId: string
   subject: string | null
   token: string
-  /** The key that was used to sign in. */
+  /** The key that was used to sign in, or null if the client signed in with a token. */
   key: { id: string; fingerprint: string } | null
 }
 
-/** `address` is undefined if it is a proxy's, which everyone shares, and `pipeId` if the user name is not a Pipe id. */
+/**
+ * `address` is undefined if the connection comes from a proxy, whose address all clients share. `pipeId` is undefined
+ * if the user name is not a Pipe id.
+ */
 type Where = { address: string | undefined; pipeId: string | undefined }
 type Context = Pick<UploadContext, 'db' | 'clock' | 'rights'>
 
 /**
- * Limits for failures, across all nodes. The limit of a Pipe is higher, so that one network cannot lock out the
- * Pipe's other users.
+ * Limits for failed sign-ins across all nodes. A Pipe's limit is higher, so that one network cannot lock out the Pipe's
+ * other users.
  */
 const PER_ADDRESS = { burst: 30, refillMs: 10_000 }
 const PER_PIPE = { burst: 600, refillMs: 500 }
@@ -31,7 +34,7 @@ const keyOfPipe = (pipeId: string) => `sftp:pipe:${pipeId}`
 
 const TOKEN = /^tmp_[0-9A-Za-z]{43}$/
 
-/** Signs in with a Pipe id and a temporary token. Every refusal looks the same. */
+/** Signs in with a Pipe id and a temporary token. Every refusal looks the same to the client. */
 export async function signInByToken(
   context: Context,
   { user, password, address }: { user: string; password: string; address: string | undefined },
@@ -45,7 +48,7 @@ export async function signInByToken(
   try {
     const { token, pipe } = await context.rights.toCreate(password, user)
     if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
-    // Visitors of a link may upload, but an SFTP session lists files.
+    // Visitors of an upload link may upload files, but must not see others, which an SFTP session lists.
     if (token.linkId !== null) throw refused()
     const { workspaceId, senderId, subject } = token
     return { workspaceId, pipeId: user, senderId, subject, token: password, key: null }
@@ -73,11 +76,11 @@ export async function countFailure(
   const taken: Promise<void>[] = []
   if (address) taken.push(takeForAddress(context, FOR_ADDRESS, address, PER_ADDRESS))
   if (pipeId) taken.push(takeFromLimit(context, keyOfPipe(pipeId), PER_PIPE))
-  // An attempt that can no longer be counted is over the limit anyway.
+  // Counting only fails if the limit has been reached, in which case further attempts are refused anyway.
   await Promise.allSettled(taken)
 }
 
-/** Throws if an open session must end. A session whose token has expired may finish its current files. */
+/** Throws if an open session must end. A session whose token has expired may still finish its open files. */
 export async function assertStillAllowed({ db, rights }: Context, signedIn: SignedIn): Promise<void> {
   const { token, pipeId, key } = signedIn
   if (key && !(await hasKey(db, key.id))) throw keyRemoved()

@@ -1,12 +1,12 @@
 import { minutes, seconds } from '../platform/kernel/clock.ts'
 
-/** The SFTP limits in one place, so that tests can lower them. Connections and bytes are per process. */
+/** The SFTP limits in one place, so that tests can lower them. Limits for connections and bytes are per process. */
 export type SftpTerms = {
   connections: number
   connectionsPerNetwork: number
   /**
-   * How many of these may be connections that have not signed in yet. The same number is reserved for networks from
-   * which someone has signed in before.
+   * How many of the connections may be without a sign-in. The same number is reserved for networks from which someone
+   * has signed in before.
    */
   signingIn: number
   signingInPerNetwork: number
@@ -22,18 +22,18 @@ export type SftpTerms = {
   signInBytes: number
   /** A connection without requests is closed after this time. */
   idleMs: number
-  /** A file without new bytes for this long is stored, and its lease released. */
+  /** If a file gets no new bytes for this long, its bytes are stored and its lease is released. */
   writeIdleMs: number
   channels: number
-  /** Open files and directories per connection. */
+  /** The maximum number of open files and directories per connection. */
   handles: number
-  /** How many unanswered requests a connection may have before it is no longer read. */
+  /** A connection with this many unanswered requests is not read until the next response has been sent. */
   unanswered: number
-  /** How far ahead of the next missing byte a write may be. */
+  /** How far ahead of the next missing byte a write may end. */
   aheadBytes: number
-  /** The maximum total size of writes ahead, in all files. */
+  /** The maximum total size of the writes that arrived ahead of a missing byte, across all files. */
   allAheadBytes: number
-  /** How often a writing session's permission is checked. */
+  /** How often a session's permission is checked while it is sending requests. */
   recheckMs: number
 }
 

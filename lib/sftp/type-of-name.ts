@@ -1,6 +1,6 @@
 /**
- * SFTP does not declare media types, so the file extension determines the type, as browsers do for files dropped on a
- * page.
+ * SFTP clients do not declare media types, so the type is derived from the file extension, as browsers do for files
+ * dropped on a page.
  */
 const TYPES = new Map(
   Object.entries({

@@ -1,7 +1,7 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import type { ByteSource } from '../uploads/stream/body.ts'
 
-/** Bytes written ahead of the next byte, in all of this process's files. */
+/** The bytes that arrived ahead of a missing byte, across all files in this process, and their limit. */
 export type AheadBudget = { bytes: number; readonly mostBytes: number }
 
 type Options = {
@@ -12,15 +12,15 @@ type Options = {
   idleMs: number
 }
 
-/** `done` reports that the bytes were taken, or why they were not. */
+/** `done` is called without an error once the bytes have been taken, otherwise with the reason why not. */
 type Write = { data: Buffer; done: (error?: unknown) => void }
 type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
 type State = { kind: 'idle' } | { kind: 'flowing' | 'paused'; taker: Taker }
 
 /**
- * Writes to an open file as a stream of bytes. Clients keep several in flight, which may arrive out of order within a
- * window. Nothing else is queued: a write that is not taken keeps its connection from being read. The queue may be
- * started repeatedly, because the upload may be released and taken again.
+ * The writes to an open file, as a stream of bytes. Clients keep several writes in flight, which may arrive out of
+ * order within a window. The queue stays short, because a connection is not read while one of its writes has not been
+ * taken. The queue may be started repeatedly, because the upload may be released and acquired again.
  */
 export class WriteQueue implements ByteSource {
   readonly #options: Options
@@ -41,7 +41,7 @@ export class WriteQueue implements ByteSource {
     this.#endOffset = options.offsetBytes
   }
 
-  /** The offset before which all bytes have been taken or were already confirmed. */
+  /** All bytes before this offset have been taken or were already confirmed. */
   get takenOffset(): number {
     return this.#takenOffset
   }
@@ -54,7 +54,7 @@ export class WriteQueue implements ByteSource {
     return this.#inOrder.length > 0
   }
 
-  /** Undefined if no byte is missing between those that have arrived. */
+  /** The first range of missing bytes before bytes that have arrived, if any. */
   get gap(): { fromBytes: number; toBytes: number } | undefined {
     if (this.#ahead.size === 0) return undefined
     return { fromBytes: this.#endOffset, toBytes: Math.min(...this.#ahead.keys()) }
@@ -82,7 +82,7 @@ export class WriteQueue implements ByteSource {
     this.#endIfOver()
   }
 
-  /** Fails all writes that have not been taken, because they never will be. */
+  /** Fails all writes that have not been taken, and discards those that are ahead of a missing byte. */
   drop(error: unknown): void {
     for (const { done } of this.#inOrder.splice(0)) done(error)
     for (const [offset, data] of this.#ahead) this.#forget(offset, data)
@@ -117,11 +117,11 @@ export class WriteQueue implements ByteSource {
     this.#endOffset += data.length
   }
 
-  /** Keeps a write that is ahead of the next byte, or returns why that is not possible. */
+  /** Keeps a write that is ahead of a missing byte, or returns why that is not possible. */
   #keepAhead(offset: number, data: Buffer): SluiceError | undefined {
     const { aheadBytes, allAhead } = this.#options
     if (!(offset > this.#endOffset) || this.#ahead.has(offset))
-      return misplaced(`byte ${offset} was written before; the next one is ${this.#endOffset}`)
+      return misplaced(`byte ${offset} was written before; the next byte is ${this.#endOffset}`)
     if (offset + data.length > this.#endOffset + aheadBytes)
       return misplaced(
         `byte ${this.#endOffset} is missing, and a write may be at most ${aheadBytes} bytes ahead of it. Files are written from the start to the end`,
@@ -170,14 +170,14 @@ export class WriteQueue implements ByteSource {
 }
 
 /**
- * The bytes that ssh2 puts in front of a write's data in the request buffer: its type, its id, the handle and the
- * offset.
+ * The number of bytes in front of a write's data in ssh2's request buffer: the type, the id, the handle, the offset and
+ * the length of the data.
  */
 const REQUEST_BYTES = 1 + 4 + (4 + 4) + 8 + 4
 
 /**
- * Immediately frees a request's buffer, if it has its own: left to V8, these buffers cause more garbage collections
- * than everything else done with the bytes.
+ * Immediately frees the buffer of a request, unless it shares the buffer with others. If this is left to V8, these
+ * buffers cause more garbage collections than everything else that is done with the bytes.
  */
 function discard({ buffer, byteOffset, byteLength }: Buffer): void {
   const isOwn = byteOffset === REQUEST_BYTES && byteOffset + byteLength === buffer.byteLength

@@ -51,7 +51,7 @@ export async function rotateSender(
   const token = newSecret('sk_')
   return db.transaction(async (tx) => {
     const before = await findSender(tx, actor, id, 'update')
-    if (before.revokedAt) throw new SluiceError('conflict', 'This Sender was revoked. Create another.')
+    if (before.revokedAt) throw new SluiceError('conflict', 'This Sender was revoked. Create another Sender.')
     const [row] = await tx
       .update(senders)
       .set({
