@@ -261,7 +261,7 @@ it('reports a file in place of the folder', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'data')
   writeFileSync(file, '')
-  expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file in place of a folder.`)
+  expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file where a folder is needed.`)
 })
 
 it('suggests DATABASE_URL if no package has a PostgreSQL for the platform', () => {

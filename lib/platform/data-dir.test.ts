@@ -28,7 +28,7 @@ it('creates a folder that only its owner can access, and uses an existing one', 
   expect(sentence(join(folder, 'a/b'))).toBe('')
 })
 
-it('restricts access to its own folder, and to no other folder', () => {
+it('restricts access to a folder that contains its secrets, and leaves other folders unchanged', () => {
   const modeOf = (path: string) => statSync(path).mode & 0o066
   const [ours, theirs] = [join(folder, 'ours'), join(folder, 'theirs')]
   for (const path of [ours, theirs]) mkdirSync(path, { mode: 0o755 })
@@ -39,11 +39,11 @@ it('restricts access to its own folder, and to no other folder', () => {
   expect([modeOf(ours), modeOf(theirs)]).toEqual([0, 0o044])
 })
 
-it('reports a file in its place, or in the place of a parent folder', () => {
+it('reports a file at its path or at the path of a parent folder', () => {
   writeFileSync(join(folder, 'file'), '')
   for (const path of [join(folder, 'file'), join(folder, 'file/data')])
     expect(sentence(path)).toBe(
-      `Sluice cannot use ${path}: there is a file in place of a folder. Move the file away, or set DATA_DIR to a folder.`,
+      `Sluice cannot use ${path}: there is a file where a folder is needed. Move the file away, or set DATA_DIR to a folder.`,
     )
 })
 

@@ -15,10 +15,10 @@ import { StartError } from './kernel/errors.ts'
 import { explainFolder } from './log/say-fault.ts'
 
 const MiB = 1024 * 1024
-/** With less space than this, the embedded database fails within minutes, with an error of its own. */
+/** With less free space than this, the embedded database would fail within minutes, with an error from PostgreSQL. */
 const MIN_FREE_BYTES = 32 * MiB
 
-/** Creates the folder of the embedded parts, accessible only to its owner. */
+/** Creates the folder for secrets and the embedded database, accessible only to its owner. */
 export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -36,8 +36,8 @@ export function makeDataDir(dataDir: string): void {
 }
 
 /**
- * Restricts access to an existing folder, too, once it contains Sluice's secrets. Root runs PostgreSQL as another
- * user, who must be able to pass through the folder, but does not have to list its contents.
+ * Also restricts access to an existing folder if it contains Sluice's secrets. As root, Sluice runs PostgreSQL as
+ * another user, who must be able to traverse the folder, but not to list its contents.
  */
 function keepOthersOut(dataDir: string): void {
   const { mode, uid } = statSync(dataDir)
@@ -48,7 +48,7 @@ function keepOthersOut(dataDir: string): void {
 
 export type LocalSecrets = { encryptionKey: string; authSecret: string; metricsToken: string }
 
-/** The keys used without DATABASE_URL: generated once, and readable only by their owner. */
+/** The secrets used if DATABASE_URL is not set: generated once, and readable only by their owner. */
 export function readLocalSecrets(dataDir: string): LocalSecrets {
   const file = join(dataDir, 'secrets.json')
   const random = () => randomBytes(32).toString('base64')
@@ -64,8 +64,9 @@ export function readLocalSecrets(dataDir: string): LocalSecrets {
 }
 
 /**
- * A lock that the operating system releases when the process ends, however it ends. Node has no flock, so SQLite
- * takes the lock, on a file that nothing is written to. Undefined while another process holds it.
+ * Acquires a lock that the operating system releases when the process ends, however it ends, and returns a function
+ * that releases it earlier. Node has no flock, so SQLite locks a file, which stays empty. Returns undefined if another
+ * process holds the lock.
  */
 export function lockFolder(folder: string): (() => void) | undefined {
   const lock = new (loadSqlite().DatabaseSync)(`${folder}.lock`, { timeout: 0 })
@@ -82,7 +83,9 @@ export function lockFolder(folder: string): (() => void) | undefined {
 
 const SQLITE_BUSY = 5
 
-/** At each start, Node 22 prints a warning that SQLite is experimental. Nobody needs it, so it is suppressed. */
+/**
+ * When SQLite is first loaded, Node 22 warns that it is experimental. This suppresses the warning, which helps nobody.
+ */
 function loadSqlite(): typeof import('node:sqlite') {
   const { emitWarning } = process
   process.emitWarning = () => {}

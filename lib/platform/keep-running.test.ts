@@ -5,7 +5,7 @@ import { createLogger } from './log/log.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A program that counts its starts, and whose newest process the test can end. */
+/** A program that counts its starts. The test can end its newest process. */
 function program() {
   let end: (why: string) => void = () => {}
   const program = {
@@ -45,7 +45,7 @@ it('restarts a long-running program immediately, and one that ends soon after gr
   expect(given.starts).toBe(10)
 })
 
-it('keeps trying if it does not start, until it is stopped', async () => {
+it('keeps trying to start a program until it is stopped', async () => {
   const given = program()
   const lines: string[] = []
   const log = createLogger('error', { write: (line) => void lines.push(JSON.parse(line).msg) })

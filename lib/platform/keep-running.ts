@@ -3,7 +3,7 @@ import type { Logger } from './log/log.ts'
 
 /** A started process. */
 export type Running = {
-  /** Resolves with its last output when it has ended. */
+  /** Resolves when the process has ended, with the reason. */
   ended: Promise<string>
   stop(): Promise<void>
 }
@@ -32,7 +32,7 @@ export async function keepRunning(
       const next = await startAgain(start, { name, log, pauseMs, stopping: stopping.signal })
       if (!next) return
       current = next
-      // The program started while it was being stopped: `stop` ends it.
+      // If the program started while it was being stopped, `stop` ends it.
       if (stopping.signal.aborted) return
     }
   }

@@ -36,9 +36,9 @@ export function createMetrics() {
     ),
     resumes: counter('sluice_upload_resumes_total', 'Uploads that continued after an interruption'),
     contentVerified: counter('sluice_upload_content_total', 'Files whose content was verified', ['outcome']),
-    savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not have to send again'),
-    leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken over from others', ['how']),
-    renewalsLate: counter('sluice_lease_renewals_late_total', 'Leases renewed late, which risk being lost'),
+    savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resumed uploads did not send again'),
+    leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from other holders', ['how']),
+    renewalsLate: counter('sluice_lease_renewals_late_total', 'Late renewals, which put a lease at risk'),
     bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
     bucketBytes: counter('sluice_bucket_bytes_total', 'Bytes accepted by buckets, at each destination', [
       'operation',
@@ -46,12 +46,12 @@ export function createMetrics() {
     bucketSeconds: histogram('sluice_bucket_seconds', 'Duration of a bucket request', ['operation']),
     tokens: counter('sluice_tokens_total', 'Token API responses', ['code']),
     webhookAttempts: counter('sluice_webhook_attempts_total', 'Attempts to deliver a webhook', ['outcome']),
-    webhookSeconds: histogram('sluice_webhook_seconds', 'Duration of an attempt'),
+    webhookSeconds: histogram('sluice_webhook_seconds', 'Duration of a webhook attempt'),
     webhookDelay: histogram('sluice_webhook_delay_seconds', 'Time from an event to the first attempt'),
-    hookAttempts: counter('sluice_hook_attempts_total', 'Attempts to ask a hook', ['hook', 'outcome']),
+    hookAttempts: counter('sluice_hook_attempts_total', 'Decision hook attempts', ['hook', 'outcome']),
     hookDecisions: counter('sluice_hook_decisions_total', 'Hook decisions', ['hook', 'decision']),
     hookSeconds: histogram('sluice_hook_seconds', 'Duration of a decision hook attempt', ['hook']),
-    sftpRefusals: counter('sluice_sftp_refusals_total', 'SFTP connections and sign-ins refused', ['reason']),
+    sftpRefusals: counter('sluice_sftp_refusals_total', 'Refused SFTP connections and sign-ins', ['reason']),
     ...current(gauge),
     ...backlog(gauge),
   }
@@ -63,13 +63,13 @@ type MakeGauge = <L extends string>(name: string, help: string, labelNames?: rea
 function current(gauge: MakeGauge) {
   return {
     memoryUsed: gauge('sluice_upload_memory_bytes', 'Upload memory budget in use'),
-    memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'Peak use of that budget'),
+    memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'Peak use of the upload memory budget'),
     memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Upload memory budget'),
     sftpConnections: gauge('sluice_sftp_connections', 'Open SFTP connections'),
   }
 }
 
-/** Gauges for all of Sluice, as each worker reads them from the database. */
+/** Gauges for the entire installation, which each worker reads from the database. */
 function backlog(gauge: MakeGauge) {
   return {
     backlogMeasured: gauge(
@@ -77,7 +77,10 @@ function backlog(gauge: MakeGauge) {
       'When a worker last measured the backlog',
     ),
     deliveriesPending: gauge('sluice_webhook_deliveries_pending', 'Waiting deliveries, by age', ['age']),
-    deliveriesOldestDue: gauge('sluice_webhook_oldest_due_seconds', 'How long a due delivery has waited'),
+    deliveriesOldestDue: gauge(
+      'sluice_webhook_oldest_due_seconds',
+      'How long the oldest due delivery has waited',
+    ),
     queueJobs: gauge('sluice_queue_jobs', 'Jobs that are due', ['queue']),
     uploadsUnfinished: gauge('sluice_uploads_unfinished', 'Uploads that have not ended', ['status']),
     tailOldest: gauge('sluice_tail_oldest_seconds', "Age of the oldest tail's last byte", ['status']),

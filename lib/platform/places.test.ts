@@ -8,7 +8,7 @@ function open({ most, mostForEach }: { most: number; mostForEach: number }) {
   return { take, gaveUp }
 }
 
-it('gives one owner a limited number of places, and takes each of them back only once', () => {
+it('limits the places of each owner, and frees a place only once', () => {
   const { take } = open({ most: 3, mostForEach: 2 })
   const first = take('a')
   take('a')
@@ -18,7 +18,7 @@ it('gives one owner a limited number of places, and takes each of them back only
   expect(take('a')).toEqual({ refused: 'own share used' })
 })
 
-it('has a place for the next workspace when 25 others have taken all places', () => {
+it('has places for a new owner after 25 others have taken all of them', () => {
   const { take, gaveUp } = open({ most: 500, mostForEach: 20 })
   for (let owner = 0; owner < 25; owner++) for (let n = 0; n < 20; n++) take(`stranger ${owner}`)
   for (let n = 0; n < 19; n++) expect(take('newcomer')).toHaveProperty('leave')
@@ -26,7 +26,7 @@ it('has a place for the next workspace when 25 others have taken all places', ()
   expect(new Set(gaveUp).size).toBe(19)
 })
 
-it('takes the newest place from the owner with the most; leaving that place later frees nothing more', () => {
+it('takes the newest place from the owner with the most, and ignores it when that place is left later', () => {
   const { take, gaveUp } = open({ most: 3, mostForEach: 3 })
   take('a', 'first')
   take('a', 'second')
@@ -37,7 +37,7 @@ it('takes the newest place from the owner with the most; leaving that place late
   expect(take('b')).toEqual({ refused: 'all taken' })
 })
 
-it('does not let an owner take a place from another that has as many', () => {
+it('does not take a place from an owner that has as many as the newcomer would have', () => {
   const { take, gaveUp } = open({ most: 2, mostForEach: 2 })
   take('a')
   take('b')

@@ -1,10 +1,10 @@
 /**
  * Limits the number of open streams in this process, and per owner. When all places are taken, an owner with fewer
- * gets a place from the owner with the most, so no owner is locked out because others have more places, however many
+ * places takes one from the owner with the most, so that owners with many places do not lock out others, however many
  * owners there are.
  */
 export type Places = {
-  /** `giveUp` is called if another owner needs the place more and has taken it. */
+  /** `giveUp` is called if an owner with fewer places has taken the place. */
   take(owner: string, giveUp: () => void): Taken
 }
 
@@ -24,7 +24,8 @@ export function createPlaces({ most, mostForEach }: { most: number; mostForEach:
   }
   const makeRoom = (size: number): boolean => {
     const [owner, greediest] = [...taken].reduce((one, other) => (other[1].size > one[1].size ? other : one))
-    // This owner must then still have as many as the newcomer, or two owners would keep taking the place in turn.
+    // The owner must still have as many places as the newcomer afterwards, or both would keep taking the place from
+    // each other.
     if (greediest.size < size + 2) return false
     const newest = [...greediest].at(-1)!
     free(owner, newest)

@@ -9,7 +9,7 @@ export type QueueName = (typeof QUEUES)[number]
 
 /**
  * The queue is pg-boss on the database that stores everything else, so the transaction that makes a job necessary can
- * add it. A job is only a timer: the rows it refers to are authoritative, and a sweep finds those that a crash left
+ * add it. A job is only a timer: the rows it refers to are authoritative, and a sweep finds rows that a crash left
  * without a job.
  */
 export type Queue = {
@@ -34,12 +34,12 @@ export type Queue = {
 type QueueOptions = { worker: boolean; log: Logger }
 
 /**
- * The queue's own connections take and complete jobs; jobs are added on other connections. If the database forgets in
- * a crash that a job was taken, the job is taken again, so nothing has to wait for the disk.
+ * The queue's own connections only take and complete jobs; jobs are added on other connections. If a database crash
+ * loses the fact that a job was taken, the job is taken again, so these commits do not have to wait for the disk.
  */
 const NO_WAIT = '-c synchronous_commit=off'
 
-/** NOTIFY wakes a worker for jobs that are due now; polling finds those that become due later. */
+/** NOTIFY wakes a worker for jobs that are due now; polling finds jobs that become due later. */
 const POLL = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
 
 export async function openQueue({ direct }: DatabaseHandle, options: QueueOptions): Promise<Queue> {
@@ -91,8 +91,8 @@ const LOST =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|LISTEN\/NOTIFY/
 
 /**
- * pg-boss only talks to the database, and its error for a lost connection has no code. An error from one of its
- * workers arrives as a copy that is no longer an Error.
+ * Adds a code to the error for a lost connection, which pg-boss reports without one; it only connects to the database.
+ * An error from one of its workers arrives as a copy that is no longer an Error.
  */
 function asFault(told: unknown): Error {
   const error = told instanceof Error ? told : Object.assign(new Error(), told)

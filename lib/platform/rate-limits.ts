@@ -26,7 +26,7 @@ export async function takeFromLimit(
   throw limitReached(refillMs)
 }
 
-/** An SQL expression for whether no tokens are left, for checks against a limit that other code uses up. */
+/** An SQL expression that is true if no tokens are left, for checking a limit whose tokens other code takes. */
 export function isSpent(key: SQL, limit: RateLimit, nowMs: number): SQL {
   return sql`exists (select from rate_limits where key = ${key} and ${refilledBy(limit, instant(nowMs))} < 1)`
 }
@@ -47,7 +47,7 @@ function instant(ms: number): SQL {
   return sql`${new Date(ms).toISOString()}::timestamptz`
 }
 
-/** An entire site, such as an office, may use as much as this many of its networks. */
+/** The limit of an entire site, such as an office, is this many times the limit of a network. */
 const NETWORKS_OF_SITE = 4
 
 /** Takes one token for an address's network, and one for its entire site. */
@@ -60,7 +60,7 @@ export async function takeForAddress(
   for (const [key, ofKey] of limitsOfAddress(what, address, limit)) await takeFromLimit(runtime, key, ofKey)
 }
 
-/** Whether an address has reached a limit of `takeForAddress`: its network's, or its entire site's. */
+/** An SQL expression that is true if a limit of `takeForAddress` is reached: the address's network's or its site's. */
 export function isSpentForAddress(what: string, address: string, limit: RateLimit, nowMs: number): SQL {
   const spent = limitsOfAddress(what, address, limit).map(([key, ofKey]) =>
     isSpent(sql`${key}`, ofKey, nowMs),

@@ -7,7 +7,7 @@ import type { Queue } from './queue.ts'
 import type { Config } from './settings/config.ts'
 import type { Vault } from './vault.ts'
 
-/** The parts of a running process. A verb takes the few that it needs. */
+/** The parts of a running process. A verb takes only the parts that it needs. */
 export type Runtime = {
   config: Config
   clock: Clock
@@ -28,7 +28,7 @@ export type MailingRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' |
 const KEY = Symbol.for('sluice.runtime')
 const global = globalThis as { [KEY]?: Runtime }
 
-/** Created once by the server; Next loads its own copy of every module, so this cannot be module state. */
+/** The server sets this once. Next.js loads its own copy of every module, so this cannot be module state. */
 export function setRuntime(runtime: Runtime): void {
   global[KEY] = runtime
 }

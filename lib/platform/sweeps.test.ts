@@ -6,7 +6,7 @@ import { startSweeps } from './sweeps.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('continues immediately after a full batch, and waits after one that was not full or failed', async () => {
+it('continues immediately after a full batch, and waits after a partial or failed batch', async () => {
   const found: (number | Error)[] = [100, 100, 99, new Error('no database'), 100, 0]
   let runs = 0
   const run = async () => {

@@ -2,13 +2,13 @@ import { pause } from './kernel/waits.ts'
 import type { Logger } from './log/log.ts'
 
 /**
- * Periodic work. A sweep may run on several nodes at once: it claims its rows with `for update skip locked`,
- * processes a bounded batch, and returns how many.
+ * Periodic work. A sweep may run on several nodes at once: it claims its rows with `for update skip locked`, processes
+ * a bounded batch of them, and returns how many it processed.
  */
 export type Sweep = {
   name: string
   everyMs: number
-  /** The maximum per run. After a full run, there may be more to do, so the next run does not wait. */
+  /** The maximum number of rows per run. After a full batch, there may be more to do, so the next run does not wait. */
   batch?: number
   /** True for a sweep that finds something whenever there is any work, so its runs are not logged. */
   routine?: true

@@ -3,7 +3,7 @@ import { createVault } from './vault.ts'
 
 const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
-it('opens what it sealed only in its own context', () => {
+it('opens a sealed secret only in its own context', () => {
   const vault = createVault([first])
   const sealed = vault.seal('wJalrXUtnFEMI', 'data_store:1')
   expect(sealed).not.toContain('wJalr')
@@ -26,14 +26,14 @@ it('opens with every key and seals with the first', () => {
   )
 })
 
-it('refuses a changed byte', () => {
+it('refuses a secret with a changed byte', () => {
   const vault = createVault([first])
   const parts = vault.seal('hello', 'c').split('.')
   parts[3] = Buffer.from('hellp').toString('base64url')
   expect(() => vault.open(parts.join('.'), 'c')).toThrow()
 })
 
-it('refuses a truncated tag', () => {
+it('refuses a secret with a truncated tag', () => {
   const vault = createVault([first])
   const parts = vault.seal('hello', 'c').split('.')
   parts[4] = Buffer.from(parts[4]!, 'base64url').subarray(0, 4).toString('base64url')
@@ -52,7 +52,7 @@ it("opens a column's secret only in that column of that row", () => {
   expect(() => vault.open(sealed, secretKey.row)).toThrow()
 })
 
-it('opens secrets that an older release bound only to the row, until there are none left', () => {
+it('opens secrets that an older release bound only to the row, unless all must be bound to their columns', () => {
   const vault = createVault([first])
   const older = vault.seal('wJalrXUtnFEMI', secretKey.row)
   expect(vault.open(older, secretKey)).toBe('wJalrXUtnFEMI')

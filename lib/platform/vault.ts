@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from './db/database.ts'
 import { SluiceError, StartError } from './kernel/errors.ts'
 
-/** A column of a row that contains a secret. Older releases only bound secrets to `row`. */
+/** The row and the column that contain a secret. Older releases only bound secrets to `row`. */
 export type Place = { column: string; id: string; row: string }
 
 /**
@@ -13,7 +13,7 @@ export type Place = { column: string; id: string; row: string }
 export type Vault = {
   seal(text: string, context: string | Place): string
   open(sealed: string, context: string | Place): string
-  /** True if the secret is sealed under the first key and in the current format, so there is nothing to rewrite. */
+  /** True if the secret is sealed with the first key and in the current format, so it does not have to be rewritten. */
   isCurrent(sealed: string, context: string | Place): boolean
 }
 
@@ -26,8 +26,8 @@ const CIPHER = 'aes-256-gcm'
 const TAG = { authTagLength: 16 }
 
 /**
- * `boundOnly`: every secret in a column is already bound to the column, so one that is bound only to its row is a
- * forgery.
+ * `boundOnly` means that every secret in a column is already bound to that column, so a secret that is bound only to
+ * its row is a forgery.
  */
 export function createVault(keys: Buffer[], { boundOnly = false } = {}): Vault {
   const byId = new Map(keys.map((key) => [keyId(key), key]))
@@ -89,8 +89,8 @@ function keyId(key: Buffer): string {
 export const CANARY = 'canary'
 
 /**
- * Seals secrets in the canary's format, which every node on this database can open. Locks the canary until the
- * transaction ends, so that a change of format waits for writes in the old format.
+ * Returns a function that seals secrets in the canary's format, which every node on this database can open. Locks the
+ * canary until the transaction ends, so that a change of format waits for writes in the old format.
  */
 export async function sealsForColumns(tx: Db, vault: Vault): Promise<(text: string, place: Place) => string> {
   const [canary] = await rows<{ sealed: string }>(

@@ -47,7 +47,7 @@ async function clientOn(handle: DatabaseHandle, token: string) {
   return tusClient({ url: node.url, pipeId: site.pipe.id, token })
 }
 
-it('contains uploads as of one moment, from which they continue in another database', async () => {
+it('captures uploads at a single point in time, and lets them continue in another database', async () => {
   const token = await site.token()
   const before = await clientOn(database, token)
   const resting = await before.begin(CONTENT.length)
@@ -93,7 +93,7 @@ it('restores every row of every table', async () => {
   await expect(restoreBackup(restored, file)).rejects.toThrow('The database is already in use')
 })
 
-it('restores nothing from a file that is incomplete, newer, or not a backup', async () => {
+it('restores nothing from a file that is incomplete, from a different version, or not a backup', async () => {
   await writeBackup(database.address, file)
   const text = readFileSync(file, 'utf8')
   const bad = join(folder, 'bad.backup')

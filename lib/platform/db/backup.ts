@@ -10,8 +10,8 @@ import { migrate, REPLACED, schemaOf } from './migrate.ts'
 import { connect } from './primary.ts'
 
 /**
- * A backup is a single text file: its origin, then each table as written by PostgreSQL's `COPY`, referenced tables
- * first, and a last line; without that line, it is incomplete. `psql` can read it, too.
+ * A backup is a single text file: a heading with the migrations of its database, each table as written by PostgreSQL's
+ * `COPY` (referenced tables first), and a last line, without which the backup is incomplete. `psql` can read it, too.
  */
 type Heading = { migrations: string[] }
 
@@ -28,15 +28,15 @@ function readHeading(line: string | undefined): Heading | undefined {
 const writeTableStart = (table: string, columns: string[]): string =>
   `COPY "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) FROM stdin;\n`
 
-/** The table and the statement in a line that starts a table. */
+/** The table name and the COPY statement in a line that starts a table. */
 function readTableStart(line: string): { table: string; statement: string } | undefined {
   const [, statement, table] = line.match(/^(COPY "(\w+)" \((?:"\w+"(?:, )?)+\) FROM stdin);$/) ?? []
   return statement && table ? { table, statement } : undefined
 }
 
 /**
- * Writes everything that Sluice stores into one file, as of one moment, while Sluice keeps running. Queue jobs are
- * left out: sweeps recreate them from the rows they refer to. The file appears completely or not at all.
+ * Writes everything in Sluice's database to one file, as of a single moment, while Sluice keeps running. Queue jobs are
+ * left out, because sweeps recreate them from the rows they refer to. The file appears completely or not at all.
  */
 export async function writeBackup(address: Address, file: string): Promise<{ tables: number }> {
   const client = connect(address, { max: 1, onnotice: () => {} })
@@ -125,7 +125,7 @@ async function* linesOf(file: string): AsyncGenerator<string, undefined> {
   yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
 }
 
-/** Creates the backup's schema, because later migrations may have to change its data. */
+/** Creates the schema that the backup was made with, because later migrations may have to change the backup's data. */
 async function prepareSchema(
   database: DatabaseHandle,
   client: ReturnType<typeof connect>,

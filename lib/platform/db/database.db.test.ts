@@ -5,12 +5,12 @@ import { byteaParam, notify, rows } from './database.ts'
 import { migrate, migrationsApplied } from './migrate.ts'
 
 describeWithDatabase('the database', (database) => {
-  it('knows its migrations, and applies them once', async () => {
+  it('applies its migrations once, and reports that they are applied', async () => {
     await migrate(database().db)
     expect(await migrationsApplied(database().db)).toBe(true)
   })
 
-  it('returns the expected types: rows, bigint as number, bytes as sent, arrays', async () => {
+  it('returns arrays, bigints as numbers, bytes as sent, and parsed JSON', async () => {
     const sent = Buffer.from([0, 1, 2, 250, 255, 10, 92])
     const [row] = await rows<{ n: number; b: Uint8Array; j: unknown; t: string[]; u: string[] }>(
       database().db,

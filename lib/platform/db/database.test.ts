@@ -8,12 +8,12 @@ const dialect = new PgDialect({ casing: 'snake_case' })
 const nested = (n: number) => sql`(${n}::int, ${null}, ${true})`
 
 it.each<[string, SQL]>([
-  ['text', sql`select 1`],
+  ['plain text', sql`select 1`],
   ['parameters', sql`select ${'a'}, ${1}, ${null}, ${false} from t`],
   ['other statements', sql`with a as (${nested(1)}) select ${2} from ${nested(3)}`],
   ['a list of other statements', sql`values ${sql.join([nested(1), nested(2)], sql`, `)} limit ${5}`],
   ['raw text', sql`select ${sql.raw('a, b')} from t where c = ${'d'}`],
-  ['nothing', sql`select 1 ${sql.empty()}`],
+  ['an empty fragment', sql`select 1 ${sql.empty()}`],
 ])('builds the same statement as Drizzle from %s', (_, statement) => {
   const { sql: text, params } = dialect.sqlToQuery(statement)
   expect(compile(statement)).toEqual({ sql: text, params })

@@ -9,7 +9,7 @@ const UNREACHABLE = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  // The host name does not resolve, such as that of a restarting container.
+  // The host name does not resolve, for example while its container restarts.
   'ENOTFOUND',
   'EAI_AGAIN',
   'CONNECT_TIMEOUT',
@@ -44,15 +44,17 @@ const ENDED_HERE = new Set(['CONNECTION_ENDED', 'CONNECTION_DESTROYED'])
  */
 export const isOutage = (error: unknown): boolean =>
   anyCode(error, (code) => UNREACHABLE.has(code) || REFUSING.has(code) || isConnectionException(code))
-/** A disk of this server is full, or PostgreSQL's is (disk_full): nothing can be written until there is space. */
+/** True if a disk of this machine or of PostgreSQL (disk_full) is full: nothing can be written until there is space. */
 export const isDiskFull = (error: unknown): boolean => anyCode(error, (code) => FULL.has(code))
-/** lock_not_available, and deadlock_detected, which PostgreSQL may report as soon as the lock is requested. */
+/**
+ * True for lock_not_available, and for deadlock_detected, which PostgreSQL may report as soon as a lock is requested.
+ */
 export const isLockFailure = (error: unknown): boolean => anyCode(error, (code) => LOCKED.has(code))
 export const isReadOnly = (error: unknown): boolean => anyCode(error, (code) => code === '25006')
-/** Whether this process ended the statement because it is closing its database. */
+/** True if this process ended the statement itself, because it is closing its connections. */
 export const isEndedHere = (error: unknown): boolean => anyCode(error, (code) => ENDED_HERE.has(code))
 
-/** Buckets and mail servers fail with the same codes. postgres.js and Drizzle include the query in their errors. */
+/** Buckets and mail servers fail with the same codes, but only errors from postgres.js and Drizzle include a query. */
 export const isOfDatabase = (error: unknown): boolean =>
   chainOf(error).some((at) => 'query' in at || codeOf(at).startsWith('CONNECT'))
 

@@ -3,9 +3,9 @@ import { codeOf, isEndedHere, isOutage } from './faults.ts'
 import type { Outages } from './outages.ts'
 
 /**
- * A transaction ends with its session: the caller of `begin` gets an error, but postgres.js 3.4 lets the body
- * continue, and its next statement ends the process by writing to a closed socket, or runs outside the
- * transaction on the connection's next session. Here that statement fails instead, and no rollback is sent.
+ * When a session ends, so does its transaction. The caller of `begin` then gets an error, but postgres.js 3.4 lets the
+ * body continue: its next statement either crashes the process by writing to a closed socket, or runs outside the
+ * transaction in the connection's next session. With this guard, that statement fails instead, and no rollback is sent.
  */
 export function guardTransactions(client: Sql, outages?: Watch): void {
   const begin = client.begin.bind(client) as <T>(body: (sql: TransactionSql) => Promise<T>) => Promise<T>
@@ -30,7 +30,7 @@ export function guardTransactions(client: Sql, outages?: Watch): void {
             if (givenUp) reject(new Error(GIVEN_UP))
             else if (!over) resolve(result)
           },
-          // The statement's failure may have ended the session, which is known one turn later.
+          // The session may have ended with the failed statement, but this only becomes known one turn later.
           (error) => setImmediate(() => over || reject(error)),
         )
       })
@@ -84,8 +84,8 @@ type Kept = {
 const IN_FAILED_TRANSACTION = '25P02'
 
 /**
- * Later statements of a transaction fail with the first one's error; PostgreSQL would only report that the
- * transaction is aborted.
+ * After the first failure in a transaction, later statements fail with the same error; PostgreSQL would only report
+ * that the transaction is aborted.
  */
 function tellingFirstFault(unsafe: Unsafe): Unsafe {
   let first: unknown
@@ -105,10 +105,10 @@ const CONNECT_PATIENCE_MS = 1000
 const CONNECT_AGAIN_MS = 50
 
 /**
- * Statements whose parameters are dropped once they are answered. postgres.js 3.4 keeps them in a query as long as
- * the query exists, and V8 keeps answered queries until it collects its entire heap, which used to fill up with the
- * text of tails. The outage watch sees statements start and end, and may abandon them. If a statement was not sent
- * because its new connection failed, it is tried again: another connection may be free by then, or a standby may have
+ * Runs statements, and drops their parameters once they have completed. postgres.js 3.4 keeps the parameters as long as
+ * the query object exists, and V8 keeps completed queries until it collects its entire heap, which used to fill up with
+ * the text of tails. The outage watch sees statements start and end, and may abandon them. A statement that was not
+ * sent because its new connection failed is retried: another connection may be free by then, or a standby may have
  * taken over.
  */
 export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
@@ -117,7 +117,7 @@ export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
     const { resolve, reject } = query
     const untilMs = performance.now() + CONNECT_PATIENCE_MS
     let isOver = false
-    // A statement that starts a transaction takes a connection, which is only returned when the transaction ends.
+    // A statement that starts a transaction occupies its connection until the transaction ends.
     const begins = args[2] !== undefined && 'onexecute' in args[2]
     const ended = begins
       ? undefined
@@ -149,8 +149,8 @@ const wasNotSent = ({ state }: Kept, error: unknown) =>
   state === null && isOutage(error) && !isEndedHere(error)
 
 /**
- * An abandoned statement is not sent later, except on a connection that is being opened for it, which would otherwise
- * hang.
+ * Keeps an abandoned statement from being sent later, except on a connection that is being opened for it, which would
+ * otherwise hang.
  */
 function forget(query: PendingQuery<Row[]> & Kept): void {
   if (query.state) return

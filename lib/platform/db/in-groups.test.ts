@@ -42,7 +42,7 @@ it('keeps requests with different keys apart', async () => {
   expect(await all).toEqual([2, -2])
 })
 
-it('does not make requests wait for a group that hangs', async () => {
+it('does not make requests wait for a hanging group', async () => {
   vi.useFakeTimers()
   const { groups, ends, double } = doubling()
   const first = double(1)
@@ -57,7 +57,7 @@ it('does not make requests wait for a group that hangs', async () => {
   expect(await first).toBe(2)
 })
 
-it('tries each request alone if a group is refused, and fails all if the database is down', async () => {
+it('runs each request alone if their group fails, and fails all of them if the database is down', async () => {
   const refused = new Error('refused')
   const { groups, ends, double } = doubling()
   const all = Promise.allSettled([1, 2, 3].map(double))

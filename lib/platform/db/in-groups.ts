@@ -8,17 +8,17 @@ type Waiting<Item, Result> = {
 }
 
 /**
- * A group that takes longer may have used a dead connection, which only shows after minutes, so the next group uses a
+ * A group that takes longer may be using a dead connection, which can take minutes to detect, so the next group uses a
  * different one.
  */
 const PATIENCE_MS = 2000
 
 /**
- * Combines simultaneous database requests into one statement or transaction. If no group with the same key is
- * running, a group starts with the next turn of the event loop; requests that arrive while one is running form the
- * next group. A single request therefore hardly waits, and under load many share one round trip, one lock and one
- * commit. `run` returns results in the order of its items. Handwritten, because no batching library continues past a
- * group that hangs.
+ * Combines simultaneous database requests into one statement or transaction. If no group with the same key is running,
+ * a group starts with the next turn of the event loop; requests that arrive while one is running form the next group. A
+ * single request therefore hardly waits, and under load, many requests share one round trip, one lock and one commit.
+ * `run` returns results in the order of its items. This is handwritten because no batching library continues past a
+ * hanging group.
  */
 export function inGroups<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,

@@ -134,7 +134,7 @@ it('keeps each applied migration even if the next one fails', async () => {
 describe('while nodes are running', () => {
   const alter = migration('alter table one add column m int')
 
-  it('waits for a lock in short attempts, and says who holds it', async () => {
+  it('waits for a lock in short attempts, and logs who may hold it', async () => {
     await migrate(handle.db, [one])
     const lines: { msg: string; why?: string; holders?: { pid: number }[]; migration?: string }[] = []
     const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
@@ -167,7 +167,7 @@ describe('while nodes are running', () => {
     expect(lines).toMatchObject([{ msg: 'created the schema in an empty database', migrations: 2 }])
   })
 
-  it('builds an index without blocking them, and rebuilds an interrupted one', async () => {
+  it('builds an index concurrently, and rebuilds it if the build was interrupted', async () => {
     const index = migration('create index concurrently if not exists one_n on one (n)')
     await migrate(handle.db, [one])
     await handle.db.execute(sql`create index one_n on one (n)`)

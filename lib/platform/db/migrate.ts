@@ -10,7 +10,7 @@ import { type Db, rows } from './database.ts'
 import { isLockFailure } from './faults.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../drizzle/migrations')
-/** The first one is the baseline: the oldest schema that can be upgraded. */
+/** The first migration is the baseline: it creates the oldest schema that can be upgraded. */
 export const MIGRATIONS = readMigrationFiles({ migrationsFolder: FOLDER })
 const NAMES = readNames()
 /** The hashes of the migrations that created the baseline's schema before the baseline existed. */
@@ -24,7 +24,7 @@ function readNames(): Map<string, string> {
   return new Map(landed.map((line) => line.split(/\s+/) as [hash: string, name: string]))
 }
 
-/** The name of the migration's file. */
+/** The name of the migration's file, or its hash if the name is unknown. */
 export const nameOf = ({ hash }: MigrationMeta) => NAMES.get(hash) ?? hash
 
 function hashesBefore(baseline: MigrationMeta): string[] {
@@ -40,8 +40,9 @@ type Options = {
 
 /**
  * Upgrades the schema while nodes of the previous version serve uploads: each migration in order, once, in its own
- * transaction that holds a lock, so that any number of processes may start at the same time. If a newer Sluice has
- * added to the schema, it stays unchanged: older nodes run on it during a rolling deployment and after a downgrade.
+ * transaction that holds a lock, so that any number of processes may start at the same time. If a newer version of
+ * Sluice has extended the schema, this leaves it unchanged: older nodes use it during a rolling deployment and after a
+ * downgrade.
  */
 export async function migrate(
   db: Db,
@@ -65,19 +66,19 @@ type Run = {
   wanted: MigrationMeta[]
   replaced: string[]
   log: Logger | undefined
-  /** True if the database was empty: nothing then waits for the migrations, and one line in the log is enough. */
+  /** True if the database was empty. Nothing else uses it then, so one log line for all migrations is enough. */
   isNew: boolean | undefined
 }
 
-/** The result of checking the schema; `busy`: another process is migrating it. */
+/** The result of one step; `busy` means that another process is migrating the schema. */
 type State = 'applied' | 'done' | 'busy'
 
 const BUSY_PAUSE_MS = 100
 
 /**
- * While a migration waits for the lock on a table, all statements on that table wait, too. So it soon gives up,
- * before PostgreSQL would detect a deadlock and possibly end an upload's transaction instead. Waiting statements
- * continue before the next attempt.
+ * While a migration waits for the lock on a table, all statements on that table wait, too. So it gives up early, before
+ * PostgreSQL can detect a deadlock and perhaps end an upload's transaction instead. The waiting statements then run
+ * before the next attempt.
  */
 const LOCK_WAIT_MS = 900
 const MIN_LOCK_WAIT_MS = 50
@@ -118,7 +119,7 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
   const oldest = holders[0]
   const who = oldest
     ? `The oldest transaction belongs to process ${oldest.pid} (${oldest.application}) and is ${oldest.seconds} s old; end it`
-    : 'Find out what holds locks'
+    : 'Find out which session holds the lock, end it'
   return new StartError(
     `A migration could not get a lock in ${MAX_TRIES} attempts. ${who}, and start again.`,
     {
@@ -128,8 +129,8 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
 }
 
 /**
- * No statement waits for the advisory lock in the database: a concurrent index build waits for every statement that
- * started before it, which would include statements waiting for its own lock.
+ * This does not wait for the advisory lock in the database, because that could cause a deadlock: a concurrent index
+ * build waits for every statement that started before it, including those that wait for the lock its migration holds.
  */
 function applyNext(db: Db, run: Run): Promise<State> {
   const { wanted, replaced, log } = run
@@ -143,7 +144,8 @@ function applyNext(db: Db, run: Run): Promise<State> {
     const recorded = found.map(({ hash }) => hash)
     run.isNew ??= recorded.length === 0
     const done = schemaOrFail(recorded, wanted, replaced)
-    // An empty database records these, too, so that nodes of the version before the baseline can start on it.
+    // An empty database also records the replaced migrations, so that nodes of the version before the baseline can use
+    // it.
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
     for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
     const next = wanted[done.length]
@@ -156,7 +158,7 @@ function applyNext(db: Db, run: Run): Promise<State> {
   })
 }
 
-/** Statements that PostgreSQL only runs outside of transactions; after a crash, they are run again. */
+/** Matches statements that PostgreSQL only runs outside transactions. After a crash, they are run again. */
 const CONCURRENTLY = /\bconcurrently\b/i
 export const isConcurrent = ({ sql: statements }: MigrationMeta) =>
   statements.some((one) => CONCURRENTLY.test(one))
@@ -179,8 +181,8 @@ const UNKNOWN =
   'Start the version that created it, or use an empty database: another DATABASE_URL or, without one, another DATA_DIR.'
 
 /**
- * How many of the wanted migrations, in order, a database with these recorded hashes has; undefined if it cannot be
- * upgraded from there. Only a schema with all of the wanted migrations may also have others.
+ * The wanted migrations, from the first, that a database with these recorded hashes already has; undefined if it cannot
+ * be upgraded from there. Only a database with all wanted migrations may have others, too.
  */
 export function schemaOf(
   recorded: readonly string[],
@@ -206,13 +208,14 @@ function isOlder(recorded: readonly string[], replaced: readonly string[]): bool
   return recorded.length < replaced.length && recorded.every((hash) => replaced.includes(hash))
 }
 
-/** `tx` holds the advisory lock, whether or not it runs the statements. */
+/** `tx` holds the advisory lock, even if another connection, `by`, runs the statements. */
 async function apply(tx: Db, migration: MigrationMeta, by: Db): Promise<void> {
   try {
     const startedAt = performance.now()
     for (const statement of migration.sql) {
       if (by !== tx) await dropInvalid(by, statement)
-      // The rows and tables that the migration has locked block other statements while it waits for more locks.
+      // While the migration waits for more locks, other statements wait for the rows and tables that it has already
+      // locked.
       else await limitLockWait(tx, LOCK_WAIT_MS - (performance.now() - startedAt))
       await by.execute(sql.raw(statement))
     }
@@ -236,7 +239,7 @@ async function record(tx: Db, hash: string): Promise<void> {
   await tx.execute(sql`insert into sluice_migrations (hash) values (${hash})`)
 }
 
-/** How many of the migrations a database has, without changing it; none for an empty one. */
+/** The migrations that a database already has, or none if it is empty. This does not change the database. */
 export async function migrationsOf(db: Db): Promise<MigrationMeta[]> {
   const [there] = await rows<{ name: string | null }>(
     db,

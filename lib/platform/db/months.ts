@@ -5,9 +5,9 @@ import { type Db, rows } from './database.ts'
 import { isLockFailure } from './faults.ts'
 
 /**
- * Tables partitioned into months by the time in their ids. Old rows are deleted by dropping their month; the next
- * month is created before it starts. Rows with any other time, such as from a wrong clock, go to the default
- * partition, so that inserts succeed even if no worker runs.
+ * Tables partitioned into months by the time in their ids. Old rows are deleted by dropping their month; the next month
+ * is created before it starts. Rows outside the existing months go to the default partition, for example because a
+ * clock is wrong, so that inserts succeed even if no worker is running.
  */
 export type Kept = {
   /** Tables whose months are dropped together. */
@@ -17,7 +17,9 @@ export type Kept = {
   inUse?: (month: Month) => SQL
 }
 
-/** Creates missing months and drops expired ones; returns how many. Only one process at a time does this. */
+/**
+ * Creates missing months and drops expired ones; returns the number of changes. Only one process at a time does this.
+ */
 export async function keepMonths(db: Db, kept: Kept, nowMs: number): Promise<number> {
   let done = 0
   for (const table of kept.tables)
@@ -44,8 +46,8 @@ const TRIES = 40
 const PAUSE_MS = 250
 
 /**
- * While this waits for a lock on a table, all statements on that table wait, too. So it soon gives up, before
- * PostgreSQL would detect a deadlock and possibly end an upload's transaction instead. It then tries again: on a busy
+ * While this waits for a lock on a table, all statements on that table wait, too. So it gives up early, before
+ * PostgreSQL can detect a deadlock and perhaps end an upload's transaction instead. It then tries again: on a busy
  * server, getting the lock takes some luck.
  */
 async function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number> {
@@ -70,7 +72,7 @@ async function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number>
 
 /**
  * The month is created as a separate table and then attached, which only blocks statements that read the default
- * partition. That partition may already have rows for this month; no trigger sees them move.
+ * partition. That partition may already have rows for this month, which are moved without running triggers.
  */
 async function make(db: Db, table: string, month: Month): Promise<number> {
   const [whole, part, rest] = [table, `${table}_${month}`, `${table}_default`].map((name) =>
@@ -94,8 +96,8 @@ async function make(db: Db, table: string, month: Month): Promise<number> {
 }
 
 /**
- * Drops a month table by table, ending with the first one: while that still has the month, others may have to drop
- * it, too.
+ * Drops a month from all tables, from the last table to the first, because only the first one is searched for expired
+ * months: if this is interrupted, the next run finds the month again.
  */
 async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number): Promise<number> {
   let dropped = 0
@@ -119,7 +121,7 @@ async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number
 
 const STRAYS_AT_ONCE = 1000
 
-/** Deletes old rows that belong to no month. */
+/** Deletes expired rows from the default partition. */
 async function deleteStrays(db: Db, table: string, beforeMs: number): Promise<number> {
   const rest = sql.identifier(`${table}_default`)
   const old = sql`select id from ${rest} where id < ${firstUuidAt(beforeMs)}::uuid order by id limit ${STRAYS_AT_ONCE}`
@@ -138,7 +140,7 @@ export function nextMonth(month: Month): Month {
 
 export const startOf = (month: Month): number => Date.parse(`${month.replace('_', '-')}-01T00:00:00Z`)
 
-/** The month's ids: from the first, up to but excluding the second. */
+/** The range of the month's ids: from the first value up to, but not including, the second. */
 export const idsOf = (month: Month): [from: string, before: string] => [
   firstUuidAt(startOf(month)),
   firstUuidAt(startOf(nextMonth(month))),
@@ -153,6 +155,6 @@ export function missingMonths(last: Month | undefined, nowMs: number): Month[] {
   return months
 }
 
-/** True once the entire month is past its retention. */
+/** True once the entire month is past the retention period. */
 export const isOver = (month: Month, keptMs: number, nowMs: number): boolean =>
   startOf(nextMonth(month)) <= nowMs - keptMs

@@ -5,7 +5,7 @@ import { createLogger } from '../log/log.ts'
 import { untilReached } from './open-database.ts'
 import { openPostgres } from './open-postgres.ts'
 
-it('waits for a database that is not up yet, and says so every five seconds', async () => {
+it('waits for a database that is not up yet, and logs this every five seconds', async () => {
   const address = new URL(inject('postgresUrl'))
   const line = await openBreakableLine({ toPort: Number(address.port) })
   await line.away()
@@ -39,7 +39,7 @@ it('does not wait for a database that refuses the connection', async () => {
   await database.close()
 })
 
-it('waits no longer than configured, and says what it waited for', async () => {
+it('waits no longer than configured, and reports what it waited for', async () => {
   const database = openPostgres({ address: `postgres://nobody@127.0.0.1:${await freePort()}/none` })
   let waitedMs = 0
   const started = untilReached(database, {

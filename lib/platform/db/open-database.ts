@@ -16,7 +16,7 @@ export type DatabaseSettings = {
   databaseConnections?: number
 }
 
-/** Opens the PostgreSQL at the configured address, or else Sluice's own in the data folder. */
+/** Opens the PostgreSQL database at the configured address or, without one, Sluice's own in the data folder. */
 export async function openDatabase(
   { databaseUrl, databaseDirectUrl, dataDir, databaseConnections: maxConnections }: DatabaseSettings,
   options: { log: Logger; share?: boolean; outages?: Outages },
@@ -37,7 +37,7 @@ const SAY_EVERY_MS = 5000
 
 type Patience = { waitMs: number; log: Logger; now?: () => number; pause?: (ms: number) => Promise<unknown> }
 
-/** Machines start in any order, so this waits for a database that is not running or does not accept writes yet. */
+/** Machines may start in any order, so this waits if the database is not running yet or does not accept writes yet. */
 export async function untilReached(
   { reach }: Pick<DatabaseHandle, 'reach'>,
   { waitMs, log, now = () => performance.now(), pause = sleep }: Patience,

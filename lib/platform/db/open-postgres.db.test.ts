@@ -17,15 +17,15 @@ async function preparedBy(url: string): Promise<string[]> {
   }
 }
 
-it('lets PostgreSQL keep the plan of a handwritten statement', async () => {
+it('prepares handwritten statements, so that PostgreSQL keeps their plans', async () => {
   expect(await preparedBy(inject('postgresUrl'))).toContain('select $1::int as n')
 })
 
-it('prepares nothing if the address says so', async () => {
+it('prepares nothing if the address contains prepare=false', async () => {
   expect(await preparedBy(`${inject('postgresUrl')}?prepare=false`)).toEqual([])
 })
 
-it('keeps no parameters of an answered statement, inside or outside of a transaction', async () => {
+it('drops the parameters of a completed statement', async () => {
   const client = postgres(inject('postgresUrl'), { max: 1 })
   const run = forgetful(client.unsafe)
   const query = run('select $1::text as a', ['long'], { prepare: true })
@@ -35,7 +35,7 @@ it('keeps no parameters of an answered statement, inside or outside of a transac
   await client.end()
 })
 
-it('fails quickly if it cannot connect, however often it has failed', async () => {
+it('fails quickly if it cannot connect, however often it has failed before', async () => {
   const address = `postgres://nobody@127.0.0.1:${await freePort()}/none`
   const { db, close } = openPostgres({ address, maxConnections: 1 })
   // By default, postgres.js would take more than a minute to fail these.

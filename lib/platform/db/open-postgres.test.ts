@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { openPostgres } from './open-postgres.ts'
 
-/** A PostgreSQL protocol message: its letter, its length, its text. */
+/** A PostgreSQL protocol message: its letter, its length and its content. */
 function message(letter: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(content.length + 4)
@@ -17,7 +17,7 @@ const FAREWELL = message(
   Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'),
 )
 
-it('survives a session that ends at its first query, which is all that fails', async () => {
+it('survives a session that ends at its first query, and fails only that query', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => {

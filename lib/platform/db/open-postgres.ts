@@ -22,8 +22,8 @@ export type PostgresOptions = {
 }
 
 /**
- * The pause between connection attempts. By default it grows to 20 s: statements would take that long to fail while
- * the database is down, or to succeed once it is back.
+ * The maximum pause between connection attempts. By default, it grows to 20 s: statements would take that long to fail
+ * while the database is down, or to succeed once it is back.
  */
 const MAX_BACKOFF_SECONDS = 0.5
 
@@ -43,7 +43,8 @@ export function openPostgres({
   const options = {
     backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MAX_BACKOFF_SECONDS),
     onnotice: (notice: { message?: string }) => onNotice?.(String(notice.message)),
-    // Nothing awaits the query that fetches array types: a session that ends during it would end the process.
+    // postgres.js does not await its query for array types, so a session that ends during the query would crash the
+    // process.
     fetch_types: false,
     types: {
       // Every bigint in the schema stays below 2^53.
@@ -85,8 +86,8 @@ export function openPostgres({
 }
 
 /**
- * A server that accepts no writes has become a standby: connections to it are useless, even when there is a primary
- * again.
+ * Closes the connections to a server that no longer accepts writes. It has become a standby, so they stay useless even
+ * after another server has become the primary.
  */
 function endingReadOnly(outages: Outages, primary: Primary): Outages {
   const leave = (error: unknown) => isReadOnly(error) && primary.leave()
@@ -102,7 +103,7 @@ function endingReadOnly(outages: Outages, primary: Primary): Outages {
   }
 }
 
-/** Repeats recent commits over separate connections, because the others wait until this is done. */
+/** Repeats recent commits over separate connections, because regular connections wait until this is done. */
 async function makeAgain(address: Address, recent: RecentCommits, { log }: { log: Logger }): Promise<void> {
   const { db, close } = openPostgres({ address, maxConnections: 4 })
   try {
@@ -126,9 +127,9 @@ function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Lo
 
 /**
  * A pooler such as PgBouncer may use a different session for each transaction. Notifications then do not arrive, so
- * they and the queue need DATABASE_DIRECT_URL; and a prepared statement only exists if the pooler prepares missing
- * statements again, as PgBouncer does from 1.21 with `max_prepared_statements`. The pooler's behavior is detected
- * once, at startup.
+ * they and the queue need DATABASE_DIRECT_URL; and prepared statements only work if the pooler prepares them again
+ * where they are missing, as PgBouncer 1.21 and newer does with `max_prepared_statements`. The pooler's behavior is
+ * detected once, at startup.
  */
 export async function usePooler(
   client: Sql,
@@ -139,12 +140,12 @@ export async function usePooler(
   if (!hasDirect) {
     if (await hearsNotifications(client)) return undefined
     throw new StartError(
-      'DATABASE_URL is a pooler that does not keep sessions, so notifications do not arrive. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself, or let the pooler keep sessions (pool_mode = session).',
+      'DATABASE_URL points to a pooler that does not keep sessions, so notifications do not arrive. Set DATABASE_DIRECT_URL to the address of PostgreSQL itself, or let the pooler keep sessions (pool_mode = session).',
     )
   }
   if (await keepsStatements(client)) return 'a pooler that keeps prepared statements'
   client.options.prepare = false
-  return 'a pooler that does not keep prepared statements, so none are used; PgBouncer keeps them from 1.21 on with max_prepared_statements'
+  return 'a pooler that does not keep prepared statements, so none are used; PgBouncer 1.21 and newer keeps them with max_prepared_statements'
 }
 
 /** Behind a pooler, a connection's cancel key does not match any server process. */
@@ -167,7 +168,7 @@ async function hearsNotifications(client: Sql): Promise<boolean> {
 
 const PREPARED = 'select name from pg_prepared_statements where statement like $1'
 
-/** A pooler that keeps prepared statements gives them its own names. */
+/** A pooler that keeps prepared statements renames them. */
 async function keepsStatements(client: Sql): Promise<boolean> {
   const found = await client.unsafe(PREPARED, [`${PREPARED.slice(0, 30)}%`], { prepare: true })
   const own = found.statement.name

@@ -11,10 +11,10 @@ import { createOutages } from './outages.ts'
 
 const LONGER_THAN_A_CONNECTION_MAY_TAKE_MS = 2100
 
-/** Blocks this process, like one that loads a large page or gets no CPU time. */
+/** Blocks this process, as if it were rendering a large page or got no CPU time. */
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-describe('a PostgreSQL that is frozen', () => {
+describe('a frozen PostgreSQL server', () => {
   let postgres: Awaited<ReturnType<typeof freezablePostgres>>
   let handle: DatabaseHandle
   const lines: { msg: string }[] = []
@@ -38,7 +38,7 @@ describe('a PostgreSQL that is frozen', () => {
   const inTransaction = () => handle.db.transaction((tx) => rows(tx, sql`select 1 as n`))
   const faultOf = (work: Promise<unknown>) => work.then(() => 'none', isOutage)
 
-  it('fails statements that a request waits for, inside or outside of a transaction, and works once it is back', async () => {
+  it('fails statements that a request waits for, inside or outside a transaction, and works again after the outage', async () => {
     expect(await inRequest(one)).toEqual([{ n: 1 }])
     const middle = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
@@ -73,7 +73,7 @@ describe('a PostgreSQL that is frozen', () => {
     await expect.poll(() => rows(handle.db, open)).toEqual([{ n: 0 }])
   })
 
-  it('is not an outage if only one statement is slow', async () => {
+  it('is not considered down if only one statement is slow', async () => {
     const quick = createOutages({ suspectAfterMs: 10, answerWithinMs: 10_000, askEveryMs: 10 })
     const before = lines.length
     const other = openPostgres({ address: postgres.url, outages: { watch: quick, log } })
@@ -83,7 +83,7 @@ describe('a PostgreSQL that is frozen', () => {
     await other.close()
   })
 
-  it('is not an outage if this process is too busy to open a connection', async () => {
+  it('is not considered down if this process is too busy to open a connection', async () => {
     const busy = openPostgres({ address: postgres.url, outages: { watch: createOutages(), log } })
     const before = lines.length
     const told = faultOf(inRequest(() => rows(busy.db, sql`select 1 as n`)))
@@ -96,7 +96,7 @@ describe('a PostgreSQL that is frozen', () => {
     await busy.close()
   })
 
-  it('reports the original failure if the database responds by then', async () => {
+  it('logs the original failure if the database responds when it is checked', async () => {
     const calm = createOutages()
     calm.watch({ ask: () => handle.reach() })
     const told = Promise.withResolvers<string>()
@@ -114,7 +114,7 @@ describe('a database that accepts no writes', () => {
   })
   afterAll(() => postgres.stop())
 
-  it('counts as down until it accepts them, for each statement of a transaction, and is reported once', async () => {
+  it('is considered down until it accepts writes, also by later statements of a transaction, and is reported once', async () => {
     const admin = openPostgres({ address: postgres.url, maxConnections: 1 })
     await admin.db.execute(sql`create table numbers (n int)`)
     await admin.db.execute(sql`alter database postgres set default_transaction_read_only = on`)
@@ -145,7 +145,7 @@ describe('a database that accepts no writes', () => {
     await admin.db.execute(sql`set default_transaction_read_only = off`)
     await admin.db.execute(sql`alter database postgres reset default_transaction_read_only`)
     await told.promise
-    // These use connections opened before the end of the outage, too.
+    // Some of these use connections that were opened during the outage.
     await Promise.all(Array.from({ length: 8 }, write))
     expect(lines).toMatchObject([
       { msg: 'the database is not responding', why: expect.stringContaining('accepts no writes') },

@@ -14,7 +14,7 @@ it('does not count a busy process as an outage', async () => {
   const outages = createOutages(TIMES)
   outages.watch({
     async ask() {
-      // All of the connection's responses have arrived, but this process has not read them yet.
+      // The database has already responded each time, but this process has not read the response yet.
       for (let step = 0; step < 5; step++) {
         await stat('/')
         block(TIMES.answerWithinMs / 2)
@@ -32,7 +32,7 @@ it('counts a database that does not respond as an outage', async () => {
   outages.close()
 })
 
-it('does not report failures just after its end', async () => {
+it('treats failures shortly after an outage as part of it', async () => {
   let isBack = false
   const outages = createOutages(TIMES)
   const back = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ it('does not count one broken connection as an outage', async () => {
   outages.close()
 })
 
-it('does not end with late responses that arrive during a probe', async () => {
+it('detects an outage even if late responses arrive during a probe', async () => {
   const outages = createOutages(TIMES)
   const answered = outages.begun(() => {})
   let asked = 0
@@ -66,7 +66,7 @@ it('does not end with late responses that arrive during a probe', async () => {
   outages.close()
 })
 
-it('ends when a new connection is answered in time, not when late responses arrive', async () => {
+it('ends an outage when a new connection gets a response in time, not when late responses arrive', async () => {
   const outages = createOutages({ ...TIMES, answerWithinMs: 20 })
   const told: string[] = []
   let isQuick = false
@@ -75,7 +75,7 @@ it('ends when a new connection is answered in time, not when late responses arri
   let times = 0
   outages.watch({
     ask() {
-      // From then on, other statements get responses while this one waits for its own.
+      // During the outage, other statements get responses while this probe waits for its own.
       if (told.length > 0) outages.begun(() => {})()
       if (++times > 3) asked.resolve()
       return isQuick ? Promise.resolve() : new Promise(() => {})

@@ -3,16 +3,19 @@ import { patience } from '../kernel/waits.ts'
 import { isDiskFull, isOfDatabase, isOutage, isReadOnly } from './faults.ts'
 
 /**
- * Knows whether the database responds. A statement that fails as if there were no database, or has had no response
- * for a while, triggers a check; new connections then probe until one is answered. The database only counts as down
- * if nothing else got a response in the meantime, or if it accepts no writes: a slow statement or a full server is
- * not an outage. Statements of requests that must be answered soon then fail.
+ * Detects whether the database responds. A statement that fails as if there were no database, or gets no response for a
+ * while, triggers a check over a new connection. The database is only considered down if nothing else gets a response
+ * during the check, or if it accepts no writes: a slow statement or a full server is not an outage. During an outage,
+ * statements of requests that need a quick response fail, and new connections probe the database until one gets a
+ * response.
  */
 export type Outages = {
   begun(giveUp: (error: Error) => void): Begun
   /** Notes that a statement has failed as if there were no database, although it may be sent again. */
   noticed(error: unknown): void
-  /** True if the log already reports the error: an outage by its start and end, other problems by the first failure. */
+  /**
+   * True if the log already reports the cause: an outage at its start and end, any other problem at its first failure.
+   */
   explains(error: unknown): Promise<boolean> | undefined
   /** Sets how to probe the database, and the callbacks for its outages. */
   watch(watcher: Watcher): void
@@ -25,12 +28,12 @@ export type Watcher = {
   ask(): Promise<unknown>
   onAway?(error: unknown): void
   onBack?(awayMs: number): void
-  /** Called when some statements have failed while others did not, and then none has failed for a while. */
+  /** Called if some statements failed while others succeeded, once none has failed for a while. */
   onCalm?(failures: number): void
 }
 type Times = { suspectAfterMs: number; answerWithinMs: number; askEveryMs: number; calmAfterMs?: number }
 
-/** The sum of the first two is below the two seconds within which pages and the API must respond. */
+/** Pages and the API must respond within two seconds, so the sum of the first two times is below that. */
 const TIMES: Times = { suspectAfterMs: 900, answerWithinMs: 900, askEveryMs: 250 }
 const CALM_AFTER_MS = 10_000
 /** How long statements that were sent during an outage may still fail after its end. */
@@ -98,7 +101,10 @@ export function createOutages(times: Times = TIMES): Outages {
   }
 }
 
-/** Counts consecutive failures, except for the first, until there are none for a while. */
+/**
+ * Returns a function that counts a failure, and returns false for the first one in a series. A series ends when there
+ * are no failures for a while.
+ */
 function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): () => boolean {
   let failures = 0
   let timer: NodeJS.Timeout | undefined
@@ -130,8 +136,8 @@ async function troubleOf(
 }
 
 /**
- * How many probes may fail while other statements get responses. During the first, these may still be late responses
- * to statements from before the outage.
+ * How many probes may fail while other statements get responses. During the first probe, late responses to statements
+ * from before the outage may still arrive.
  */
 const LOOKS_BESIDE_ANSWERS = 2
 

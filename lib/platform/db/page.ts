@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { invalidRequest } from '../kernel/errors.ts'
 
 /**
- * Lists use keyset pagination: the cursor is the end of the previous page, so every page costs the same, however
- * deep.
+ * Lists use keyset pagination: the cursor is the key of the previous page's last item, so later pages cost no more than
+ * the first.
  */
 export const pageQuery = z.strictObject({
   limit: z.coerce
@@ -25,7 +25,7 @@ export function pageAnswer<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), nextCursor: z.string().nullable() })
 }
 
-/** `rows` has one more row than the page if there is another page. */
+/** `rows` has one row more than `limit` if there is another page. */
 export function toPage<Row, Item>(
   rows: Row[],
   limit: number,
@@ -52,7 +52,9 @@ export async function* eachPage<Item>(
 /** The prefix of a cursor that leads to the previous page. */
 const BACK = '-'
 
-/** For a list that can be paged in both directions: the start of a page, and the direction in which it is read. */
+/**
+ * For a list that can be paged in both directions: the key where a page starts, and the direction in which it is read.
+ */
 export type From = { back: boolean; key: string | undefined }
 
 export function readTurn(cursor: string | undefined, isKey: (key: string) => boolean): From {
@@ -62,8 +64,9 @@ export function readTurn(cursor: string | undefined, isKey: (key: string) => boo
 }
 
 /**
- * A page's keys in display order, with the cursors for both directions. `found` has the keys in reading order, one
- * more than fits if there are more; `windowEnd` is where the search stopped before reaching the end.
+ * A page's keys in display order, with the cursors for both directions. `found` has the keys in reading order,
+ * including one more than `limit` if there are more. `windowEnd` is the key at which the search stopped, if it did not
+ * reach the end of the list.
  */
 export function turnPage(found: string[], limit: number, { back, key }: From, windowEnd?: string) {
   const shown = found.slice(0, limit)

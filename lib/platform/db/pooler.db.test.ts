@@ -46,7 +46,7 @@ describe.skipIf(!hasPgbouncer())('PgBouncer', () => {
     await expect(handle.usePooler()).rejects.toThrow(/notifications do not arrive. Set DATABASE_DIRECT_URL/)
   })
 
-  it('serves statements if it does not keep sessions, and the direct address serves notifications and the queue', async () => {
+  it('serves statements if it does not keep sessions, while the direct address serves notifications and the queue', async () => {
     const handle = await open('transaction', { isDirect: true })
     expect(await handle.usePooler()).toContain('a pooler that')
     expect(await hears(handle)).toBe('hello')
@@ -56,7 +56,7 @@ describe.skipIf(!hasPgbouncer())('PgBouncer', () => {
     await queue.work('mail', 1, async (data) => done.resolve(data))
     await handle.db.transaction((tx) => queue.enqueue(tx, 'mail', { n: 1 }))
     expect(await done.promise).toEqual({ n: 1 })
-    // More statements than there are server connections, so that several share each of them.
+    // There are more statements than server connections, so several statements share each connection.
     const asked = Array.from({ length: 200 }, (_, n) => rows(handle.db, sql`select ${n}::int as n`))
     expect((await Promise.all(asked)).flat()).toEqual(asked.map((_, n) => ({ n })))
   })

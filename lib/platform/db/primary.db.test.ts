@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => pair.stop())
 
-it('follows the primary to a promoted standby, and repeats commits that it is missing', async () => {
+it('switches to a promoted standby, and repeats commits that the standby is missing', async () => {
   const watch = createOutages()
   const lines: { msg: string }[] = []
   const log = createLogger('info', {

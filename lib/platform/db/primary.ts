@@ -11,7 +11,9 @@ type Candidate = { at: Host; address: Address }
 type Found = Candidate & { server: string }
 
 export type PrimaryOptions = {
-  /** Called when a different server is responding. Connections to that server wait for this, within limits. */
+  /**
+   * Called when a different server responds. Connections to that server wait until this is done, up to a time limit.
+   */
   onChange?: (address: Address) => Promise<void>
 }
 
@@ -24,9 +26,9 @@ const LOOK_EVERY_MS = 250
 
 /**
  * Finds the server that accepts writes. An address may list several hosts: one primary and its standbys. All are
- * asked at the same time, and connections go to the one that accepts writes, until it no longer does. Handwritten,
- * because postgres.js 3.4 keeps trying a list of hosts without a pause while none responds, and keeps a connection to
- * a server that is no longer the primary.
+ * queried at the same time, and connections go to the one that accepts writes, until it no longer does. This is
+ * handwritten because postgres.js 3.4 keeps trying a list of hosts without a pause while none responds, and keeps a
+ * connection to a server that is no longer the primary.
  */
 export class Primary {
   /** The address, reduced to its first host. */
@@ -47,12 +49,14 @@ export class Primary {
     if (!this.#isWatched) this.#known = this.#candidates[0]!.at
   }
 
-  /** Resolves if a server accepts writes; connections then go there, and connections to others are closed. */
+  /**
+   * Resolves if a server accepts writes; new connections then go to that server, and connections to others are closed.
+   */
   async find(): Promise<void> {
     await this.#find()
   }
 
-  /** Opens a connection to the primary, which fails like any other connection if there is no primary. */
+  /** Opens a connection to the primary. If there is no primary, the socket fails like that of any other connection. */
   async open(): Promise<Socket> {
     const at = await this.#locate().catch((error: Error) => error)
     if (at instanceof Error) return failing(at)
@@ -136,7 +140,10 @@ export class Primary {
     }
   }
 
-  /** Keeps looking even if the process is idle, because it may remember commits that another server is missing. */
+  /**
+   * Keeps looking for the primary even if the process is idle, because it may remember commits that the next primary is
+   * missing.
+   */
   async #untilFound(): Promise<void> {
     if (this.#isLooking || this.#isClosed || !this.#onChange) return
     this.#isLooking = true
@@ -147,8 +154,8 @@ export class Primary {
 }
 
 /**
- * postgres.js takes the certificate's expected name from the socket. Its own time limit would also count the time in
- * which this process is too busy to read the response.
+ * Connects a socket. postgres.js reads the expected name in the certificate from the socket's `host`. Its own time
+ * limit is not used, because it would include time in which this process is too busy to read the response.
  */
 function dial(
   made: Socket,
@@ -157,7 +164,7 @@ function dial(
   answerWithinMs = ANSWER_MS,
 ): Socket & Host {
   const socket = endingLater(Object.assign(made, at))
-  // A balancer without a server accepts connections and closes them, and postgres.js would keep reconnecting.
+  // A load balancer without a server accepts connections and closes them, and postgres.js would keep reconnecting.
   socket.once('end', () => socket.bytesRead < SHORTEST_GREETING && socket.destroy(reset()))
   connect(at.host.includes('/') ? { path: `${at.host}/.s.PGSQL.${at.port}` } : at)
   void patience(answerWithinMs).then(() => socket.bytesRead === 0 && socket.destroy(silent()))
@@ -172,15 +179,16 @@ const SHORTEST_GREETING = 9
 /** postgres.js does not handle a failure to create the socket, but it does handle a socket that fails. */
 function failing(error: Error): Socket {
   const socket = endingLater(new Socket())
-  // The first message is discarded.
+  // Discards the first message that postgres.js writes.
   socket.write = () => true
   setImmediate(() => socket.destroy(error))
   return socket
 }
 
 /**
- * postgres.js 3.4 writes at the end of a turn of the event loop. If a socket ends before that, a message remains that
- * it never sends, not even on the next connection, which then fails for two seconds. So sockets end one turn later.
+ * postgres.js 3.4 writes at the end of a turn of the event loop. If a socket is destroyed before that, one message is
+ * never sent, not even on the next connection, which then fails for two seconds. So sockets are destroyed one turn
+ * later.
  */
 function endingLater<Made extends Socket>(socket: Made): Made {
   const destroy = socket.destroy.bind(socket)
@@ -197,7 +205,10 @@ const reset = () =>
 const silent = () =>
   Object.assign(new Error('The database server does not respond.'), { code: 'CONNECT_TIMEOUT' })
 
-/** If several servers accept writes, the known one takes precedence: there is no telling which of them is right. */
+/**
+ * If several servers accept writes, the known one takes precedence, because nothing shows which of them is the right
+ * one.
+ */
 async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Found> {
   const asked = candidates.map((one) => askServer(one).then((server): Found => ({ ...one, server })))
   const any = Promise.any(asked)
@@ -211,7 +222,7 @@ async function firstWritable(candidates: Candidate[], known: Host | undefined): 
     return await any
   } catch (error) {
     const { errors } = error as AggregateError
-    // A standby that accepts no writes says nothing about a primary that was too slow to respond.
+    // The error of a standby, which accepts no writes, does not explain why a primary did not respond.
     if (before >= 0 && isReadOnly(errors[before])) throw errors[before]
     throw errors.find((fault) => !isReadOnly(fault)) ?? errors[0]
   }
@@ -263,7 +274,7 @@ const GREETING_SECONDS = 20
 
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s
 
-/** A candidate for each host; undefined if the text is not a valid address. */
+/** Returns a candidate for each host, or undefined if `text` is not a valid address. */
 export function readUrl(text: string): Candidate[] | undefined {
   const [, before, hosts, after] = text.match(URL_PARTS) ?? []
   const urls = hosts?.split(',').map((host) => `${before}${host}${after}`)

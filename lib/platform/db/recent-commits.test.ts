@@ -16,7 +16,7 @@ function open() {
   return { recent, log, lines, advance }
 }
 
-/** Fails at first, as if another process had to repeat something before. */
+/** Fails at first, as if another process had to repeat something else first. */
 function possibleAtTry(least: number): Redo {
   let tries = 0
   return async () => {
@@ -26,7 +26,7 @@ function possibleAtTry(least: number): Redo {
   }
 }
 
-it('repeats commits before anybody continues, each kind after those it needs, and reports them', async () => {
+it('repeats commits in the order of their dependencies before anything else continues, and reports them', async () => {
   const { recent, log, lines } = open()
   const order: string[] = []
   const noting =
@@ -43,7 +43,7 @@ it('repeats commits before anybody continues, each kind after those it needs, an
   expect(lines).toMatchObject([{ tokensAndRevocations: 0, filesCreated: 1, filesFinished: 1, notYet: 0 }])
 })
 
-it('retries a failing kind, and repeats the rest anyway', async () => {
+it('retries a failing first step, and repeats commits anyway', async () => {
   const { recent, log, lines } = open()
   let tries = 0
   recent.first(async () => {
@@ -79,7 +79,7 @@ it.each(['end', 'object'] as const)('repeats an %s that was refused after its ch
   expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
 })
 
-it('forgets after two minutes, and is done ten seconds after another server was found', async () => {
+it('forgets commits after two minutes, and is settled ten seconds after a different server was found', async () => {
   const { recent, log, advance } = open()
   let times = 0
   recent.note('end', async () => {

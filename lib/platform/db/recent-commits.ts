@@ -5,15 +5,15 @@ import type { Logger } from '../log/log.ts'
 import { type Db, rows } from './database.ts'
 
 /**
- * The commits that this process has recently acknowledged. A standby promoted without its primary's last commits has
- * lost them, and no other process knows them, so they are repeated. Each commit can check whether it is missing.
- * Limited by age and number: a standby that was further behind has lost more than anyone remembers.
+ * The commits that this process has recently acknowledged. If a standby is promoted without its primary's last commits,
+ * this process repeats them, because no other process knows them. Each commit can check whether it is missing. They are
+ * limited by age and number, so commits that a standby was further behind with cannot be repeated.
  */
 export type RecentCommits = ReturnType<typeof createRecentCommits>
 
 /** The order in which commits are repeated: a file needs its token, and its end needs the file. */
 const KINDS = ['access', 'creation', 'end'] as const
-/** `object`: involves a bucket and may take a long time, so it runs independently of the others. */
+/** An `object` commit involves a bucket and may take a long time, so it is repeated independently of the others. */
 export type CommitKind = (typeof KINDS)[number] | 'object'
 /** Repeats the commit if it is missing; throws if that is not possible yet. */
 export type Redo = (db: Db) => Promise<'made again' | 'is there'>
@@ -22,21 +22,21 @@ type FirstStep = (db: Db) => Promise<void>
 
 const AT_ONCE = 4
 /**
- * How long to wait for other processes, which do the same: a client may ask one process for something that only
- * another one remembers.
+ * How long to wait for other processes to repeat their commits, because a client may request something from this
+ * process that only another process remembers.
  */
 const GRACE_MS = 500
 const GRACE_STEPS = 5
-/** By this time, even a process that discovered the new server late, or has a lot to repeat, is done. */
+/** After this time, even a process that discovered the new server late or has many commits to repeat is done. */
 const SETTLED_AFTER_MS = 10_000
-/** The lease of a dead process, or a commit that another process must repeat first, may block it for a while. */
+/** The lease of a dead process, or a commit that another process must repeat first, may block a commit for a while. */
 const PAUSE_MS = 1000
 const GIVE_UP_MS = 60_000
 
 export function createRecentCommits(now: () => number = () => performance.now()) {
   const commits = new Lately<Commit>(now)
   let settledAtMs = 0
-  /** Set while there is a server that may be missing commits. */
+  /** Set while commits are being repeated on a server that may be missing some. */
   let pending: { add(commit: Commit): void } | undefined
   const firstSteps = new Set<FirstStep>()
 
@@ -44,7 +44,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
     note(kind: CommitKind, redo: Redo): void {
       commits.add({ kind, redo })
     },
-    /** Notes a commit that was refused, perhaps because an earlier commit is lost. */
+    /** Notes a commit that was refused, perhaps because an earlier commit was lost. */
     doubt(kind: CommitKind, redo: Redo): void {
       pending?.add({ kind, redo })
     },
@@ -52,11 +52,11 @@ export function createRecentCommits(now: () => number = () => performance.now())
     first(step: FirstStep): void {
       firstSteps.add(step)
     },
-    /** True while a missing row may still be restored by another process, if only that process remembers it. */
+    /** True while another process may still restore a missing row that only that process remembers. */
     isSettling: (): boolean => now() < settledAtMs,
     /**
-     * Repeats the commits that a different server is missing. Resolves when all were tried, so that the next request
-     * to this process finds them; `later` retries the rest, and resolves at the end.
+     * Repeats the commits that a different server is missing. Resolves when each has been tried, so that the next
+     * request to this process finds them; `later` retries those that failed, and resolves when it is done.
      */
     async redo(db: Db, log: Logger): Promise<{ later(): Promise<void> }> {
       const counts: Counts = { access: 0, creation: 0, end: 0, object: 0 }
@@ -95,7 +95,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
   }
 }
 
-/** Returns the steps that failed, such as in a deadlock with another process that is doing the same. */
+/** Returns the steps that failed, for example because of a deadlock with another process that is doing the same. */
 async function doFirst(db: Db, steps: FirstStep[]): Promise<FirstStep[]> {
   const failed: FirstStep[] = []
   for (const step of steps) await step(db).catch(() => failed.push(step))

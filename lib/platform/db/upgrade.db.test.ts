@@ -106,7 +106,7 @@ it('keeps everybody as the owner of their workspace, with their session and keys
   }
 })
 
-it('then has the schema of a new database, in every detail of the catalog', async () => {
+it('has the same schema after the upgrade as a new database, in every detail of the catalog', async () => {
   const [upgraded, fresh] = [await openLanded(), await openEmpty()]
   await migrate(upgraded.db)
   await migrate(fresh.db)
@@ -115,10 +115,10 @@ it('then has the schema of a new database, in every detail of the catalog', asyn
   expect(await everything(upgraded.db)).toEqual(schema)
 })
 
-it('then has the schema of a new database, according to pg_dump', async ({ skip }) => {
+it('has the same schema after the upgrade as a new database, according to pg_dump', async ({ skip }) => {
   const [upgraded, fresh] = [await openLanded(), await openEmpty()]
   const program = await findDump(fresh.db)
-  if (!program) return skip('There is no pg_dump that is as new as the server.')
+  if (!program) return skip('There is no pg_dump that is at least as new as the server.')
   await migrate(upgraded.db)
   await migrate(fresh.db)
   const schema = dump(program, fresh)
@@ -126,7 +126,7 @@ it('then has the schema of a new database, according to pg_dump', async ({ skip 
   expect(dump(program, upgraded)).toBe(schema)
 })
 
-it('is also recorded in a new database, so that a node running commit 757d55c can use it', async () => {
+it('records its migrations in a new database, too, so that a node running commit 757d55c can use it', async () => {
   const { db } = await openEmpty()
   await migrate(db)
   const recorded = await rows<{ hash: string }>(db, sql`select hash from sluice_migrations`)
@@ -169,7 +169,7 @@ async function openLanded() {
   return database
 }
 
-/** Creates the bucket's side of the upload that has a part there. */
+/** Creates, in the bucket, the multipart upload and the part that the large upload's rows refer to. */
 async function beginLarge(db: Db, bucket: TestBucket): Promise<void> {
   const { endpoint, region, name: Bucket, key } = bucket
   const s3 = new S3Client({
@@ -198,7 +198,7 @@ async function wantedCatalog(): Promise<string[]> {
   return catalog(db)
 }
 
-/** Every column, index and constraint, one per line; for a partitioned table, only its own. */
+/** Every column, index and constraint, one per line, without those of partitions. */
 async function catalog(db: Db): Promise<string[]> {
   const found = await rows<{ line: string }>(
     db,
@@ -255,7 +255,7 @@ async function findDump(db: Db): Promise<string | undefined> {
   })
 }
 
-/** The dump without the lines that differ at random. */
+/** The dump without the lines that contain random text. */
 function dump(program: string, { url }: { url: string }): string {
   const { stdout, stderr, status } = spawnSync(program, ['--schema-only', '--dbname', url], {
     encoding: 'utf8',

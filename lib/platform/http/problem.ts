@@ -7,13 +7,13 @@ export type Problem = {
   status: number
   headers: Record<string, string>
   body: string
-  /** Someone has to fix this, so it is logged. */
+  /** True if someone has to fix the cause, so that it is logged. */
   isFault: boolean
 }
 
 /**
- * The problem's type is the address of the error code's page. A server that is still starting may not know its own
- * address.
+ * The problem's type is the address of the error code's page, or `about:blank` if the server is still starting and does
+ * not know its own address.
  */
 export function toProblem(error: unknown, baseUrl: string | undefined): Problem {
   const known = isSluiceError(error) ? error : unforeseen(error)

@@ -6,7 +6,7 @@ export type IncomingBody = {
   body: AsyncIterable<Uint8Array> | null
 }
 
-/** A request's body, up to this many bytes. */
+/** Reads a request's body, which may have at most `maxBytes` bytes. */
 export async function readBytes({ headers, body }: IncomingBody, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new SluiceError('body_too_large', `The body may have at most ${maxBytes} bytes.`)
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
@@ -30,15 +30,15 @@ export function bearerToken(header: string | null | undefined): string | undefin
   return header?.match(/^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i)?.[1]
 }
 
-/** A path segment that is an id, or an inbox key, which is secret. */
+/** A path segment that is an id, or an inbox key, which is a secret. */
 const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
-/** The name that a plain PUT gives its file. */
+/** The path of a plain PUT, which ends with the name of the file. */
 const NAMED_FILE = /^(\/pipes\/[^/]+\/files\/)(?![0-9a-f]{8}-[0-9a-f-]{27}$).+/i
-/** An upload link's code is a secret, even with something that an email program has appended. */
+/** An upload link's code is a secret, even if an email program has appended something to it. */
 const OF_LINK = /^\/u\/.*/
 const MAX_CHARACTERS = 200
 
-/** The path without segments that identify a single item; these have their own log fields. */
+/** The path with placeholders for the segments that identify a single item, which have their own log fields. */
 export function routeOf(url: string): string {
   const path = url.split('?', 1)[0]!
   const [, before] = path.match(NAMED_FILE) ?? []

@@ -1,4 +1,4 @@
-/** The only source of time. Tests pass a clock that they move themselves; nothing else calls `Date.now`. */
+/** The only source of time. Tests pass a clock that they control; nothing else calls `Date.now`. */
 export interface Clock {
   now(): number
 }
@@ -10,5 +10,5 @@ export const minutes = (n: number) => n * 60_000
 export const hours = (n: number) => n * 3_600_000
 export const days = (n: number) => n * 86_400_000
 
-/** The time this long ago, in ISO 8601; 1970 for anything older. */
+/** The time `ms` before `nowMs` in ISO 8601, but not before 1970. */
 export const timeAgo = (nowMs: number, ms: number) => new Date(Math.max(0, nowMs - ms)).toISOString()

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { combineCrc32, crc32FromBase64, crc32ToBase64 } from './crc32.ts'
 
 describe('combineCrc32', () => {
-  it('is the checksum of two consecutive ranges', () => {
+  it('computes the checksum of two consecutive ranges', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
         expect(combineCrc32(crc32(a), crc32(b), b.length)).toBe(crc32(Buffer.concat([a, b])))

@@ -7,7 +7,7 @@ const POLYNOMIAL = 0xedb88320
 const ONE = 0x80000000
 const X = 0x40000000
 
-/** The CRC32 of `a` followed by `b`, where `lengthOfB` is the number of bytes of `b`. */
+/** The CRC32 of `a` followed by `b`, where `lengthOfB` is the number of bytes in `b`. */
 export function combineCrc32(a: number, b: number, lengthOfB: number): number {
   return (multiply(a, powerOfX(lengthOfB)) ^ b) >>> 0
 }
@@ -28,7 +28,9 @@ export function crc32FromBase64(text: string): number | undefined {
 const POWERS: number[] = [X]
 while (POWERS.length < 32) POWERS.push(multiply(POWERS.at(-1)!, POWERS.at(-1)!))
 
-/** x^(8 * bytes) modulo the polynomial, by squaring; division instead of shifts, because lengths can exceed 2^32. */
+/**
+ * x^(8 * bytes) modulo the polynomial, computed by squaring. Shifts would not work, because lengths can exceed 2^32.
+ */
 function powerOfX(bytes: number): number {
   let power = ONE
   for (let rest = bytes, k = 3; rest > 0; rest = Math.floor(rest / 2), k++) {

@@ -8,8 +8,8 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
       'Send a JSON object. Check for a trailing comma, single quotes, or a body that was encoded twice.',
   },
   invalid_request: {
-    means: 'The request was read, but one of its fields is unknown, missing or out of range.',
-    remedy: 'See `errors`, which lists each field and what it must be. Nothing was changed.',
+    means: 'One of the fields in the request is unknown, missing or out of range.',
+    remedy: 'See `errors`, which lists each invalid field and what it must be. Nothing was changed.',
   },
   address_not_allowed: {
     means:
@@ -38,7 +38,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   token_expired: {
     means: 'The temporary token has expired and cannot create new uploads.',
-    remedy: 'Request a new token from your backend. Uploads created with the old one continue.',
+    remedy: 'Request a new token from your backend. Uploads created with the old token can continue.',
   },
   sender_token_exposed: {
     means: 'A Sender token (`sk_…`) was sent to the upload address, where browsers send their tokens.',
@@ -89,8 +89,9 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Request a new token from your backend.',
   },
   pipe_source_off: {
-    means: "The Pipe's source, HTTP (TUS) or URL, is off, so it accepts no new uploads or imports that way.",
-    remedy: "Switch the source on under the Pipe's inputs. Uploads in progress continue either way.",
+    means:
+      "The Pipe's HTTP (TUS) or URL source is off, so the Pipe accepts no new uploads or imports from that source.",
+    remedy: "Switch the source on under the Pipe's inputs. Uploads in progress are not affected.",
   },
   data_store_not_ready: {
     means:
@@ -100,9 +101,9 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   upload_rejected: {
     means:
-      'The Pipe owner’s backend does not allow the upload, or has rejected its file. `detail` contains its reason.',
+      "The Pipe owner's backend does not allow the upload, or has rejected its file. `detail` contains the reason.",
     remedy:
-      'Show the reason to the person who uploads. Sending the file again in the same upload returns the same decision. A new upload gets a new decision.',
+      'Show the reason to the person uploading the file. Sending the file again in the same upload returns the same decision. A new upload gets a new decision.',
   },
   batch_sealed: {
     means: "The upload's batch is sealed, so it accepts no more files.",
@@ -118,17 +119,17 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means:
       'The administrator suspended the workspace, or its owner deleted it and can still restore it. It issues no tokens and accepts no bytes.',
     remedy:
-      'Everything is kept: uploads continue from their offset once it is restored. Ask a workspace owner, who has been notified of the reason.',
+      'Everything is kept: uploads continue from their offset once the workspace is restored. Ask a workspace owner, who has been notified of the reason.',
   },
   forbidden: {
     means: 'You do not have permission to do this.',
-    remedy: 'Ask a workspace member with permission.',
+    remedy: 'Ask a workspace member who has permission.',
   },
   cross_site_request: {
     means:
       "A dashboard form or action was sent from a page on another host: its `Origin` does not match the request's `Host`.",
     remedy:
-      'Send it from a page of this Sluice. If you did, a proxy is changing `Host` or `Origin`: make it forward both unchanged.',
+      'Send it from a page of the same dashboard. If you did, a proxy is changing `Host` or `Origin`: make it forward both unchanged.',
   },
   not_found: {
     means: 'There is nothing at this address, or nothing that you have permission to see.',
@@ -153,11 +154,11 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   other_protocol: {
     means: 'An upload was requested with a different protocol than the one that created it.',
     remedy:
-      'Continue it with the client that started it: TUS, or Resumable Uploads for HTTP. A plain request cannot be continued.',
+      'Continue it with the client that started it: TUS, or Resumable Uploads for HTTP. An upload made with a plain request cannot be continued.',
   },
   offset_conflict: {
     means: 'The client tried to continue at a different offset than the confirmed one.',
-    remedy: "Continue at the response's `Upload-Offset`. Clients request it with `HEAD`.",
+    remedy: "Continue at the response's `Upload-Offset`. Clients request the offset with `HEAD`.",
   },
   upload_gone: {
     means: 'The upload has expired, was canceled, failed, or was retired after it finished.',
@@ -179,7 +180,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means:
       "The bucket's provider limits the number of parts per object, and this upload has used all of them.",
     remedy:
-      "Start a new upload, declare the file's length at the start, and send it in fewer and larger requests.",
+      "Start a new upload, declare the file's length at the start, and send it in fewer, larger requests.",
   },
   unsupported_media_type: {
     means: "This address does not accept the request's `Content-Type`.",
@@ -214,6 +215,6 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   unavailable: {
     means: 'A service that Sluice needs is not responding, or Sluice is starting or overloaded.',
-    remedy: 'Try again after `Retry-After`. No confirmed bytes are lost.',
+    remedy: 'Try again after the time given in `Retry-After`. No confirmed bytes are lost.',
   },
 }

@@ -1,7 +1,6 @@
 /**
- * The only error that Sluice throws on purpose. Its code is stable and public; the table defines its status, its
- * public title, and whether the same request may succeed later. `detail` is for the person who made the request and
- * says what to do; `cause` is only for our log.
+ * The errors that Sluice returns on purpose. A code is stable and public; the table defines its status and its public
+ * title. `detail` is for the person who made the request, and says what to do; `cause` is only for Sluice's own log.
  */
 export const errorCodes = {
   invalid_json: [400, 'The body is not valid JSON'],
@@ -36,7 +35,7 @@ export const errorCodes = {
   upload_not_found: [404, 'No such upload'],
   method_not_allowed: [405, 'The method is not allowed here'],
   conflict: [409, 'The request conflicts with the current state'],
-  other_protocol: [409, 'The upload belongs to another protocol'],
+  other_protocol: [409, 'The upload uses another protocol'],
   offset_conflict: [409, 'The offset does not match the confirmed offset'],
   upload_gone: [410, 'The upload is gone'],
   version_not_supported: [412, 'The protocol version is not supported'],
@@ -65,7 +64,7 @@ type ErrorOptions = {
   headers?: Record<string, string>
   /** A problem type defined by a standard, and its members. */
   problem?: StandardProblem
-  /** True if this is not a fault and only temporary, so it is not logged. */
+  /** True for a temporary condition that is not a fault, and is therefore not logged. */
   passes?: boolean
   cause?: unknown
 }
@@ -95,7 +94,10 @@ export class SluiceError extends Error {
   }
 }
 
-/** For requests that the client has to repeat in a moment although nothing is wrong, such as while a node stops. */
+/**
+ * For requests that the client has to repeat in a moment although nothing is wrong, for example because a node is
+ * stopping.
+ */
 export function notNow(detail: string, headers: Record<string, string> = {}): SluiceError {
   return new SluiceError('unavailable', detail, { headers: { 'Retry-After': '1', ...headers }, passes: true })
 }
@@ -105,7 +107,7 @@ export function invalidRequest(fields: FieldError[]): SluiceError {
   return new SluiceError('invalid_request', `${detail}.`, { fields })
 }
 
-/** Compares the name, not the class, because the server and Next each load this module. */
+/** Compares the name, not the class, because the server and Next.js each load their own copy of this module. */
 export function isSluiceError(error: unknown): error is SluiceError {
   return error instanceof Error && error.name === 'SluiceError'
 }
@@ -115,7 +117,7 @@ export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** Asserts an invariant. If it fails, that is our bug, never the caller's fault. */
+/** Asserts an invariant. If it does not hold, that is a bug in Sluice, never the client's fault. */
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`)
 }

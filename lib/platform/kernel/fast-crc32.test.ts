@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fastCrc32 } from './fast-crc32.ts'
 
-it("equals zlib's checksum, for one piece or several, at any memory alignment", () => {
+it('computes the same checksum as zlib, for one piece or several, at any memory alignment', () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 4 })
   fc.assert(
     fc.property(pieces, fc.nat(7), (all, shift) => {

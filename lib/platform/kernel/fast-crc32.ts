@@ -4,8 +4,9 @@ import { crc32 as crc32OfNode } from 'node:zlib'
 type Crc32 = (bytes: Uint8Array, before?: number) => number
 
 /**
- * Every byte of every upload passes through here. On x64, Node's implementation uses tables; the optional package
- * uses the processor's carry-less multiplication, in a third of the time. Without the package, Node's is used.
+ * Every byte of every upload passes through here. On x64, Node's implementation uses tables; the optional package uses
+ * the processor's carry-less multiplication, which takes a third of the time. Without the package, this is Node's
+ * implementation.
  */
 export const fastCrc32: Crc32 = native() ?? crc32OfNode
 

@@ -7,7 +7,7 @@ it.each([1, 1000, 65_536])('frees the memory of %i bytes immediately', (bytes) =
   expect(buffer.length).toBe(0)
 })
 
-it('does not free memory that others share', () => {
+it('does not free memory that other buffers share', () => {
   const pooled = Buffer.from('in the pool')
   freeBuffer(pooled)
   expect(pooled.toString()).toBe('in the pool')

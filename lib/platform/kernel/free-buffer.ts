@@ -1,9 +1,9 @@
 /**
- * Immediately frees the memory of a buffer that nobody may read any more. Left to V8, chunks of 64 KiB cause some
- * twenty full garbage collections per GiB, and the small chunks of many clients fill malloc's heap, which never
+ * Immediately frees the memory of a buffer that nobody may read any more. If this is left to V8, chunks of 64 KiB cause
+ * about twenty full garbage collections per GiB, and small chunks from many clients fill malloc's heap, which never
  * shrinks.
  */
 export function freeBuffer({ buffer, byteLength }: Buffer): void {
-  // Others may share the memory, such as in Node's pool of small buffers.
+  // Other buffers may share the memory, for example in Node's pool for small buffers.
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

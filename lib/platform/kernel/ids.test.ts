@@ -39,7 +39,7 @@ describe('ids and secrets', () => {
     }
   })
 
-  it('uses exactly the 32 characters of a Pipe id, equally often', () => {
+  it('uses exactly the 32 characters allowed in a Pipe id, each equally often', () => {
     const seen = new Map<string, number>()
     const drawn = 2000
     for (let n = 0; n < drawn; n++)
@@ -49,7 +49,7 @@ describe('ids and secrets', () => {
     for (const count of seen.values()) expect(Math.abs(count - (drawn * 20) / 32)).toBeLessThan(400)
   })
 
-  it('distinguishes its own ids from any other text', () => {
+  it('distinguishes its own ids from any other string', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -102,7 +102,7 @@ describe('ids and secrets', () => {
     expect(new Set(ids).size).toBe(1000)
   })
 
-  it('keeps the order of times, with the first id of a time between them', () => {
+  it('orders ids by time, and puts the first id of a time after all earlier ids', () => {
     const time = fc.integer({ min: 1, max: 2 ** 47 })
     fc.assert(
       fc.property(time, time, (one, other) => {
@@ -116,14 +116,14 @@ describe('ids and secrets', () => {
     )
   })
 
-  it('computes the first id of a time', () => {
+  it('computes an id below every id of a given time', () => {
     const [before, at] = [uuidv7(1_700_000_000_000 - 1), uuidv7(1_700_000_000_000)]
     const first = firstUuidAt(1_700_000_000_000)
     expect(isUuid(first)).toBe(true)
     expect([at, first, before].sort()).toEqual([before, first, at])
   })
 
-  it('computes an id below every later id', () => {
+  it('computes an id below every later id, even if clocks differ by up to a day', () => {
     const [id, day] = [uuidv7(1_700_000_000_000), 86_400_000]
     expect(firstUuidAfter(id) <= uuidv7(1_700_000_000_000 - day)).toBe(true)
     expect(firstUuidAfter(id) > uuidv7(1_700_000_000_000 - day - 1)).toBe(true)

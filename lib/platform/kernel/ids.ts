@@ -28,7 +28,7 @@ export function newSecret(prefix: SecretPrefix): string {
 
 const LINK_CODE_DIGITS = 22
 
-/** A code for the address of an upload link: 131 random bits, without a prefix, because people see the address. */
+/** A code for the address of an upload link: 131 random bits. It has no prefix, because people see the address. */
 export function newLinkCode(): string {
   return Array.from({ length: LINK_CODE_DIGITS }, () => BASE62[randomInt(BASE62.length)]).join('')
 }
@@ -37,7 +37,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 }
 
-/** How a secret is stored and looked up. */
+/** The hash by which a secret is stored and looked up. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret)
 }
@@ -48,8 +48,8 @@ export function secretsEqual(a: string, b: string): boolean {
 }
 
 /**
- * UUID version 7 (RFC 9562, 5.7): ordered by time, so rows in growing tables stay in index order. Within a
- * millisecond, a counter keeps this process's order (6.2, method 1); it starts at a low random value.
+ * UUID version 7 (RFC 9562, 5.7): ordered by time, so rows in growing tables stay in index order. Within a millisecond,
+ * a counter that starts at a low random value keeps this process's ids in order (6.2, method 1).
  */
 export function uuidv7(nowMs: number = Date.now()): string {
   // Node fetches the random bytes for many ids at once. The last two groups of version 4 are valid for version 7.
@@ -63,7 +63,7 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${random.slice(19)}`
 }
 
-/** When an id of this kind was created. */
+/** The time in the id: when it was created. */
 export function uuidv7Ms(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
@@ -73,7 +73,7 @@ const COUNTER_START_MAX = 0x7ff
 let counterMs = 0
 let counter = 0
 
-/** An id below every version 7 id created from then on, to find rows by age using their primary key. */
+/** An id below every version 7 id created at that time or later, to find rows by age using their primary key. */
 export function firstUuidAt(ms: number): string {
   return `${uuidv7(ms).slice(0, 14)}7000-8000-000000000000`
 }

@@ -17,7 +17,7 @@ function add(lately: Lately<Item>, name: string): WeakRef<Item> {
   return new WeakRef(item)
 }
 
-/** One collection may miss an object that the stack still refers to. */
+/** A single garbage collection may miss an object that the stack still refers to. */
 async function isHeld(item: WeakRef<Item>): Promise<boolean> {
   for (let tries = 0; tries < 10; tries++) {
     await turn()
@@ -37,14 +37,14 @@ it('contains entries younger than two minutes, in order', () => {
   expect(lately.all().map(({ name }) => name)).toEqual(['second'])
 })
 
-it('keeps the newest ten thousand', () => {
+it('keeps the newest ten thousand entries', () => {
   const lately = new Lately<number>(() => Date.now())
   for (let n = 0; n < 10_005; n++) lately.add(n)
   expect(lately.all()).toHaveLength(10_000)
   expect(lately.all()[0]).toBe(5)
 })
 
-it('keeps no older entries in memory, even if nothing is added or read', async () => {
+it('drops expired entries from memory even if nothing is added or read', async () => {
   const lately = new Lately<Item>(() => Date.now())
   const first = add(lately, 'first')
   vi.advanceTimersByTime(KEPT_MS - 5000)

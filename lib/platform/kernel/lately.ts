@@ -1,4 +1,4 @@
-/** Recent entries, newest last. Limited by age and by number. */
+/** Keeps recent entries, newest last, limited by age and by number. */
 export class Lately<Item> {
   readonly #items: { item: Item; atMs: number }[] = []
   readonly #now: () => number
@@ -11,7 +11,7 @@ export class Lately<Item> {
   add(item: Item): void {
     if (this.#items.length >= MOST) this.#items.shift()
     this.#items.push({ item, atMs: this.#now() })
-    // The timer is needed because the last busy minute would otherwise stay in memory until something else happens.
+    // Without a timer, the entries of the last busy minute would stay in memory until enough others replace them.
     this.#forgetting ??= setTimeout(this.#forget, KEPT_MS).unref()
   }
 

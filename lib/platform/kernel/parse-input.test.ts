@@ -21,11 +21,11 @@ describe('parseInput', () => {
     [{ name: 'a', 'a\0': 1 }, 'body'],
     ['\0', 'body'],
     [{ list: [{ text: 'b\udc00' }] }, 'list.0.text'],
-  ])('rejects text that no database accepts: %j', (value, field) => {
+  ])('rejects a string that the database does not accept: %j', (value, field) => {
     expect(fault(value)).toMatchObject({ code: 'invalid_request', fields: [{ field }] })
   })
 
-  it('checks nested values as deep as a body allows', () => {
+  it('checks values nested as deeply as a body allows', () => {
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)
     expect(fault(deep)).toMatchObject({ code: 'invalid_request' })
   })

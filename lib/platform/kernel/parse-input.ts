@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type FieldError, invalidRequest } from './errors.ts'
 
-/** Input from a person or program, validated at the boundary. Errors name the field, also if it is unknown. */
+/** Validates input from a person or program. Errors name the field, even if it is unknown. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const field = fieldOfNoText(value)
   if (field !== undefined) throw invalidRequest([{ field, message: NO_TEXT }])
@@ -12,7 +12,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
 
 export const NO_TEXT = 'must be Unicode text without NUL'
 
-/** Finds text that a database does not accept: NUL, or a lone surrogate. */
+/** Returns the first field with a string that PostgreSQL does not accept: with NUL, or with a lone surrogate. */
 export function fieldOfNoText(value: unknown): string | undefined {
   const left: { path: string; value: unknown }[] = [{ path: '', value }]
   for (let at = left.pop(); at; at = left.pop()) {
@@ -46,7 +46,7 @@ function words(issue: Issue): string {
   return issue.message.replace(/^(Invalid|Too)/, (word) => `is ${word.toLowerCase()}`)
 }
 
-/** Shapes a row according to a response schema: only the schema's fields, with times as text. */
+/** Converts a row to a response: only the fields in the response schema, with times as strings. */
 export function toAnswer<Schema extends z.ZodObject>(
   schema: Schema,
   row: Answerable<z.output<Schema>>,
@@ -61,7 +61,7 @@ type Answerable<Answer> = {
   [Name in keyof Answer]: string extends Answer[Name] ? Answer[Name] | Date : Answer[Name]
 }
 
-/** Text that every database and header accepts: complete characters without control characters. */
+/** True for text that PostgreSQL and HTTP headers accept: only complete characters, and no control characters. */
 export const isPlainText = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text)
 
 /** A name chosen by a customer. */
@@ -74,13 +74,14 @@ export const nameField = z
 
 const MAX_BYTES = 2 ** 46
 const wholeBytes = z.int('must be a whole number').max(MAX_BYTES, `must be at most ${MAX_BYTES}`)
-/** A limit, or what remains of one. */
+/** A limit in bytes, or what is left of it. */
 export const bytesField = wholeBytes.min(1, 'must be at least 1')
 /** The length of a file, which may be empty. */
 export const lengthField = wholeBytes.min(0, 'must be at least 0')
 
 /**
- * Times before 1970 are rejected: nothing is older, and neither ids nor PostgreSQL can represent every earlier year.
+ * Times before 1970 are treated as 1970: nothing is older, and neither ids nor PostgreSQL can represent every earlier
+ * year.
  */
 export const timeField = z.iso
   .datetime({ offset: true, message: 'must be a time such as 2026-11-05T10:00:00Z' })

@@ -1,18 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The request that the running code serves: its ids for logs, timelines and webhooks, and what is known about it. */
+/**
+ * The request that the running code is serving: its ids for logs, timelines and webhooks, and what is known about it.
+ */
 export type RequestContext = {
   id: string
   /** W3C Trace Context, if set by a trusted proxy or our own tracing. */
   traceparent: string | undefined
   /** The client's address, after validating the proxies in between. */
   client?: string
-  /** True if someone is waiting for a page or an API response, which fails immediately while there is no database. */
+  /** True if someone is waiting for a page or an API response, which must fail quickly while the database is down. */
   failsSoon?: boolean
   notes: RequestNotes
 }
 
-/** For the access log; each layer adds its findings. */
+/** Fields for the access log. Each layer adds what it finds out. */
 type RequestNotes = {
   workspaceId?: string
   pipeId?: string
@@ -24,7 +26,7 @@ type RequestNotes = {
 
 const KEY = Symbol.for('sluice.request-context')
 const global = globalThis as { [KEY]?: AsyncLocalStorage<RequestContext> }
-/** Next loads its own copy of every module, so this cannot be module state. */
+/** Next.js loads its own copy of every module, so this cannot be module state. */
 global[KEY] ??= new AsyncLocalStorage()
 const storage = global[KEY]
 
@@ -37,7 +39,7 @@ export function currentRequest(): RequestContext | undefined {
   return storage.getStore()
 }
 
-/** Binds a function to the current request, for callers outside of it. */
+/** Binds a function to the current request, so that it can be called from outside the request. */
 export function inThisRequest<Args extends unknown[], Result>(
   work: (...args: Args) => Result,
 ): (...args: Args) => Result {

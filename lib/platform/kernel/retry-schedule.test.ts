@@ -13,7 +13,7 @@ it('follows the schedule in the contract', () => {
   expect(retryDelayMs(11, 0.5)).toBeUndefined()
 })
 
-it('stays within ten percent in both directions', () => {
+it('varies each delay by at most ten percent in either direction', () => {
   expect(retryDelayMs(1, 0)).toBe(4500)
   fc.assert(
     fc.property(
@@ -46,7 +46,7 @@ it.each([
   expect(retryAfterMs(header, Date.parse('2026-11-05T10:00:00Z'))).toBe(ms)
 })
 
-it('waits at most an hour, whatever a receiver requests', () => {
+it('waits at most an hour, whatever the receiver requests', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.bigInt().map(String), fc.date().map(String)), (header) => {
       const ms = retryAfterMs(header, 0)

@@ -25,7 +25,7 @@ export function retryDelayMs(attempt: number, random: number): number | undefine
 
 const LONGEST_MS = hours(1)
 
-/** How long a 429 or 503 asks to wait (RFC 9110, 10.2.3: seconds or a date), but at most an hour. */
+/** How long a 429 or 503 response asks clients to wait (RFC 9110, 10.2.3: seconds or a date), limited to an hour. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number {
   if (header === undefined) return 0
   const text = header.trim()

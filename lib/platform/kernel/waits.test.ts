@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { atMost } from './waits.ts'
 
-it('runs a limited number of tasks at once and the others in order, whatever happens to those before them', async () => {
+it('runs a limited number of tasks at once and the others in order, even if earlier tasks fail', async () => {
   const turn = atMost(2, 60_000)
   const begun: number[] = []
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>())

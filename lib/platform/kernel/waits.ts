@@ -1,4 +1,4 @@
-/** Waits for work, but at most this long. The work itself continues. */
+/** Waits for work to finish, but at most for `ms`. The work itself continues after that. */
 export async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | 'late'> {
   work.catch(() => {})
   const { promise: late, resolve } = Promise.withResolvers<'late'>()
@@ -8,10 +8,7 @@ export async function within<Result>(ms: number, work: Promise<Result>): Promise
 
 const STEPS = 20
 
-/**
- * Waits this long for responses, in short steps, so that time in which this process is too busy to receive
- * them hardly counts.
- */
+/** Waits for `ms` in short steps, so that time in which this process is too busy to receive responses hardly counts. */
 export async function patience(ms: number): Promise<'late'> {
   for (let step = 0; step < STEPS; step++)
     await new Promise((resolve) => setTimeout(resolve, ms / STEPS).unref())
@@ -20,7 +17,7 @@ export async function patience(ms: number): Promise<'late'> {
 
 /**
  * Runs a limited number of tasks at once; the others wait in order of arrival. A task that takes longer than
- * `patienceMs` continues but frees its slot: it may never end.
+ * `patienceMs` continues but frees its slot, because it may never end.
  */
 export function atMost(
   most: number,
@@ -42,7 +39,10 @@ export function atMost(
   }
 }
 
-/** Waits for a ring, the timeout or the end, whichever comes first; a ring without a waiter is remembered. */
+/**
+ * A bell that wakes its waiter when it rings, when the timeout expires, or when the signal is aborted. A ring that
+ * nobody waits for is remembered.
+ */
 export function createBell(signal: AbortSignal) {
   let rung = false
   let wake = () => {}
@@ -66,7 +66,7 @@ export function createBell(signal: AbortSignal) {
   }
 }
 
-/** Waits this long, or until the signal is aborted. */
+/** Waits for `ms`, or until the signal is aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {

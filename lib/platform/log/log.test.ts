@@ -15,7 +15,7 @@ it("escapes characters that would control the reader's terminal", () => {
   expect(JSON.parse(written[0]!)).toMatchObject({ filename: evil, msg: evil })
 })
 
-it('writes no secret, wherever it appears', () => {
+it('redacts secrets wherever they appear', () => {
   const secrets = [
     newSecret('sk_'),
     newSecret('tmp_'),

@@ -2,8 +2,8 @@ import pino from 'pino'
 import { requestDetail } from '../kernel/request-context.ts'
 
 /**
- * Structured logs, one JSON object per line. Secrets do not belong in a log call; the paths below are the second line
- * of defense, for objects that contain headers or credentials.
+ * Structured logs, one JSON object per line. Secrets must never be passed to a log call; the paths below are a second
+ * line of defense, for objects that contain headers or credentials.
  */
 export type Logger = pino.Logger
 
@@ -29,18 +29,18 @@ const SECRET_FIELDS = [
 const at = (prefix: string) =>
   SECRET_FIELDS.map((field) => (field.startsWith('[') ? prefix + field : `${prefix}.${field}`))
 
-/** One of our secrets that slipped into a message, a stack trace or an address. */
+/** Secrets and passwords that slipped into a message, a stack trace or an address. */
 const SECRET_TEXT =
   /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
 
 /**
  * Logs contain names chosen by strangers, and people read logs on terminals. JSON only escapes characters below U+0020.
- * These are the C1 control characters, which some terminals obey, and characters that break lines or change the text
+ * This matches the C1 control characters, which some terminals obey, and characters that break lines or change the text
  * direction.
  */
 const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Also used for the output of scripts. */
+/** Escapes these characters in JSON. Scripts use this for their output, too. */
 export function shownJson(json: string): string {
   return json.replace(STEERING, escapeOf)
 }
@@ -71,11 +71,13 @@ export function createLogger(
   return write ? pino(options, { write }) : pino(options)
 }
 
-/** True if an operation that failed with this error has a cause that is logged separately. */
+/** Resolves to true if the cause of this error is logged separately. Undefined for errors that are always logged. */
 type Explains = (error: unknown) => Promise<boolean> | undefined
 type LogMethod = NonNullable<NonNullable<pino.LoggerOptions['hooks']>['logMethod']>
 
-/** An outage causes hundreds of requests and sweeps to fail. If the outage is already logged, they are not. */
+/**
+ * An outage causes hundreds of requests and sweeps to fail. If the outage is already logged, these failures are not.
+ */
 function leaveOut(explains: Explains): LogMethod {
   return function (args, method) {
     const [said] = args as unknown[]

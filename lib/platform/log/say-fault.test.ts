@@ -46,7 +46,7 @@ it.each([
   [coded('28P01', 'password authentication failed for user "a"'), /^The database refused.*DATABASE_URL/],
   [coded('53100', 'could not extend file'), /^The database's disk is full/],
   [new StartError('Do this.'), /^Do this\.$/],
-])('says in one line what to do, even if it is the cause: %s', (error, sentence) => {
+])('says in one line what to do, even about the cause of another error: %s', (error, sentence) => {
   for (const thrown of [error, new Error('Failed query: select 1', { cause: error })]) {
     expect(sayFault(thrown)).toMatch(sentence)
     expect(sayFault(thrown)).not.toContain('\n')
@@ -62,11 +62,11 @@ it.each([
   expect(explainFolder('/d', failed).message).toContain(`Sluice cannot use /d: ${words}.`)
 })
 
-it('does not repeat what has already been reported', () => {
+it('returns an error that already says what to do unchanged', () => {
   const said = new StartError('Do this.')
   expect(explainFolder('/d', said)).toBe(said)
 })
 
-it('keeps the stack trace of our own mistakes', () => {
+it('shows the stack trace of a bug in Sluice', () => {
   expect(sayFault(new TypeError('x is not a function'))).toContain('    at ')
 })

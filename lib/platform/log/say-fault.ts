@@ -15,7 +15,8 @@ type Fault = Error & {
 }
 
 /**
- * Why a program ends: one sentence with the remedy if the user can fix it, or the stack trace for our own mistakes.
+ * Says why a program ends: in one sentence with the remedy if the user can fix the problem, otherwise with a stack
+ * trace.
  */
 export function sayFault(error: unknown): string {
   const chain: Error[] = []
@@ -43,17 +44,23 @@ const REASONS: [pattern: RegExp, reason: string][] = [
     'its disk is full. Free up space, or set DATA_DIR to a folder on another disk',
   ],
   [/EROFS|Read-only file system/i, 'its file system is read-only. Set DATA_DIR to a writable folder'],
-  [/EEXIST|ENOTDIR/, 'there is a file in place of a folder. Move the file away, or set DATA_DIR to a folder'],
+  [
+    /EEXIST|ENOTDIR/,
+    'there is a file where a folder is needed. Move the file away, or set DATA_DIR to a folder',
+  ],
   [
     /EACCES|EPERM|Permission denied|readonly database|unable to open database file/i,
-    'this user cannot write there. Change its owner or mode, or set DATA_DIR to another folder',
+    'this user cannot write there. Change the owner or mode, or set DATA_DIR to another folder',
   ],
 ]
 
 const reasonOf = (text: string) => REASONS.find(([pattern]) => pattern.test(text))?.[1]
 const ofPath = (path: string, reason: string) => `Sluice cannot use ${path}: ${reason}.`
 
-/** For a folder that it cannot create, Node reports ENOENT, whatever the reason. */
+/**
+ * If Node cannot create a folder, it reports ENOENT whatever the reason, so this checks the closest existing folder
+ * above.
+ */
 function refusalAbove(folder: string): unknown {
   let above = folder
   while (!existsSync(above) && above !== dirname(above)) above = dirname(above)

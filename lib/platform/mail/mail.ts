@@ -2,19 +2,19 @@ import type { Db } from '../db/database.ts'
 import type { Runtime } from '../runtime.ts'
 
 /**
- * Emails are sent through the queue: added by the transaction that makes them necessary, sent by a worker. Jobs are
- * sealed in the database, because an email may contain a sign-in link.
+ * Emails are sent through the queue: the transaction that makes an email necessary enqueues it, and a worker sends it.
+ * Jobs are sealed in the database, because an email may contain a sign-in link.
  */
 export type Mail = {
   to: string
   subject: string
   text: string
-  /** The workspace on whose behalf the email is sent, if that is not the reader. */
+  /** The workspace whose members can also read the email in the dashboard, if it is stored as a file. */
   workspaceId?: string
 }
 
 /**
- * For `password-reset`, the worker looks for the account, so that the request takes the same time whether the account
+ * For `password-reset`, the worker looks up the account, so that the request takes the same time whether the account
  * exists or not.
  */
 type MailJob = { kind: 'mail'; mail: Mail } | { kind: 'password-reset'; email: string }

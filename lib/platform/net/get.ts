@@ -21,8 +21,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 5
 
 /**
- * One GET, including redirects: each is checked again when its connection is made. Returns the response with its body
- * unread; the caller must read or destroy it. Throws a `NetworkError` with the class of failure.
+ * Sends a GET request and follows redirects, whose addresses are also checked when the connection is made. Returns the
+ * response with its body unread; the caller must read or destroy it. Throws a `NetworkError` with the class of failure.
  */
 export async function get(
   agents: GuardedAgents,
@@ -78,7 +78,7 @@ async function respond(
     limits.respondMs,
   )
   asked.once('response', resolve).on('error', reject)
-  // Node may have no other way to report a socket that ended before a request was assigned to it.
+  // If the socket ended before it was assigned to the request, Node may emit no other event.
   asked.once('close', () =>
     reject(new NetworkError('connect', 'The connection was closed without a response.')),
   )

@@ -37,7 +37,7 @@ async function get(agents: GuardedAgents, url: string): Promise<string> {
 
 const refused = { name: 'SluiceError', code: 'address_not_allowed' }
 
-/** Each of these means 127.0.0.1, or this machine, to some program. */
+/** Each of these means 127.0.0.1, or this machine, to some programs. */
 const SPELLINGS = [
   '127.0.0.1',
   '127.1',
@@ -91,12 +91,12 @@ describe('with nothing allowed', () => {
     },
   )
 
-  it('refuses a name with one private address', async () => {
+  it('refuses a name if even one of its addresses is private', async () => {
     const mixed = createGuardedAgents([], { resolve: answers('93.184.216.34', '127.0.0.1') })
     await expect(get(mixed, `https://hooks.example.com:${port}/`)).rejects.toMatchObject(refused)
   })
 
-  it('checks each connection again, so a name that becomes private is refused', async () => {
+  it('checks each connection again, and refuses a name whose address has become private', async () => {
     const answered: string[] = []
     const rebinding = createGuardedAgents([], {
       resolve: async () => {
@@ -132,7 +132,7 @@ describe('with nothing allowed', () => {
     expect(() => assertAllowedUrl(url, [])).toThrow(expect.objectContaining(refused))
   })
 
-  it('never reached the server', () => {
+  it('has never reached the server', () => {
     expect(hits).toBe(0)
   })
 })
@@ -149,12 +149,12 @@ describe('with an allowed host', () => {
     await expect(get(agents, `http://other.example:${port}/`)).rejects.toMatchObject(refused)
   })
 
-  it('allows an IPv6 address named in brackets', () => {
+  it('allows an IPv6 address listed in brackets', () => {
     expect(() => assertAllowedUrl('http://[::1]:9000/', ['[::1]:9000'])).not.toThrow()
   })
 
   it.each(['169.254.169.254', '0.0.0.0', '::ffff:127.0.0.1', 'fd00:ec2::254'])(
-    'does not open %s',
+    'does not connect to a name that resolves to %s',
     async (address) => {
       const agents = createGuardedAgents(['inside.example:80'], { resolve: answers(address) })
       await expect(get(agents, 'http://inside.example/')).rejects.toMatchObject(refused)
@@ -170,7 +170,7 @@ describe('with *', () => {
   })
 
   it.each(['169.254.169.254', '169.254.1.1', '100.64.0.1', '0.0.0.0', '[::ffff:127.0.0.1]', '224.0.0.1'])(
-    'does not open %s',
+    'does not connect to %s',
     async (host) => {
       await expect(get(createGuardedAgents(['*']), `http://${host}/`)).rejects.toMatchObject(refused)
     },
@@ -182,7 +182,7 @@ describe('with *', () => {
   })
 })
 
-it('keeps connections', async () => {
+it('keeps connections open and reuses them', async () => {
   const agents = createGuardedAgents(['*'])
   const ports = new Set<number | undefined>()
   for (let n = 0; n < 3; n++) {
@@ -196,7 +196,7 @@ it('keeps connections', async () => {
   expect(ports.size).toBe(1)
 })
 
-it('closes a kept connection after its lifetime, and never one in use', async () => {
+it('closes an idle connection after a timeout, but never one in use', async () => {
   const slow = createServer((req, res) => {
     req.resume()
     setTimeout(() => res.end('late'), 100)

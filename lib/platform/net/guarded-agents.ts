@@ -17,8 +17,8 @@ import {
 
 /**
  * The only way to connect to an address given by a customer. Every connection is checked when it is made, using the
- * addresses it is about to use, so a name that changes after an earlier check gains nothing. Redirects are not
- * followed here.
+ * addresses it is about to use, so changing what a name resolves to after an earlier check gains nothing. Redirects are
+ * not followed here.
  */
 export type GuardedAgents = {
   http: HttpAgent
@@ -29,7 +29,7 @@ export type GuardedAgentOptions = { agent?: AgentOptions; resolve?: ResolveHost 
 
 type Connected = (error: Error | null, socket: Duplex) => void
 
-/** A host's second address is tried after this long without a response from the first. */
+/** How long to wait for a response from a host's first address before trying the second. */
 const NEXT_ADDRESS_MS = 1000
 
 export function createGuardedAgents(entries: string[], options: GuardedAgentOptions = {}): GuardedAgents {
@@ -81,7 +81,7 @@ function guardedLookup(target: Target, allowed: AllowedHosts, resolve: ResolveHo
     const { hostname } = target
     const trusted = allowed.all || isNamed(target, allowed)
     const judged = resolve(hostname, trusted).then((addresses) => {
-      // One refused address is enough to refuse the name: nobody has a good reason to mix them with others.
+      // One refused address is enough to refuse the name: there is no good reason to mix such addresses with others.
       for (const { address } of addresses) judgeConnection(target, address, allowed)
       if (addresses.length > 0) return addresses
       throw Object.assign(new Error(`${hostname} does not resolve`), { code: 'ENOTFOUND' })
@@ -93,7 +93,7 @@ function guardedLookup(target: Target, allowed: AllowedHosts, resolve: ResolveHo
   }
 }
 
-/** All addresses of a host name, in the order to try them. */
+/** Returns all addresses of a host name, in the order in which to try them. */
 export type ResolveHost = (hostname: string, trusted: boolean) => Promise<LookupAddress[]>
 
 const DNS_TRY_MS = 1500
@@ -102,8 +102,8 @@ const MAX_ADDRESSES = 8
 
 /**
  * Names trusted by the operator are resolved by the system, including the hosts file and search domains. A customer's
- * name goes to the name servers directly: the system resolver occupies one of four threads that files and passwords
- * share, so a few dead name servers would stop the entire process.
+ * name goes to the name servers directly: the system resolver occupies one of the four threads that file access and
+ * password hashing also use, so a few dead name servers would stop the entire process.
  */
 export const resolveHost: ResolveHost = async (hostname, trusted) => {
   const name = LOOPBACK_NAME.test(hostname) ? 'localhost' : hostname

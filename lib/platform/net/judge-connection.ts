@@ -52,8 +52,8 @@ export function refused(detail: string, cause?: string): SluiceError {
 }
 
 /**
- * Throws `address_not_allowed` if the address alone shows that it would be refused. Gives forms early feedback. It is
- * the check of each connection that keeps Sluice safe.
+ * Throws `address_not_allowed` if the address alone shows that it would be refused. This only gives forms early
+ * feedback: what keeps Sluice safe is the check of each connection.
  */
 export function assertAllowedUrl(text: string, entries: string[]): void {
   const allowed = readAllowedHosts(entries)
@@ -74,7 +74,8 @@ export function assertAllowedUrl(text: string, entries: string[]): void {
  * How the guard classifies an IP address. `local` can be allowed by name or by `*`; `shared` (carrier-grade NAT) only
  * by name. `never` cannot be allowed: metadata services and all of link-local, where clouds put them, multicast,
  * unspecified, reserved and documentation ranges, and every IPv6 form that contains an IPv4 address (mapped,
- * compatible, NAT64, 6to4, Teredo), because it would be a second notation for an address checked elsewhere.
+ * compatible, NAT64, 6to4, Teredo), because such a form is a second notation for an IPv4 address, and could bypass the
+ * checks of that address.
  */
 export type AddressKind = 'public' | 'local' | 'shared' | 'never'
 

@@ -2,7 +2,7 @@ import { isSluiceError } from '../kernel/errors.ts'
 
 type NetworkFault = 'dns' | 'connect' | 'tls' | 'timeout' | 'blocked' | 'status'
 
-/** Why there is no response, with the class and the message that the delivery log shows. */
+/** The reason why there is no response, with the class and the message that the delivery log shows. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
   readonly fault: NetworkFault

@@ -37,7 +37,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A receiver without HTTP: it gets the raw socket once the request has started to arrive. */
+/** A receiver that does not use HTTP, but gets the raw socket once the request has started to arrive. */
 const raw = (answer: (socket: Socket) => void) =>
   listen(createServer((socket) => void socket.once('data', () => answer(socket))))
 
@@ -67,7 +67,7 @@ function drip(socket: Socket, start: string, text: string) {
 const OK = 'HTTP/1.1 200 OK\r\n'
 
 describe('post', () => {
-  it('sends the body as it is and keeps status, headers and body', async () => {
+  it('sends the body unchanged, and returns the status, headers and body of the response', async () => {
     let got = ''
     const server = createHttpServer((req, res) => {
       req.on('data', (chunk) => (got += chunk))
@@ -89,7 +89,7 @@ describe('post', () => {
     expect(hits).toBe(1)
   })
 
-  it('keeps 16 KiB of an endless body and hangs up', async () => {
+  it('keeps 16 KiB of an endless body, and closes the connection', async () => {
     let closed: Promise<unknown> | undefined
     const host = await raw((socket) => {
       closed = flood(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n', 'x'.repeat(65_536))
@@ -146,7 +146,7 @@ describe('post', () => {
     expect(error.message).toMatch(words)
   })
 
-  it('reports a port where nobody listens', async () => {
+  it('reports a port that nothing is listening on', async () => {
     const server = createServer()
     const host = await listen(server)
     server.close()
@@ -160,7 +160,7 @@ describe('post', () => {
 
   it('gives up on a TLS handshake that does not complete', async () => {
     const host = await raw(() => {})
-    const message = expect.stringContaining('did not connect within 0.15 s')
+    const message = expect.stringContaining('Could not connect to the server within 0.15 s')
     const tried = send(`https://${host}/`, { connectMs: 150 })
     await expect(tried).rejects.toMatchObject({ fault: 'timeout', message })
   })
@@ -185,7 +185,7 @@ describe('readFault', () => {
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
     ['HPE_INVALID_CONSTANT', 'status'],
     ['something new', 'connect'],
-  ])('%s is %s', (code, fault) => {
+  ])('classifies %s as %s', (code, fault) => {
     expect(readFault(Object.assign(new Error('x'), { code }), LIMITS).fault).toBe(fault)
   })
 })

@@ -7,7 +7,7 @@ import { NetworkError, readFault } from './network-error.ts'
 export type PostLimits = {
   /** From the start until the connection can carry the request, including DNS and TLS. */
   connectMs: number
-  /** From the start until the response's status and headers arrive. This is also the limit for everything together. */
+  /** From the start until the response's status and headers arrive. This is also the limit for the entire exchange. */
   totalMs: number
   /** From the headers until the stored part of the body has arrived. */
   bodyMs: number
@@ -28,7 +28,7 @@ type PostResponse = {
 
 /** How many informational responses (RFC 9110, 15.2) are accepted; a receiver could keep sending them. */
 const MAX_INFORMATIONAL = 8
-/** One POST, without following redirects. Throws a `NetworkError` with the class of failure. */
+/** Sends a POST request without following redirects. Throws a `NetworkError` with the class of failure. */
 export async function post(
   agents: GuardedAgents,
   request: PostRequest,
@@ -52,14 +52,18 @@ function open(agents: GuardedAgents, { url, headers }: PostRequest, limits: Post
 function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits): Promise<PostResponse> {
   const { connectMs, totalMs } = limits
   const cancel = (what: string) => attempt.destroy(new NetworkError('timeout', what))
-  const connecting = setTimeout(cancel, connectMs, `The server did not connect within ${connectMs / 1000} s.`)
+  const connecting = setTimeout(
+    cancel,
+    connectMs,
+    `Could not connect to the server within ${connectMs / 1000} s.`,
+  )
   const responding = setTimeout(cancel, totalMs, `The server did not respond within ${totalMs / 1000} s.`)
   const until = performance.now() + totalMs
   let informational = 0
 
   const responded = new Promise<IncomingMessage>((resolve, reject) => {
     attempt.on('error', reject)
-    // Node may have no other way to report a socket that ended before a request was assigned to it.
+    // If the socket ended before it was assigned to the request, Node may emit no other event.
     attempt.once('close', () =>
       reject(new NetworkError('connect', 'The connection was closed without a response.')),
     )
@@ -83,7 +87,7 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
     })
 }
 
-/** Reads the part of a response to store, and closes the connection if there is more. */
+/** Reads as much of a response as will be stored, and closes the connection if there is more. */
 async function readResponse(
   response: IncomingMessage,
   { bodyMs, bodyBytes }: PostLimits,

@@ -16,7 +16,7 @@ const MiB = 1024 ** 2
 const GiB = 1024 ** 3
 
 describe('loadConfig', () => {
-  it('needs no settings for the embedded default, and generates its keys once', () => {
+  it('needs no settings with the embedded database, and generates its keys once', () => {
     const first = loadConfig({ DATA_DIR })
     expect(first).toMatchObject({
       port: 3000,
@@ -107,7 +107,7 @@ describe('loadConfig', () => {
     [{ TRUSTED_PROXIES: '10.0.0.0/8' }, false],
     [{ TRUSTED_PROXIES: '10.0.0.0/8', INTERIM_RESPONSES: '1' }, true],
     [{ INTERIM_RESPONSES: '0' }, false],
-  ])('with %j, interim responses are sent: %s', (env, sent) => {
+  ])('decides with %j whether interim responses are sent: %s', (env, sent) => {
     expect(loadConfig({ ...production, ...env }).interimResponses).toBe(sent)
   })
 
@@ -125,7 +125,7 @@ describe('loadConfig', () => {
     }
   })
 
-  it('serves the network with the embedded database only without the demo, and with keys from the environment', () => {
+  it('with the embedded database, serves the network only without the demo and with keys from the environment', () => {
     const { ENCRYPTION_KEY, AUTH_SECRET } = production
     const shown = { DATA_DIR, HOST: '0.0.0.0' }
     expect(() => loadConfig(shown)).toThrow(
@@ -155,7 +155,7 @@ describe('loadConfig', () => {
     })
     expect(loadConfig(production).oidc).toBeUndefined()
     const { OIDC_CLIENT_SECRET: _, ...half } = oidc
-    expect(() => loadConfig({ ...production, ...half })).toThrow(/OIDC_CLIENT_SECRET missing/)
+    expect(() => loadConfig({ ...production, ...half })).toThrow(/also set OIDC_CLIENT_SECRET/)
     const plain = (host: string) => loadConfig({ ...production, ...oidc, OIDC_ISSUER: `http://${host}` })
     expect(() => plain('id.example.com')).toThrow(/OIDC_ISSUER must start with https/)
     expect(plain('127.0.0.1:8080').oidc?.issuer).toBe('http://127.0.0.1:8080')
@@ -195,9 +195,17 @@ it('gives several processes on one machine as much memory as several nodes', () 
 it.each([
   ['a container', { totalBytes: 64 * GiB, limitBytes: 2 * GiB, processors: 16 }, GiB / 2],
   ['a machine with eight processors', { totalBytes: 32 * GiB, limitBytes: 0, processors: 8 }, GiB],
-  ['one whose limit is its memory', { totalBytes: 32 * GiB, limitBytes: 32 * GiB, processors: 8 }, GiB],
-  ['one with little memory for each', { totalBytes: 4 * GiB, limitBytes: 0, processors: 16 }, GiB / 4],
-  ['a tiny one', { totalBytes: GiB / 2, limitBytes: 0, processors: 4 }, GiB / 8],
-])('an upload node in %s gets its share of memory', (_, machine, bytes) => {
+  [
+    'a machine whose memory limit is its entire memory',
+    { totalBytes: 32 * GiB, limitBytes: 32 * GiB, processors: 8 },
+    GiB,
+  ],
+  [
+    'a machine with little memory per processor',
+    { totalBytes: 4 * GiB, limitBytes: 0, processors: 16 },
+    GiB / 4,
+  ],
+  ['a tiny machine', { totalBytes: GiB / 2, limitBytes: 0, processors: 4 }, GiB / 8],
+])('gives an upload process its share of memory in %s', (_, machine, bytes) => {
   expect(uploadMemory(machine)).toBe(bytes)
 })

@@ -28,7 +28,7 @@ export type Config = {
   sftpPort: number | undefined
   baseUrl: string
   uploadUrl: string
-  /** Set if this server serves TLS itself, without a balancer. */
+  /** Set if this server serves TLS itself, without a load balancer. */
   tls: CertificateFiles | undefined
   roles: ReadonlySet<Role>
   /** The number of upload processes. If there are several, a supervisor runs them. */
@@ -36,12 +36,12 @@ export type Config = {
   uploadMemoryBytes: number
   /** How many processes share UPLOAD_MEMORY_BYTES, each with `uploadMemoryBytes`. */
   uploadMemoryShares: number
-  /** The maximum bytes of tails in the database, for all workspaces together. */
+  /** The maximum number of bytes of tails in the database, for all workspaces together. */
   uploadTailBytes: number
   databaseConnections: number
   databaseWaitMs: number
   trustedProxies: string[]
-  /** True if the path to the clients is known to carry 1xx responses. */
+  /** True if everything between Sluice and its clients is known to forward 1xx responses. */
   interimResponses: boolean
   smtpUrl: string | undefined
   mailFrom: string
@@ -53,9 +53,9 @@ export type Config = {
   /** In lower case. */
   operators: ReadonlySet<string>
   freeTierBytes: number
-  /** How many imports a workspace may fetch at once, on all nodes together. */
+  /** How many imports a workspace may run at once, on all nodes together. */
   importsPerWorkspace: number
-  /** The limit for each workspace; 0 means unlimited. */
+  /** The combined limit for each workspace's imports; 0 means unlimited. */
   importBytesPerSecond: number
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -113,7 +113,7 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
     const missing = [...(env.DEMO === '0' ? [] : ['DEMO=0']), ...KEYS.filter((name) => !env[name])]
     if (missing.length > 0)
       faults.push(
-        `HOST is ${env.HOST}, which others can reach: that also needs ${missing.join(', ')} (\`openssl rand -base64 32\` generates a key), or HOST=127.0.0.1`,
+        `HOST is ${env.HOST}, which others can reach: that also needs ${missing.join(', ')} (\`openssl rand -base64 32\` generates a key). Otherwise set HOST=127.0.0.1`,
       )
   }
   if (!embedded) {
@@ -137,17 +137,21 @@ function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[]
   if (process.platform === 'win32') return ['PROCESSES must be 1 on Windows']
   const minBytes = PROCESSES * MIN_SHARE_BYTES
   if (!UPLOAD_MEMORY_BYTES || UPLOAD_MEMORY_BYTES >= minBytes) return []
-  return [`UPLOAD_MEMORY_BYTES must be at least ${minBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
+  return [
+    `UPLOAD_MEMORY_BYTES must be at least ${minBytes} with PROCESSES=${PROCESSES}: 64 MiB for each process`,
+  ]
 }
 
-/** Checks combinations of settings. A setting may also be invalid by itself. */
+/** Reads the environment, because `parsed` is empty if any setting is invalid. */
 function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): string[] {
   if (!TLS_CERT_FILE && !TLS_KEY_FILE) return []
   if (!TLS_CERT_FILE || !TLS_KEY_FILE)
     return ['TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither']
   return ['BASE_URL', 'UPLOAD_URL']
     .filter((name) => env[name]?.startsWith('http:'))
-    .map((name) => `${name} must start with https:// with TLS_CERT_FILE, since plain HTTP is not served then`)
+    .map(
+      (name) => `${name} must start with https:// with TLS_CERT_FILE, because plain HTTP is not served then`,
+    )
 }
 
 function faultsOfOpenIdConnect(env: Environment, { OIDC_ISSUER }: Parsed): string[] {
@@ -155,7 +159,7 @@ function faultsOfOpenIdConnect(env: Environment, { OIDC_ISSUER }: Parsed): strin
   const missing = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].filter((name) => !env[name])
   if (missing.length === 1 || missing.length === 2)
     faults.push(
-      `OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together: ${missing.join(', ')} missing`,
+      `OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together: also set ${missing.join(' and ')}`,
     )
   const plain = OIDC_ISSUER?.startsWith('http:') && !isLoopback(new URL(OIDC_ISSUER).hostname)
   if (plain) faults.push('OIDC_ISSUER must start with https://, unless the provider is on this machine')
@@ -262,8 +266,9 @@ function machine(): Machine {
 const MIN_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 /**
- * A quarter of a container's memory, because nothing else runs there. On a machine, a process uses one processor and
- * there may be one process per processor, so each gets its share of a quarter, but at least enough for large files.
+ * In a container, a quarter of its memory, because nothing else runs there. Outside a container, there may be one
+ * process per processor, so each process gets its processor's share of a quarter of the memory, but at least enough for
+ * large files.
  */
 export function uploadMemory({ totalBytes, limitBytes, processors }: Machine, processes = 1): number {
   if (limitBytes > 0 && limitBytes < totalBytes) return Math.floor(limitBytes / 4)
@@ -272,7 +277,7 @@ export function uploadMemory({ totalBytes, limitBytes, processors }: Machine, pr
   return Math.floor(Math.min(quarter, Math.max(shares, MIN_UPLOAD_MEMORY_BYTES)))
 }
 
-/** next-auth only reads its own address from the environment. */
+/** next-auth only accepts its own address from the environment. */
 export function setAuthUrl(baseUrl: string): void {
   process.env.NEXTAUTH_URL = baseUrl
 }

@@ -28,7 +28,7 @@ it('warns about each risky combination, and about nothing else', () => {
     expect(risksOf(loadConfig({ ...sound, ...env })), name).toEqual([RISKS[name]!.warning])
 })
 
-it('warns about nothing if only this machine can reach the server, and about the demo once others can', () => {
+it('warns about nothing if only this machine can reach the server, and about the demo if others can', () => {
   expect(risksOf(loadConfig({ DATA_DIR }))).toEqual([])
   const shown = { DATA_DIR, BASE_URL: 'https://sluice.example.com' }
   expect(risksOf(loadConfig(shown))).toEqual([RISKS.signUpWithoutMail!.warning, RISKS.demo!.warning])

@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
  */
 type Reach = Pick<Config, 'host' | 'baseUrl' | 'uploadUrl' | 'trustedProxies'>
 
-/** HOST alone does not show this: behind a proxy on the same machine, it is loopback, too. */
+/** HOST alone does not show this: behind a proxy on the same machine, it is a loopback address, too. */
 export function isForThisMachineAlone({ host, baseUrl, uploadUrl, trustedProxies }: Reach): boolean {
   const hosts = [host, hostOf(baseUrl), hostOf(uploadUrl)]
   return trustedProxies.length === 0 && hosts.every(isLoopback)
@@ -22,9 +22,7 @@ const hostOf = (address: string) => new URL(address).hostname
 
 type Risk = { applies(config: Config): boolean; warning: string }
 
-/**
- * Combinations of settings that are valid separately but seldom intended together. Each is reported once at startup.
- */
+/** Settings that are valid, but whose combination is seldom intended. Each is reported once at startup. */
 export const RISKS: Record<string, Risk> = {
   privateHosts: {
     applies: ({ allowedPrivateHosts }) => allowedPrivateHosts.includes('*'),
@@ -50,7 +48,7 @@ export const RISKS: Record<string, Risk> = {
   everybodyIsProxy: {
     applies: ({ trustedProxies }) => trustedProxies.some((network) => network.endsWith('/0')),
     warning:
-      'TRUSTED_PROXIES covers every address, so any client can claim a different one, and per-address limits do not work. List only your proxies.',
+      'TRUSTED_PROXIES covers every address, so any client can claim a different address, and per-address limits do not work. List only your proxies.',
   },
 }
 

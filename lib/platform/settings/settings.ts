@@ -79,13 +79,13 @@ const text = z.string().min(1)
 export const settings = {
   DATABASE_URL: {
     description:
-      'PostgreSQL 13 or newer; if several hosts are listed, separated by commas, the one that accepts writes is used. If this is not set, Sluice runs its own PostgreSQL with its data in DATA_DIR/db.',
+      'Address of PostgreSQL 13 or newer. If it lists several hosts, separated by commas, the one that accepts writes is used. If this is not set, Sluice runs its own PostgreSQL with its data in DATA_DIR/db.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: databaseUrl,
   },
   DATABASE_DIRECT_URL: {
     description:
-      'The same database without the DATABASE_URL pooler, for notifications and the queue: up to three connections per process. Needed if the pooler does not keep sessions.',
+      'Address of the same database without the pooler in DATABASE_URL, for notifications and the queue: up to three connections per process. Needed if the pooler does not keep sessions.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: databaseUrl,
   },
@@ -94,20 +94,24 @@ export const settings = {
     example: '60',
     schema: wholeNumber(0, 86_400),
   },
-  DATA_DIR: { description: 'Folder for the embedded parts.', example: '.data', schema: text },
+  DATA_DIR: {
+    description: 'Folder for the embedded database and other local data.',
+    example: '.data',
+    schema: text,
+  },
   PORT: {
     description: 'Port to listen on; 0 picks a free one.',
     example: '3000',
     schema: wholeNumber(0, 65_535),
   },
   HOST: {
-    description: 'Address to listen on: 127.0.0.1 with the embedded database, else 0.0.0.0.',
+    description: 'Address to listen on. Default: 127.0.0.1 with the embedded database, otherwise 0.0.0.0.',
     example: '127.0.0.1',
     schema: text,
   },
   SFTP_PORT: {
     description:
-      'Port for SFTP uploads, in processes with the upload role. If this is not set, there is no SFTP. 0 picks a free port. Also set it for the web role, which shows people the commands.',
+      'Port for SFTP uploads, in processes with the upload role. If this is not set, there is no SFTP. 0 picks a free port. Also set it for the web role, which shows people the SFTP commands to use.',
     example: '2222',
     schema: wholeNumber(0, 65_535),
   },
@@ -123,7 +127,7 @@ export const settings = {
   },
   TLS_CERT_FILE: {
     description:
-      'Certificate chain in PEM, with TLS_KEY_FILE: Sluice then serves HTTPS on PORT itself. A renewed certificate is loaded within a minute.',
+      'Certificate chain in PEM. With this and TLS_KEY_FILE, Sluice serves HTTPS on PORT itself. A renewed certificate is loaded within a minute.',
     example: '/etc/letsencrypt/live/sluice.example.com/fullchain.pem',
     schema: text,
   },
@@ -133,25 +137,25 @@ export const settings = {
     schema: text,
   },
   ROLES: {
-    description: 'The roles of this process. Split them among processes to scale each separately.',
+    description: 'The roles of this process. Split them among processes to scale each role separately.',
     example: 'web,upload,worker',
     schema: roles,
   },
   PROCESSES: {
     description:
-      'The number of processes that handle uploads, all behind PORT, in addition to one for pages and one for background work. auto: one for each processor, up to 8.',
+      'The number of processes that handle uploads, all behind PORT, in addition to one for pages and one for background work. auto means one for each processor, up to 8.',
     example: '1',
     schema: processes,
   },
   UPLOAD_MEMORY_BYTES: {
     description:
-      "Memory for uploads in flight, divided among PROCESSES. Default: a quarter of the container's memory, or for each process, a processor's share of a quarter of the machine's.",
+      "Memory for uploads in flight, divided among PROCESSES. Default: a quarter of the container's memory; outside a container, a quarter of the machine's memory divided by its processors, for each process.",
     example: '1073741824',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
   UPLOAD_TAIL_BYTES: {
     description:
-      'Bytes of unfinished uploads that the database may hold for all workspaces together, until they fill a part. Above half of it, each workspace is limited to a fair share. A workspace may have up to 4 GiB.',
+      'Maximum number of bytes that the database may store for all workspaces together while unfinished uploads have not filled a part yet. Above half of this, each workspace is limited to a fair share. A workspace may have up to 4 GiB.',
     example: '17179869184',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
@@ -163,12 +167,13 @@ export const settings = {
   },
   INTERIM_RESPONSES: {
     description:
-      '1 sends 104 (Upload Resumption Supported), 0 does not. Default: 1 without TRUSTED_PROXIES, since nginx breaks such uploads over HTTP/2. HAProxy forwards it.',
+      '1 sends the interim response 104 (Upload Resumption Supported), 0 does not. Default: 0 with TRUSTED_PROXIES, because nginx breaks uploads with 104 over HTTP/2, otherwise 1. HAProxy forwards 104.',
     example: '1',
     schema: flag,
   },
   SMTP_URL: {
-    description: 'Mail server. Without it, emails are stored as files in DATA_DIR/mail.',
+    description:
+      'Address of the mail server. If this is not set, emails are stored as files in DATA_DIR/mail.',
     example: 'smtps://user:password@mail.example.com',
     schema: url(['smtp:', 'smtps:'], 'an address such as smtps://user:password@host'),
   },
@@ -179,25 +184,25 @@ export const settings = {
   },
   ENCRYPTION_KEY: {
     description:
-      'Encrypts bucket credentials and webhook secrets. Several keys separated by commas: the first encrypts, all decrypt.',
+      'Encrypts bucket credentials and webhook secrets. There may be several keys, separated by commas: the first key encrypts, and all of them decrypt.',
     example: '',
     schema: encryptionKeys,
   },
   AUTH_SECRET: { description: 'Signs dashboard sessions.', example: '', schema: secret },
   METRICS_TOKEN: {
-    description: 'Bearer token for GET /metrics; without it there are no metrics.',
+    description: 'Bearer token for GET /metrics. If this is not set, there are no metrics.',
     example: '',
     schema: z.string().min(16, 'must have at least 16 characters'),
   },
   DEMO: { description: '1 creates the demo workspace.', example: '1', schema: flag },
   SIGN_UP: {
-    description: 'open, or closed: then `npm run account` creates accounts.',
+    description: 'open: anyone can sign up. closed: only `npm run account` creates accounts.',
     example: 'open',
     schema: z.enum(['open', 'closed'], { message: 'must be open or closed' }),
   },
   OPERATORS: {
     description:
-      'Verified email addresses of accounts with access to the console at /operator: workspaces, limits, suspension, nodes.',
+      'Email addresses, which must be verified, of the accounts with access to the console at /operator, with its workspaces, limits, suspensions and nodes.',
     example: 'ops@example.com',
     schema: list,
   },
@@ -218,7 +223,7 @@ export const settings = {
   },
   ALLOWED_PRIVATE_HOSTS: {
     description:
-      'Private or plain http hosts that buckets, webhooks and imports may use, as host:port; * for all loopback and private ones, which is the default only if HOST, BASE_URL and UPLOAD_URL are all this machine, without TRUSTED_PROXIES or DATABASE_URL.',
+      'Hosts on private networks or with plain http that buckets, webhooks and imports may use, as host:port. * allows all loopback and private hosts. That is the default only if HOST, BASE_URL and UPLOAD_URL all refer to this machine, and neither TRUSTED_PROXIES nor DATABASE_URL is set.',
     example: 'minio.internal:9000',
     schema: list,
   },
@@ -236,12 +241,12 @@ export const settings = {
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     description:
-      'Collector for traces, using OTLP over HTTP (protobuf). If this is not set, no traces are created, and OpenTelemetry is not loaded.',
+      'Address of the collector for traces, which must accept OTLP over HTTP (protobuf). If this is not set, no traces are created, and OpenTelemetry is not loaded.',
     example: 'http://collector:4318',
     schema: url(['http:', 'https:'], 'an http or https address'),
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
-    description: 'Headers for the collector, as key=value separated by commas.',
+    description: 'Headers for the collector, as key=value pairs separated by commas.',
     example: '',
     schema: text,
   },
@@ -251,13 +256,13 @@ export const settings = {
     example: '0.1',
     schema: share,
   },
-  GITHUB_CLIENT_ID: { description: 'Sign in with GitHub.', example: '', schema: text },
-  GITHUB_CLIENT_SECRET: { description: 'Sign in with GitHub.', example: '', schema: text },
-  GOOGLE_CLIENT_ID: { description: 'Sign in with Google.', example: '', schema: text },
-  GOOGLE_CLIENT_SECRET: { description: 'Sign in with Google.', example: '', schema: text },
+  GITHUB_CLIENT_ID: { description: 'Client id for sign-in with GitHub.', example: '', schema: text },
+  GITHUB_CLIENT_SECRET: { description: 'Client secret for sign-in with GitHub.', example: '', schema: text },
+  GOOGLE_CLIENT_ID: { description: 'Client id for sign-in with Google.', example: '', schema: text },
+  GOOGLE_CLIENT_SECRET: { description: 'Client secret for sign-in with Google.', example: '', schema: text },
   OIDC_ISSUER: {
     description:
-      'Sign in with any OpenID Connect provider, such as Keycloak, Okta or Entra ID: its issuer address, exactly as the provider states it. Register BASE_URL/api/auth/callback/oidc there as the redirect URI.',
+      'Issuer address of an OpenID Connect provider for sign-in, such as Keycloak, Okta or Entra ID, exactly as the provider states it. Register BASE_URL/api/auth/callback/oidc there as the redirect URI.',
     example: 'https://login.example.com/realms/main',
     schema: url(['http:', 'https:'], 'the https address of the provider'),
   },

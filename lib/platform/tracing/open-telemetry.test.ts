@@ -4,7 +4,7 @@ import { createLogger } from '../log/log.ts'
 import { openTelemetry } from './open-telemetry.ts'
 import type { SpanOptions } from './span.ts'
 
-/** This many spans are sent together. Fewer wait for five seconds, or for the end. */
+/** The number of spans that are sent together. Fewer spans wait for five seconds, or until tracing stops. */
 const BATCH = 512
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const parentOf = (flags: string) => `00-${TRACE}-b7ad6b7169203331-${flags}`

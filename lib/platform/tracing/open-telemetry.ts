@@ -19,7 +19,7 @@ import type { Logger } from '../log/log.ts'
 import type { SpanOptions, Tracer } from './span.ts'
 
 /**
- * The only code that knows OpenTelemetry. Nothing is registered globally, or Next would use it to trace every page.
+ * The only code that uses OpenTelemetry. Nothing is registered globally, because Next.js would then trace every page.
  */
 export function openTelemetry(
   { keptShare, roles }: { keptShare: number; roles: string[] },

@@ -1,17 +1,17 @@
 import { currentRequest } from '../kernel/request-context.ts'
 
 /**
- * Marks the start and end of an operation, for traces. Without tracing, it only runs the work. The parent is passed
- * explicitly instead of through async contexts: it is the current request, or `parent`.
+ * Marks the start and end of an operation, for traces. Without tracing, it only runs the work. The parent, which is the
+ * current request unless `parent` is set, is passed explicitly instead of through OpenTelemetry's contexts.
  */
 export type SpanOptions = {
-  /** A W3C traceparent; defaults to the request's. */
+  /** A W3C traceparent; defaults to that of the current request. */
   parent?: string | null | undefined
   kind?: 'server' | 'client' | 'consumer'
   startedAtMs?: number
   /**
-   * Called at the end of the operation, when everything is known. `error.type` marks the span as failed. Never
-   * include a secret or a message.
+   * Called at the end of the operation, when everything is known. `error.type` marks the span as failed. Attributes
+   * must not contain secrets or error messages.
    */
   attributes?: () => Record<string, string | number | undefined>
 }
@@ -25,7 +25,7 @@ export type Tracer = <Result>(
 const KEY = Symbol.for('sluice.tracer')
 const global = globalThis as { [KEY]?: Tracer | undefined }
 
-/** Next loads its own copy of every module, so this cannot be module state. */
+/** Next.js loads its own copy of every module, so this cannot be module state. */
 export function setTracer(tracer: Tracer | undefined): void {
   global[KEY] = tracer
 }

@@ -19,7 +19,7 @@ import type { Place } from '../database.ts'
 import { PASSWORD_FILE, USER } from './make-cluster.ts'
 import type { RunAs } from './run-as.ts'
 
-/** The maximum length of a socket path: sockaddr_un.sun_path, including its terminator. */
+/** The maximum length of a socket path in bytes: the size of sockaddr_un.sun_path without its terminator. */
 const LONGEST_SOCKET = process.platform === 'darwin' ? 103 : 107
 const SOCKET_PORT = 5432
 const DATABASE = 'postgres'
@@ -37,7 +37,7 @@ export async function choosePlace(folder: string): Promise<Place> {
   return loopback(folder, port)
 }
 
-/** The place where a PostgreSQL started by another process listens. */
+/** The place where a PostgreSQL server that another process started is listening. */
 export function readPlace(folder: string): Place {
   if (socketFits(folder)) return socketIn(folder)
   const port = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[3])
@@ -67,10 +67,10 @@ export function clusterIsThere(folder: string, major: number, as: RunAs | undefi
   const found = statSync(folder, { throwIfNoEntry: false })
   if (!found) return false
   const uid = as?.uid ?? process.getuid?.()
-  // PostgreSQL never runs as root, so this is a copy made by root.
+  // PostgreSQL never runs as root, so a folder that root owns is a copy that root made.
   const isCopy = as !== undefined && found.uid === 0
   if (uid !== undefined && found.uid !== uid && !isCopy) {
-    const who = `user ${found.uid}, and PostgreSQL has to run as its owner, but would run as user ${uid}`
+    const who = `user ${found.uid}, but PostgreSQL, which must run as its owner, would run as user ${uid}`
     throw new StartError(
       `The embedded database's folder, ${folder}, belongs to ${who}. Start Sluice as its owner, or change the owner: chown -R ${uid} ${folder}`,
     )
@@ -97,7 +97,7 @@ function handOver(folder: string, { uid, gid }: RunAs): void {
   chmodSync(folder, 0o700)
 }
 
-/** The ways to stop PostgreSQL, and how long each may take. */
+/** The signals that stop PostgreSQL, in the order in which they are tried, and how long each may take. */
 const STEPS: [NodeJS.Signals, ms: number][] = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5000],
@@ -106,9 +106,9 @@ const STEPS: [NodeJS.Signals, ms: number][] = [
 const LOOK_EVERY_MS = 20
 
 /**
- * Ends the PostgreSQL of a killed Sluice; the holder of the folder's lock knows that it is orphaned. Also removes
- * postmaster.pid: if its number now belongs to a different process, such as after a container restart, the file would
- * keep PostgreSQL from starting.
+ * Stops the PostgreSQL server that a killed Sluice process left behind. The caller must hold the folder's lock, which
+ * proves that the server is orphaned. Also removes postmaster.pid: if the PID in it now belongs to a different process,
+ * for example after a container restart, the file would keep PostgreSQL from starting.
  */
 export async function endOrphan(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid')

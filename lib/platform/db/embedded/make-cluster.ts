@@ -18,14 +18,16 @@ import { environment, HERE, type RunAs } from './run-as.ts'
 import { SERVER_SETTINGS } from './start-postmaster.ts'
 
 export const USER = 'sluice'
-/** A file that marks a folder as Sluice's, and contains the password for systems without sockets. */
+/**
+ * A file that marks a database folder as Sluice's. Its password is needed where PostgreSQL does not listen on a socket.
+ */
 export const PASSWORD_FILE = 'sluice.password'
 
 type Options = { programs: Programs; folder: string; as: RunAs | undefined; durable?: boolean }
 
 /**
- * Creates PostgreSQL's folder. It appears completely or not at all: after a crash, the next start removes what is
- * left.
+ * Creates PostgreSQL's folder. It appears completely or not at all: after a crash, the next start removes the
+ * incomplete folder.
  */
 export async function makeCluster({ programs, folder, as, durable = true }: Options): Promise<void> {
   const fresh = `${folder}.new`
@@ -42,10 +44,10 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
       join(programs.folder, 'bin', 'initdb'),
       [
         ...['-D', HERE ?? fresh, '-U', USER, '-E', 'UTF8', `--pwfile=${passwordFile}`],
-        // The same sort order and character set on every system, whatever locales it has.
+        // The same sort order and character set on every system, whatever locales are installed.
         ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
         ...['--auth-local=trust', '--auth-host=scram-sha-256', '--data-checksums', '--no-instructions'],
-        // The same setting as the server's: /dev/shm may be small.
+        // Like the server, initdb must not use /dev/shm, which may be small.
         ...['-c', `dynamic_shared_memory_type=${SERVER_SETTINGS.dynamic_shared_memory_type}`],
         ...(durable ? [] : ['--no-sync']),
       ],
@@ -61,8 +63,8 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
 }
 
 /**
- * A folder for the password, which `initdb` reads as its own user. If the root file system is read-only, only
- * DATA_DIR may be writable, and another user may not be able to enter it.
+ * Creates a folder for the password file, which `initdb` has to read. If `initdb` runs as another user, who may not be
+ * able to enter DATA_DIR, this is a temporary folder, or one in /dev/shm if the root file system is read-only.
  */
 function makeAside(fresh: string, as: RunAs | undefined): string {
   const aside = `${fresh}.password`

@@ -30,7 +30,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
     return row!.value
   }
 
-  it('is as durable as any other', async () => {
+  it("keeps PostgreSQL's durability settings on", async () => {
     for (const name of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
       expect([name, await settingOf(name)]).toEqual([name, 'on'])
     }
@@ -49,7 +49,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
     expect(statSync(join(folder, 'sluice.password')).mode & 0o777).toBe(0o600)
   })
 
-  it('is shared with a command, but not with a second server', async () => {
+  it('can be shared with a command, but not with a second server', async () => {
     const command = await openEmbedded(folder, { log, share: true })
     expect(await rows(command.db, sql`select 1 as n`)).toEqual([{ n: 1 }])
     await command.close()
@@ -58,7 +58,7 @@ describe('the embedded database, in a folder whose path is too long for a socket
   })
 })
 
-it('does not terminate a session whose client is disconnecting when it stops', async () => {
+it('does not terminate sessions that their clients close while it is stopping', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
   const lines: string[] = []
   const write = (line: string) => void lines.push(line)

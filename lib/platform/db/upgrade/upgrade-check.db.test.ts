@@ -42,12 +42,12 @@ describe('the rehearsal of migrations', () => {
       [{ table: 'files', lock: 'AccessExclusiveLock', rows: 'untouched', indexes: 0 }],
     ],
     [
-      'another type',
+      'a column type change',
       'alter table pipes alter column name type varchar(5000)',
       [{ table: 'pipes', lock: 'AccessExclusiveLock', rows: 'rewritten', indexes: 0 }],
     ],
     [
-      'a column that may no longer be null',
+      'a NOT NULL constraint',
       'alter table files alter column subject set not null',
       [{ table: 'files', lock: 'AccessExclusiveLock', rows: 'read', indexes: 0 }],
     ],
@@ -88,14 +88,14 @@ describe('the rehearsal of migrations', () => {
   })
 })
 
-it('reports who waits for a lock', () => {
+it('reports whether a lock makes nobody, writers or everybody wait', () => {
   expect(['RowExclusiveLock', 'ShareUpdateExclusiveLock'].map(waitingFor)).toEqual(['nobody', 'nobody'])
   expect(['ShareLock', 'ShareRowExclusiveLock'].map(waitingFor)).toEqual(['writers', 'writers'])
   expect(waitingFor('AccessExclusiveLock')).toBe('everybody')
 })
 
 describe('the estimate', () => {
-  it('covers the table as it is, with its months, and leaves nothing behind', async () => {
+  it('covers the entire table with its months, and leaves nothing behind', async () => {
     const { db } = database
     await migrate(db, BASELINE)
     await db.execute(sql`create table rows_in_months (at date, text text) partition by range (at)`)
