@@ -18,7 +18,7 @@ import { writeHistory } from './believable-history.ts'
 const ALL_FOLDER = 'screenshots'
 const DOCS_FOLDER = 'docs/screenshots'
 const DOCS_SIZE = { width: 1280, height: 800 }
-const WIDTHS = [1280, 390]
+const WIDTHS = [1280, 360]
 const MODES = ['light', 'dark'] as const
 const MAX_BYTES = 150_000
 const MIB = 1024 * 1024
