@@ -35,25 +35,27 @@ export function AccountMenu({ email, workspace, operator = false }: Props) {
 
 function Account({ email }: { email: string }) {
   return (
-    <div className="flex items-center gap-1">
+    <div className="flex flex-wrap items-center gap-x-1">
       <Link
         href="/dashboard/settings"
-        className="min-w-0 flex-1 truncate rounded-md px-2.5 py-1.5 text-ink-soft text-sm hover:bg-hover hover:text-ink"
+        className="min-w-0 max-w-full flex-auto truncate rounded-md px-2.5 py-1.5 text-ink-soft text-sm hover:bg-hover hover:text-ink"
         title={email}
       >
         {email}
       </Link>
-      <ThemeToggle />
-      <form action={signOut}>
-        <button
-          type="submit"
-          aria-label="Sign out"
-          title="Sign out"
-          className="grid size-8 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
-        >
-          <LogOut className="size-4" aria-hidden />
-        </button>
-      </form>
+      <div className="ml-auto flex items-center gap-1">
+        <ThemeToggle />
+        <form action={signOut}>
+          <button
+            type="submit"
+            aria-label="Sign out"
+            title="Sign out"
+            className="grid size-8 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
+          >
+            <LogOut className="size-4" aria-hidden />
+          </button>
+        </form>
+      </div>
     </div>
   )
 }

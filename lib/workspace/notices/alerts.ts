@@ -70,7 +70,7 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     path: ({ subjectId }) => `/dashboard/pipes/${subjectId}/decisions`,
   },
   copies_missing: {
-    name: 'Copies have been missing at a destination for an hour',
+    name: 'Copies missing at a destination for an hour',
     raised: ({ subject }) => `Copies are missing in the Data Store “${subject}”`,
     advice:
       'All required destinations have their files. Fix the bucket or its keys: each copy is retried for three and a half days, or immediately with “Repair now” on the file page.',
