@@ -127,7 +127,10 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
             confirm="Revoke this Sender"
             action={revoke.bind(null, id)}
           >
-            <p>Backends that use its token get 401 from now on. Uploads in progress with its tokens stop.</p>
+            <p>
+              Backends that use this Sender's token will get 401. Uploads in progress that use its temporary
+              tokens stop.
+            </p>
           </ConfirmDialog>
         }
       />

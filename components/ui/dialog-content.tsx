@@ -14,7 +14,7 @@ export type DialogContentProps = {
   /** A drawer slides in from the side, to read next to a list. */
   as?: 'dialog' | 'drawer' | 'menu'
   wide?: boolean
-  /** False keeps it open until its own button is used, such as for a secret that is shown once. */
+  /** If false, the dialog stays open until its own button is used, for example if a secret is shown once. */
   dismissable?: boolean
   children: ReactNode
 }

@@ -12,8 +12,8 @@ type Props = {
   label: ReactNode
   hint?: ReactNode
   /**
-   * Receives `on` as on or off; without JavaScript, the browser posts the form. The switch shows the new state
-   * immediately, and reverts if the action fails.
+   * Receives a form field `on` with the value `on` or `off`. Without JavaScript, the browser posts the form. The switch
+   * shows the new state immediately, and reverts if the action fails.
    */
   action: FormAction
   right: Right

@@ -182,7 +182,7 @@ async function makeDemo(runtime: DemoRuntime, bucket: DemoBucket): Promise<DemoD
 
 type Output = { workspaceId: string; pipeId: string; secret: string }
 
-/** Points the demo Pipe's webhook to Sluice's own inbox. */
+/** Points the demo Pipe's webhook at Sluice's own inbox. */
 export async function pointWebhookAtInbox(
   { db, clock, config, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>,
   { workspaceId, pipeId, secret }: Output,

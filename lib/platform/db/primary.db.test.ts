@@ -55,7 +55,7 @@ it('switches to a promoted standby, and repeats commits that the standby is miss
     .poll(() => lines.map(({ msg }) => msg))
     .toEqual([
       'the database is not responding',
-      'the new server was missing commits, which are repeated',
+      'the new server was missing commits; repeating them',
       'the database is responding again',
     ])
   await queue.stop()

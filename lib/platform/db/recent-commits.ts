@@ -140,7 +140,7 @@ async function redoObjects(db: Db, { commits, counts, now }: Objects): Promise<C
 function tell(log: Logger, { access, creation, end, object }: Counts, left: Commit[]): void {
   const restored = { tokensAndRevocations: access, filesCreated: creation, filesFinished: end + object }
   if (access + creation + end + object + left.length > 0)
-    log.warn({ ...restored, notYet: left.length }, 'the new server was missing commits, which are repeated')
+    log.warn({ ...restored, notYet: left.length }, 'the new server was missing commits; repeating them')
 }
 
 /** A key that was shown as revoked must not grant access again. */
