@@ -45,8 +45,7 @@ async function take(url: string, cookie: string, pid: number) {
     startMb ||= mb
     peakMb = Math.max(peakMb, mb)
   }
-  // Not all lines are rows: CSV has a header, and JSON has a line for each bracket, except for the one after the last
-  // item.
+  // Not every line is a row: CSV also has a header line, and JSON has one line for each of its two brackets.
   const rows = url.endsWith('csv') ? lines - 1 : lines - 2
   return { rows, startMb, peakMb, seconds: Math.round((performance.now() - startedAt) / 1000) }
 }

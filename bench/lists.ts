@@ -111,7 +111,7 @@ async function createOwners(db: Db): Promise<{ actor: Actor; owners: string[] }>
   return { actor, owners: [workspaceId, other.workspaceId] }
 }
 
-/** UUIDs of version 7, one for each millisecond from the start of 2026. */
+/** Version 7 UUIDs, one for each millisecond from the start of 2026. */
 const newId = (owner: string) => sql`(lpad(to_hex(1767225600000 + n), 12, '0') || '7'
   || substr(md5(n::text || ${owner}), 1, 3) || '8' || substr(md5(${owner} || n::text), 1, 15))::uuid`
 

@@ -9,7 +9,7 @@ import { loadSettings } from './load-settings.ts'
 
 /** `npm run restore -- file`: fills an empty database from a backup. */
 try {
-  if (!process.argv[2]) throw new StartError('Name the file: npm run restore -- sluice.backup')
+  if (!process.argv[2]) throw new StartError('Specify the file: npm run restore -- sluice.backup')
   const database = await openDatabase(loadSettings(), { log: createLogger('warn') })
   try {
     const { tables } = await restoreBackup(database, resolve(process.argv[2]))

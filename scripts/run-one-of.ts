@@ -49,7 +49,7 @@ if (import.meta.main) {
   const program = programs[name]
   if (!program) {
     const names = Object.keys(programs).filter(Boolean).join(', ')
-    misused(name ? `There is no "${name}"` : 'Name one', `npm run ${command} -- <${names}> [options]`)
+    misused(name ? `There is no "${name}"` : 'Specify one', `npm run ${command} -- <${names}> [options]`)
   }
   const args = [...program.split(' '), ...(isNamed ? given.slice(1) : given)]
   const child = spawn(process.execPath, args, { stdio: 'inherit' })

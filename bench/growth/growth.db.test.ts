@@ -16,7 +16,7 @@ const FEW = 1000
  * added.
  */
 const MAX_MONTHS = 5
-/** Counts up to 100,000 rows for an operator's metric, once for all workers. */
+/** This sweep counts up to 100,000 rows for an operator's metric, but only one worker runs it. */
 const COUNTED = 'the sweep “backlog”'
 
 let server: PostgresServer

@@ -75,13 +75,13 @@ export function judge(
   )
   const tooDear = others.some(({ limit, times }) => limit !== undefined && times > limit)
   const figure = ({ cpu, database, range: [least, most] }: Figures) =>
-    `${cpu.toFixed(2)}${database > 0 ? ` + ${database.toFixed(2)} of PostgreSQL` : ''} (${least.toFixed(2)}–${most.toFixed(2)})`
+    `${cpu.toFixed(2)}${database > 0 ? ` + PostgreSQL ${database.toFixed(2)}` : ''} (${least.toFixed(2)}–${most.toFixed(2)})`
   const bars = (of: (figures: Figures) => number, unit: string): Bar[] =>
     all.map(([name, figures]) => ({ name, value: of(figures), unit }))
   return [
     {
       what: `${way}, ${what}: CPU`,
-      measured: `${times.toFixed(2)} times tusd's${others.map(({ whose, times }) => `, ${times.toFixed(2)} times ${whose}`).join('')} (${all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')} ${unit.cpu})`,
+      measured: `${times.toFixed(2)} times tusd's${others.map(({ whose, times }) => `, ${times.toFixed(2)} times ${whose}`).join('')} (CPU ${unit.cpu}: ${all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')})`,
       wanted: `≤ ${most} times tusd's${others.map(({ whose, limit }) => (limit ? `, ≤ ${limit} times ${whose}` : '')).join('')}`,
       holds: times <= most && !tooDear,
       bars: bars(sum, unit.cpu),

@@ -8,8 +8,8 @@ export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad
 
 /**
  * Merges consecutive requests without an interruption, since a client with small chunks makes hundreds. The request
- * that brings the last byte is only recorded as the completion, and one that the bucket rejected only as the rejection,
- * so their bytes are counted from the file's previous offset.
+ * that carries the last byte is only recorded as the completion, and one that the bucket rejected only as the
+ * rejection, so their bytes are counted from the file's previous offset.
  */
 export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []

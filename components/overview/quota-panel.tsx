@@ -9,7 +9,7 @@ export function QuotaPanel({ usage, past = false }: { usage: Usage; past?: boole
   const { usedBytes, reservedBytes, limitBytes, resetsAt } = usage
   const usedUp = !past && limitBytes !== null && usedBytes + reservedBytes >= limitBytes
   return (
-    <Panel title={past ? 'Transfer in that month' : 'Transfer this month'}>
+    <Panel title={past ? 'Transfer that month' : 'Transfer this month'}>
       <p className="tnum font-semibold text-3xl tracking-[-0.03em]">{formatBytes(usedBytes)}</p>
       {limitBytes === null ? (
         <p className="mt-1 text-ink-soft text-sm">There is no limit.</p>

@@ -2,7 +2,7 @@ import { ToggleLeft } from 'lucide-react'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 
-/** Replaces features that a Pipe only has while one of its sources is on. */
+/** Shown in place of a feature that a Pipe only has while a particular source is on. */
 export function SourceOff({ pipeId, children }: { pipeId: string; children: string }) {
   return (
     <EmptyState

@@ -3,7 +3,7 @@ import { niceTicks } from './nice-ticks.ts'
 
 const TONES = { water: 'bg-water', bad: 'bg-bad', good: 'bg-good', warn: 'bg-warn' } as const
 
-/** From this fraction of the width on, labels end at their slot, to stay inside the chart. */
+/** Labels at or beyond this fraction of the width end at their slot, to stay inside the chart. */
 const LAST = 0.9
 
 type Series = { name: string; tone: keyof typeof TONES; values: number[] }

@@ -7,7 +7,7 @@ import type { News } from './toasts.tsx'
 const Toasts = dynamic(() => import('./toasts.tsx').then((module) => module.Toasts), { ssr: false })
 const NEWS = 'sluice:news'
 
-/** A dismissible toast would take the focus and return it. These toasts are skipped by Tab instead. */
+/** A dismissible toast would take focus and later give it back. Instead, Tab skips these toasts. */
 const PASSED_BY = { dismissible: false }
 
 const tell = (news: News) => void window.dispatchEvent(new CustomEvent<News>(NEWS, { detail: news }))

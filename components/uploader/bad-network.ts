@@ -6,7 +6,10 @@ export type BadNetwork = {
   /** Calls the backend, or fails while the network is down. */
   call<Answer>(ask: () => Promise<Answer>): Promise<Answer>
   fetch: typeof globalThis.fetch
-  /** Registers a request that is being sent. Aborting it earlier would lose its headers. */
+  /**
+   * Registers a request that is about to be sent. Call this once its headers are set: a request aborted before that
+   * would lose them.
+   */
   send(xhr: XMLHttpRequest): void
   /** Breaks the requests in flight or, if there are none, the next one. */
   cut(): void

@@ -285,7 +285,7 @@ test('a missing page, or an address with invalid values, shows an error inside t
   await page.goto('/dashboard/usage?month=gone')
   await expect(page.getByRole('heading', { name: 'Transfer this month' })).toBeVisible()
   await page.goto('/dashboard/usage?month=2025-01')
-  await expect(page.getByRole('heading', { name: 'Transfer in that month' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Transfer that month' })).toBeVisible()
   await expect(page.getByText(/^Resets on/)).toHaveCount(0)
   for (const [month, days] of [
     ['2025-01', 31],

@@ -130,7 +130,7 @@ test("the embedded uploader resumes after a lost connection, an expired and a re
   const afterCut = confirmed()
   await expect(page.getByText(/Uploading: ([2-9]\d|100)%/)).toBeVisible()
 
-  // Revoked: the client does not know it, but loses no bytes.
+  // Revoked: the client does not know about this, but loses no bytes.
   await revokeNewest(demo, customer.pipeId)
   held = line.holdAfter(2 * MIB)
   line.cut()

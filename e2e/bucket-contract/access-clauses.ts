@@ -28,7 +28,7 @@ export const accessClauses = {
       'SignatureDoesNotMatch',
     )
   },
-  'refuses a key id that it does not know': async ({ client, target, under }) => {
+  'refuses an unknown key id': async ({ client, target, under }) => {
     const s3 = client({ credentials: { ...under.keys, accessKeyId: 'AKIAUNKNOWN' } })
     await expectRefusal(s3.send(new PutObjectCommand({ ...target(), Body: 'a' })), 403, 'InvalidAccessKeyId')
   },

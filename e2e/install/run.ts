@@ -21,9 +21,10 @@ import { signedIn } from '../../test/support/session.ts'
 import { endWithThisProcess, removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /**
- * Installs Sluice as a user would who only runs it: in an empty folder, with an empty home, from the package that `npm
- * run release` builds. The installation must stay small, and start without a build and without a network. It must serve
- * pages, and the README's five minutes must work as described. `--node` names the folder of another Node to use.
+ * Installs Sluice the way a user who only runs it would: in an empty folder, with an empty home, from the package that
+ * `npm run release` builds. The installation must stay small, and start without a build and without a network. It must
+ * serve pages, and the README's five minutes must work as described. `--node` specifies the folder of a different Node
+ * binary to use.
  */
 const MAX_MB = 450
 const MB = 1_000_000

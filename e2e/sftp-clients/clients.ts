@@ -29,7 +29,7 @@ export type Tools = {
 }
 
 const MIB_PER_SECOND = 30
-/** No client knows a drill's host key. */
+/** No client has seen a drill's host key before. */
 const UNKNOWN_HOST = [
   '-o',
   'StrictHostKeyChecking=no',

@@ -168,7 +168,7 @@ it('an upload node uses at most 130 MiB while idle; Sluice starts again after be
   await gone(ofThird)
 })
 
-it('starts although another process now has the pid in postmaster.pid', async () => {
+it('starts even if another process now has the pid in postmaster.pid', async () => {
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL })
   await (await start()).stop()

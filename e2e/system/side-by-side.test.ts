@@ -176,8 +176,8 @@ async function sendToBoth(
 }
 
 /**
- * Adds two outputs that the older node does not know to the one that it knows: one for the Pipe, and one for the entire
- * workspace.
+ * Adds two outputs that the older node does not know about, alongside the one it does: one for the Pipe, and one for
+ * the entire workspace.
  */
 async function addOutputs(db: Db) {
   const [first] = await db.select().from(webhookOutputs)

@@ -94,7 +94,7 @@ describe.each(OPERATIONS)('%s', (operation, bytes) => {
   })
 })
 
-describe('an upload that the bucket no longer knows', () => {
+describe('an upload that the bucket no longer knows about', () => {
   it.each(['UploadPart', 'CompleteMultipartUpload'] as const)(
     'fails at %s, and reports the reason',
     async (operation) => {

@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { handleApiRequest } from './handle-request.ts'
 
-/** Texts that PostgreSQL rejects, and texts that could break a handwritten statement. */
+/** Strings that PostgreSQL rejects, and strings that could break a handwritten statement. */
 const NO_TEXT = ['\0', 'a\0b', '\ud800', 'x\udc00']
 const ODD_TEXT = ["'", '%', '\\', '$1', '\u202e', '\uffff', '9'.repeat(400), '-1', 'NaN', '{', '__proto__']
 

@@ -20,7 +20,7 @@ export const batchAnswer = z.strictObject({
   createdAt: instant,
   /** When the batch stopped accepting files. */
   sealedAt: instant.nullable(),
-  /** When the batch was complete: sealed, with all of its files ended. */
+  /** When the batch became complete: sealed, and all of its files had ended. */
   completedAt: instant.nullable(),
 })
 export type Batch = z.output<typeof batchAnswer>

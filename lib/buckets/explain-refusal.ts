@@ -72,12 +72,12 @@ function explainClock({ code, told }: BucketError, nowMs: number): Refusal | und
 function explainKeys({ code }: BucketError): Refusal | undefined {
   if (code === 'SignatureDoesNotMatch') {
     return final(
-      'The secret access key is wrong: the bucket knows the key id, but not this secret. Enter it again.',
+      'The secret access key is wrong: the bucket recognizes the key id, but not this secret. Enter it again.',
     )
   }
   if (['InvalidAccessKeyId', 'InvalidAccessKey', 'UnauthorizedAccess', 'Unauthorized'].includes(code)) {
     return final(
-      'The bucket does not know this access key id. Check it, and make sure the key was not deleted.',
+      'The bucket does not recognize this access key id. Check it, and make sure the key was not deleted.',
     )
   }
   if (['ExpiredToken', 'InvalidToken'].includes(code)) {

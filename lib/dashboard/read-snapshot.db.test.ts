@@ -11,7 +11,7 @@ import { resendDelivery } from '../webhooks/log/resend.ts'
 import { isTopic, readSnapshot, type Topic } from './live.ts'
 
 describeWithDatabase("a page's live topics", (database) => {
-  it('change when a delivery is resent, although it looks the same before and after', async () => {
+  it('change when a delivery is resent, even if it looks the same before and after', async () => {
     const runtime = testRuntime(database())
     const receiver = await startReceiver()
     const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)

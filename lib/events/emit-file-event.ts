@@ -28,7 +28,9 @@ export async function emitFileEvent(
   await writeEnds(tx, queue, await endedFiles(tx, fileIds, sql`, ${counted}`), at)
 }
 
-/** Emits the event of a repaired file. Its end was already counted when it was partially transferred. */
+/**
+ * Emits the event of a repaired file. The file was already counted as ended when it became `partially_transferred`.
+ */
 export async function emitFileRepaired(tx: Db, { queue, clock }: EmitRuntime, fileId: string): Promise<void> {
   await writeEnds(tx, queue, await endedFiles(tx, [fileId]), new Date(clock.now()))
 }

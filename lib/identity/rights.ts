@@ -11,7 +11,7 @@ export type Role = (typeof ROLES)[number]
 const RIGHTS = {
   /** See everything except secrets. */
   see: { viewer: true, developer: true, admin: true, owner: true },
-  /** Use Try it; resend and test webhooks; cancel a file. */
+  /** Use the "Try it" page; resend and test webhooks; cancel a file. */
   operate: { viewer: false, developer: true, admin: true, owner: true },
   /** Create and change Pipes, outputs and Senders; reveal secrets; create account keys. */
   build: { viewer: false, developer: true, admin: true, owner: true },

@@ -17,7 +17,7 @@ type Options = {
 }
 
 /**
- * The body of a source's response, from the confirmed offset on. If the source cannot continue there, the preceding
+ * The body of a source's response, starting at the confirmed offset. If the source cannot continue there, the preceding
  * bytes are read again and compared: their checksum shows whether the file is still the same. The last bytes are only
  * passed on once the complete digest matches, so a file with a different digest never becomes complete.
  */

@@ -97,7 +97,7 @@ const LOST =
 function asFault(told: unknown): Error {
   const error = told instanceof Error ? told : Object.assign(new Error(), told)
   if (!LOST.test(error.message) && !isOutage(error)) return error
-  return Object.assign(new Error('The queue has lost the database.', { cause: error }), {
+  return Object.assign(new Error('The queue has lost its connection to the database.', { cause: error }), {
     code: 'CONNECTION_CLOSED',
   })
 }

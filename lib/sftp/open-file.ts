@@ -141,7 +141,8 @@ export class OpenFile {
       this.#isGated = upload.isGated
       if (why === 'draining') throw notNow('This node is stopping. Connect again and resume.')
       if (why === 'suspended') throw workspaceSuspended()
-      if (why === 'end' && !this.#isComplete) throw notNow('The file could not be completed. Resume it.')
+      if (why === 'end' && !this.#isComplete)
+        throw notNow('The file could not be completed. Resume the upload.')
     } finally {
       context.metrics.uploadsOpen.dec()
     }

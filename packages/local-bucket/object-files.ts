@@ -174,7 +174,7 @@ function sameFile(a: FileIdentity | undefined, b: FileIdentity): boolean {
 
 /**
  * Creates the record for a file without one: either the file is a new object, or it has the same content with another
- * time, such as after the folder was copied.
+ * time, for example after the folder was copied.
  */
 async function adopt(
   key: string,

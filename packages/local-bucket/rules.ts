@@ -114,8 +114,8 @@ export const RULES = {
     },
   },
   /**
-   * moto: refuses with a code that S3 does not have. It does not know the x-amz-checksum- headers, only the header that
-   * the SDKs send along with them.
+   * moto: refuses with a code that S3 does not have. It does not support the x-amz-checksum- headers, only the header
+   * that the SDKs send along with them.
    */
   'md5-or-sdk-header-required': {
     admit({ request }) {

@@ -7,7 +7,7 @@ const CODES = {
   BadDigest: [400, 'The checksum that you specified did not match what we received.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size'],
-  IncompleteBody: [400, 'You did not provide the number of bytes that you announced'],
+  IncompleteBody: [400, 'You did not provide the number of bytes specified by the Content-Length header'],
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid Argument'],

@@ -105,7 +105,7 @@ async function perform(
   return OPERATIONS[operation](call)
 }
 
-/** The headers, without those that the provider does not know. */
+/** The headers, without those that the provider does not support. */
 function seenBy(rules: readonly Rule[], headers: Record<string, string>): Record<string, string> {
   const ignored = new Set(rules.flatMap((rule) => rule.ignores ?? []))
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ignored.has(name)))

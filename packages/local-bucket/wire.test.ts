@@ -194,7 +194,7 @@ describe('a body in signed chunks', () => {
     ['an omitted chunk', 'SignatureDoesNotMatch', (body) => body.replace(/^6;.*\r\nhello \r\n/, '')],
     ['no signatures', 'SignatureDoesNotMatch', (body) => body.replaceAll(/;chunk-signature=\w+/g, '')],
     ['no end', 'IncompleteBody', (body) => body.slice(0, body.lastIndexOf('0;'))],
-    ['more bytes than announced', 'IncompleteBody', (body) => body.replace(/^6;/, '6000;')],
+    ['more bytes than declared', 'IncompleteBody', (body) => body.replace(/^6;/, '6000;')],
     ['an invalid length', 'IncompleteBody', (body) => body.replace(/^6;/, 'x;')],
   ])('is refused with %s: %s', async (_, code, change) => {
     const path = freshPath()

@@ -16,7 +16,10 @@ const DELIVERY_DAYS = 30
 const BUSIEST_HOUR = 7
 const HOUR_MS = 3_600_000
 
-/** Each Pipe's traffic: its backend, its share of all files, sizes between powers of ten, and upload speed. */
+/**
+ * Each Pipe's traffic: its backend, its share of all files, its range of file sizes (as powers of ten), and its upload
+ * speed.
+ */
 const KINDS = [
   {
     pipe: 'Video masters',

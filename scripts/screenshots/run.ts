@@ -191,7 +191,7 @@ async function send(demo: DemoDocument, { name, type, sizes, whole }: (typeof UP
   return url.split('/').at(-1)!
 }
 
-/** An interrupted request announces more bytes, then breaks off. */
+/** An interrupted request declares more bytes than it sends, then breaks off. */
 async function patch(
   url: string,
   headers: Record<string, string>,

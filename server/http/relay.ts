@@ -16,8 +16,8 @@ import type { ProxyTrust } from './trusted-proxies.ts'
 
 /**
  * Relays a request to the process listening on a local socket, and returns its response. The front door has already
- * identified the client and passes it on in the headers. The other process trusts these headers, and checks
- * everything else.
+ * identified the client and passes the client's identity on in the headers. The other process trusts these headers,
+ * and checks everything else.
  */
 export function relayTo(socketPath: string): Handler {
   // There are as many connections as requests in progress.

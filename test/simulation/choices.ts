@@ -43,7 +43,7 @@ export class Choices {
     return weights[index] === 0 ? 0 : index
   }
 
-  /** True in this many of a hundred cases. */
+  /** True in this percentage of cases. */
   percent(chance: number): boolean {
     return this.weighted([100 - chance, chance]) === 1
   }

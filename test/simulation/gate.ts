@@ -9,11 +9,11 @@ type Rows = Record<string, unknown>[]
 export type Deps = {
   scheduler: Scheduler
   choices: Choices
-  /** How many of a hundred statements with this name lose their session before execution, and how many after it. */
+  /** The percentage of statements with this name that lose their session before execution. As many lose it after. */
   lostPercent: (label: string) => number
-  /** How many of a hundred responses to statements with this name are delayed. */
+  /** The percentage of responses to statements with this name that are delayed. */
   slowPercent: (label: string) => number
-  /** How many of a hundred statements with this name wait for a long time before they are executed. */
+  /** The percentage of statements with this name that wait for a long time before they are executed. */
   latePercent: (label: string) => number
   /** Called when something may have been committed, with the node and the statement. */
   committed(by: ReadonlyMap<Host, string>): Promise<void>

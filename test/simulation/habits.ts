@@ -19,11 +19,11 @@ export type Habits = Omit<SiteOptions, 'destinations'> & {
   skewsMs: number[]
   /** The number of steps during which disturbances occur. */
   troubledSteps: number
-  /** How many of a hundred steps are not the oldest one. */
+  /** The percentage of steps that are not the oldest one. */
   shufflePercent: number
   /**
    * If set, steps are ranked by kind, and the highest rank is next, so that some kinds are always last. The ranks
-   * change after this many of a hundred steps.
+   * change after this percentage of steps, chosen at random.
    */
   rerankPercent: number | undefined
   lostPercent: number

@@ -11,7 +11,7 @@ const NOTICES: Record<string, string> = {
   missed: 'is told that it may have missed notifications',
 }
 
-/** How late a dead node's messages may arrive: even once others have its leases. */
+/** How late a dead node's messages may arrive. Some arrive after other nodes have taken over its leases. */
 const OUTLIVES_MS = [0, 500, 17_000, 40_000]
 
 /** A place for a node: a process there can die and be started again. */

@@ -48,7 +48,7 @@ export class Receiver {
     return this.#said.get(fileId)?.has(`${by} ${state}`) === true
   }
 
-  /** Replaces the hook's request and its answer. */
+  /** Stands in for the hook request and the receiver's answer. */
   async ask(host: Host, fileId: string): Promise<Verdict> {
     const { scheduler, choices, nameOf } = this.#deps
     const name = nameOf(fileId)

@@ -27,7 +27,8 @@ const { values } = readOptions(USAGE, {
     /** Also prints the shortest story. */
     story: { type: 'boolean', default: false },
     /**
-     * Does the same for each planted fault, and writes a table of the results. Continues where the last search stopped.
+     * Explores the core with each planted fault in turn, and writes a table of the results. Continues where the last
+     * search stopped.
      */
     faults: { type: 'boolean', default: false },
     /** Makes a node die at each step around a decision, in turn. */

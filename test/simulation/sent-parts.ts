@@ -35,7 +35,7 @@ export class SentParts {
     }
   }
 
-  /** Whether other bytes may still arrive under the number of the last part. */
+  /** Whether the last part's number may still be sent again with different bytes. */
   isCutShort(file: LedgerFile): boolean {
     return this.#of(file).some(([, sent]) => endsInside(file, sent))
   }

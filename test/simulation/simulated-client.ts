@@ -9,7 +9,7 @@ export type UploadPlan = {
   bytes: number
   /** A later request declares the length. */
   deferred: boolean
-  /** How many of a hundred requests before the last one declare it. */
+  /** The percentage of requests, other than the last one, that declare the length. */
   declarePercent: number
   /** Bodies have a checksum, so they take effect entirely or not at all. */
   checksums: boolean
@@ -19,11 +19,11 @@ export type UploadPlan = {
   requestBytes: number | 'varied'
   /** The maximum number of chunks of a body. */
   mostChunks: number
-  /** How many of a hundred times it sends twice at once, as from two windows, possibly with bodies of different sizes. */
+  /** The percentage of requests sent twice at once, as from two windows, possibly with bodies of different sizes. */
   twicePercent: number
   /** How long it waits for a response while things go wrong. */
   patienceMs: number
-  /** How many of a hundred pauses are longer than a lease lasts. */
+  /** The percentage of pauses that are longer than a lease lasts. */
   latePercent: number
   /** It starts after hours, or once the disturbances have ended. */
   startsLate: boolean

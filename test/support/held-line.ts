@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net'
 
 /**
- * A proxy between a browser and Sluice that stalls uploads after a given number of bytes, until they are cut. A
- * browser's own offline mode does not affect requests in progress. Each request has its own connection, since browsers
- * automatically repeat a request that fails on a reused one.
+ * A proxy between a browser and Sluice that stalls uploads after a given number of bytes, until the connections are
+ * cut. A browser's own offline mode does not affect requests in progress. Each request has its own connection, because
+ * browsers automatically repeat a request that fails on a reused connection.
  */
 export async function openHeldLine(to: { hostname: string; port: string }) {
   const clients = new Set<Socket>()

@@ -50,7 +50,7 @@ export function cookiesOf({ headers }: Answer): string {
 
 type Manifest = { node: Record<string, { exportedName: string }> }
 
-/** The build's ids of the server actions, by name. The built pages only accept these ids. */
+/** The ids of the build's server actions, by name. The built pages only accept these ids. */
 export function actionIds(): Map<string, string> {
   const { node } = JSON.parse(readFileSync('.next/server/server-reference-manifest.json', 'utf8')) as Manifest
   return new Map(Object.entries(node).map(([id, { exportedName }]) => [exportedName, id]))

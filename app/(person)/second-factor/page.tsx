@@ -11,7 +11,7 @@ export default async function SecondFactor() {
   if (standing.state === 'code_due')
     return (
       <>
-        <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Enter your second factor</h1>
+        <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Enter your second-factor code</h1>
         <GiveCode />
       </>
     )

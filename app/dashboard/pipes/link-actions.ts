@@ -64,7 +64,7 @@ function fieldsOf(data: FormData) {
   }
 }
 
-/** The password exactly as typed, because visitors must type exactly the same. */
+/** The password exactly as typed, because visitors have to type exactly the same thing. */
 function passwordOf(data: FormData): string | null {
   const given = data.get('password')
   return typeof given === 'string' && given !== '' ? given : null

@@ -80,7 +80,7 @@ const LIMITS = { threads: Math.max(1, Math.floor(availableParallelism() / 2)), q
 const KEY = Symbol.for('sluice.scrypt-pool')
 const global = globalThis as { [KEY]?: ScryptPool }
 
-/** One pool per process, although Next.js loads its own copy of every module. */
+/** One pool per process, even though Next.js loads its own copy of every module. */
 export function deriveKey(work: Stretch): Promise<Buffer> {
   global[KEY] ??= createScryptPool(LIMITS)
   return global[KEY].derive(work)

@@ -11,7 +11,7 @@ import { createOutages } from './outages.ts'
 
 const LONGER_THAN_A_CONNECTION_MAY_TAKE_MS = 2100
 
-/** Blocks this process, as if it were rendering a large page or got no CPU time. */
+/** Blocks this process, as if it were rendering a large page or getting no CPU time. */
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 describe('a frozen PostgreSQL server', () => {
@@ -114,7 +114,7 @@ describe('a database that accepts no writes', () => {
   })
   afterAll(() => postgres.stop())
 
-  it('is considered down until it accepts writes, also by later statements of a transaction, and is reported once', async () => {
+  it('is considered down until it accepts writes, even by later statements of a transaction, and is reported once', async () => {
     const admin = openPostgres({ address: postgres.url, maxConnections: 1 })
     await admin.db.execute(sql`create table numbers (n int)`)
     await admin.db.execute(sql`alter database postgres set default_transaction_read_only = on`)

@@ -11,7 +11,7 @@ import { isDiskFull, isOfDatabase, isOutage, isReadOnly } from './faults.ts'
  */
 export type Outages = {
   begun(giveUp: (error: Error) => void): Begun
-  /** Notes that a statement has failed as if there were no database, although it may be sent again. */
+  /** Reports that a statement failed as if there were no database, even if it is going to be retried. */
   noticed(error: unknown): void
   /**
    * True if the log already reports the cause: an outage at its start and end, any other problem at its first failure.

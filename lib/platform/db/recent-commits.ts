@@ -6,8 +6,8 @@ import { type Db, rows } from './database.ts'
 
 /**
  * The commits that this process has recently acknowledged. If a standby is promoted without its primary's last commits,
- * this process repeats them, because no other process knows them. Each commit can check whether it is missing. They are
- * limited by age and number, so commits that a standby was further behind with cannot be repeated.
+ * this process repeats them, because no other process knows about them. Each commit can check whether it is missing.
+ * They are limited by age and number, so commits that a standby was further behind with cannot be repeated.
  */
 export type RecentCommits = ReturnType<typeof createRecentCommits>
 

@@ -49,9 +49,13 @@ function unforeseen(error: unknown): SluiceError {
       headers: { 'Retry-After': '2' },
     })
   if (isLockFailure(error))
-    return new SluiceError('unavailable', 'The database is busy with the same rows. Try again in a moment.', {
-      headers: { 'Retry-After': '1' },
-    })
+    return new SluiceError(
+      'unavailable',
+      'Another operation is changing the same records. Try again in a moment.',
+      {
+        headers: { 'Retry-After': '1' },
+      },
+    )
   if (isDiskFull(error))
     return new SluiceError(
       'unavailable',

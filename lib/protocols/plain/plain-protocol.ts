@@ -17,8 +17,8 @@ import {
 } from '../endpoint/upload-request.ts'
 
 /**
- * Receives a file in one plain request, such as from curl or a device. Quotas, limits, the timeline and webhooks work
- * as for any other upload, but the upload cannot be resumed: if the request is interrupted, the upload fails.
+ * Receives a file in one plain request, for example from curl or a device. Quotas, limits, the timeline and webhooks
+ * work as for any other upload, but the upload cannot be resumed: if the request is interrupted, the upload fails.
  */
 export const plainProtocol: Protocol = {
   headers: {},

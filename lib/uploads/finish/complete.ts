@@ -64,7 +64,7 @@ async function acknowledgedParts(
 
 export const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
 
-/** A file whose object is still being created, although its client may already know that all its bytes have arrived. */
+/** A file whose object is still being created, but whose client may already know that all its bytes have arrived. */
 type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: readonly Destination[] }
 
 /** Shorter than the lease taken for the repair, which is not renewed. */

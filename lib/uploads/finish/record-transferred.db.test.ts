@@ -24,7 +24,7 @@ describe('a transferred file', () => {
     await database?.close()
   })
 
-  it('does not keep its request in memory, although it can be recorded again', async () => {
+  it('does not keep its request in memory, even though it can be recorded again', async () => {
     const client = await site.client(node)
     for (let n = 0; n < FILES; n++) await client.create(5, {}, Buffer.from('hello'))
     await node.close()

@@ -17,7 +17,7 @@ import type { UploadContext } from '../upload-context.ts'
 export type Stored =
   /** Created from the parts and tail in the ledger; `also` runs in the same transaction. */
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
-  /** Found complete in the bucket, or in each of several buckets, even if the ledger only knows some of its bytes. */
+  /** Found complete in the bucket, or in each of several buckets, even if the ledger only has some of its bytes. */
   | { found: { etag: string | null; several?: FoundAtEach } }
   /** Stored by a single PutObject; `whole` records it together with other files that finish at the same time. */
   | { whole: () => Promise<boolean>; etag: string | null }

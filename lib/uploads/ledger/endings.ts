@@ -28,8 +28,8 @@ export type BadEnd = {
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**
- * True for a destination that has the object although another one caused the file to fail. The object is then
- * deleted.
+ * True for a destination that has the object even though another destination caused the file to fail. The object is
+ * then deleted.
  */
 const isStored = sql`(d.position is not null and d.status = 'transferred')`
 

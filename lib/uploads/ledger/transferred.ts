@@ -84,7 +84,7 @@ type FoundDestination = {
 const ALLOWED = sql`case when f.decision is not null then 'allowed' end`
 
 /**
- * Records that the complete object exists, even if the ledger only knows some of its bytes because the database was
+ * Records that the complete object exists, even if the ledger only has some of its bytes because the database was
  * restored from an earlier backup. False if the lease was lost, or for an unfinished partial upload, because the
  * checksum needed for joining is lost.
  */

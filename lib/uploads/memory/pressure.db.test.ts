@@ -62,7 +62,7 @@ async function upload(random: Random): Promise<void> {
   expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
 }
 
-it('all bytes of many uploads arrive although memory is short, with or without checksums and interruptions', async () => {
+it('all bytes of many uploads arrive even when memory is short, with or without checksums and interruptions', async () => {
   const seed = String(Date.now())
   const left = Array.from({ length: UPLOADS }, (_, n) => randomOf(`${seed}/${n}`))
   const work = async () => {

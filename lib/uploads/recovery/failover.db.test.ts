@@ -92,7 +92,7 @@ it.each([
   expect((await client.patch(url, 0, Buffer.alloc(1))).status).toBe(204)
 })
 
-it('asks clients to try again if it does not know their token or upload yet', async () => {
+it('asks clients to try again if it does not know about their token or upload yet', async () => {
   await using site = await openSite()
   const { db, node, client, recent, runtime } = site
   const known = await client.begin(1)

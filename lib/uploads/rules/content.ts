@@ -47,7 +47,7 @@ async function typeOf(head: Uint8Array, isWhole: boolean): Promise<string> {
   const { fileTypeFromBuffer } = await library()
   const signed = mediaType((await fileTypeFromBuffer(head))?.mime)
   const isText = isCleanText(head, isWhole)
-  // Letters at the start of a text (BM, MZ, II) do not count as a signature, unless a text format has that signature.
+  // Letters at the start of text (BM, MZ, II) do not count as a signature, unless a text format has that signature.
   if (signed && !(isText && !TEXT_FORMATS.has(signed))) return signed
   return isText ? TEXT : ANYTHING
 }

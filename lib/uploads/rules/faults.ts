@@ -10,7 +10,7 @@ import type { Failure } from './file-status.ts'
  *   none, this is the same as `release`.
  * - `release`: nothing is decided. The client resumes the upload, or the reconciler tries again: for 24 hours, and
  *   then once more. Pending cleanup happens later.
- * - `look up`: the bucket no longer knows the multipart upload, but the object may exist. Unless the bucket confirms
+ * - `look up`: the bucket no longer has the multipart upload, but the object may exist. Unless the bucket confirms
  *   or denies that, the file fails as `unknown`.
  * - `compare`: the bucket has an object under the key, which belongs to this file alone. Only its size may be wrong.
  * - `infer`: according to the bucket's response, the object exists, but the credentials do not allow looking it up.

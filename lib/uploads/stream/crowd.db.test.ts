@@ -93,7 +93,7 @@ describe('many uploads that need more memory than is available', () => {
     }
   })
 
-  it('leave memory for another customer although their bucket does not respond', async () => {
+  it('leave memory for another customer even if their own bucket does not respond', async () => {
     const effect = { kind: 'hold', gate: 'creation' } as const
     site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
     const urls = await Promise.all(Array.from({ length: CROWD }, () => begin(100 * MiB)))

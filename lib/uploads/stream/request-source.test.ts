@@ -73,7 +73,7 @@ it('shows an observer each byte that was taken, once', async () => {
   expect(Buffer.concat(seen).toString()).toBe('abcdefg')
 })
 
-it('reports a disconnected client immediately, although not all bytes were taken', async () => {
+it('reports a disconnected client immediately, even if not all bytes were taken', async () => {
   const { body, source, ended } = listen()
   source.pause()
   body.emit('data', Buffer.from('abcd'))

@@ -6,7 +6,7 @@ import { staticHeadersField } from './static-headers.ts'
 /** The limit for each Pipe, and for each workspace. */
 export const MAX_OUTPUTS = 5
 
-/** The statuses that a file can end with. */
+/** The statuses that a file can end in. */
 const statusField = z.enum(['transferred', 'failed', 'expired', 'canceled'], {
   message: 'must be transferred, failed, expired or canceled',
 })

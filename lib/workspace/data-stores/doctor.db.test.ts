@@ -243,7 +243,7 @@ describe('the bucket doctor', () => {
 
   it.each([
     ['a wrong secret', { secretAccessKey: 'not-it' }, /^The secret access key is wrong/],
-    ['a wrong key id', { accessKeyId: 'NOBODY' }, /does not know this access key id/],
+    ['a wrong key id', { accessKeyId: 'NOBODY' }, /does not recognize this access key id/],
     ['a wrong bucket', { bucket: 'another' }, /^There is no bucket “another”/],
     ['a wrong region', { region: 'us-east-1' }, /^The region is wrong: the bucket is in eu-test-1/],
     [

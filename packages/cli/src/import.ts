@@ -29,7 +29,7 @@ export const importCommand: Command = {
       'no-wait': { type: 'boolean', default: false },
     })
     const urls = await readUrls(positionals)
-    if (urls.length === 0) throw misused('Name at least one URL.', usage)
+    if (urls.length === 0) throw misused('Specify at least one URL.', usage)
     const { subject, batch } = values
     if (batch === '') throw misused('The batch needs a name.', usage)
     const sluice = await sender()

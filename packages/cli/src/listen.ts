@@ -63,7 +63,10 @@ function readUrl(text: string | undefined): string {
   const given = text && /^\d+$/.test(text) ? `http://localhost:${text}/` : text
   const url = given ? parseUrl(given.includes('://') ? given : `http://${given}`) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url.href
-  throw misused('Name an address with --forward-to, such as http://localhost:3000/api/webhook', usage)
+  throw misused(
+    'Specify an address with --forward-to, for example --forward-to http://localhost:3000/api/webhook',
+    usage,
+  )
 }
 
 /** `URL.parse` was added in Node 22. */

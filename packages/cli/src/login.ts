@@ -14,7 +14,7 @@ export const login: Command = {
   async run(args) {
     const { values } = readArguments(args, usage, { url: { type: 'string' } })
     if (!values.url || !URL.canParse(values.url))
-      throw misused('Name the address of your Sluice with --url.', usage)
+      throw misused('Specify the address of your Sluice with --url.', usage)
     const baseUrl = values.url.replace(/\/+$/, '')
     if (isInTheClear(baseUrl))
       say(`${baseUrl} is not https: the key and everything you upload can be read in transit.`)

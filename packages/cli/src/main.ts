@@ -57,7 +57,7 @@ function exitOf(error: unknown): number {
   return error.status === 401 || error.status === 403 ? EXIT.refused : EXIT.failed
 }
 
-/** Without the message, whose line breaks may come from a stranger. */
+/** The stack without the message, which may contain line breaks from an untrusted source. */
 function framesOf(error: unknown): string[] {
   const lines = error instanceof Error ? (error.stack ?? '').split('\n') : []
   return lines.filter((line) => /^ {4}at .*:\d+\)?$/.test(line))

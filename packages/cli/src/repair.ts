@@ -10,7 +10,7 @@ export const repair: Command = {
   async run(args) {
     const { values, positionals } = readArguments(args, usage, { destination: { type: 'string' } })
     const [id, ...more] = positionals
-    if (id === undefined || more.length > 0) throw misused('Name one file by its id.', usage)
+    if (id === undefined || more.length > 0) throw misused('Specify one file by its id.', usage)
     const client = connect()
     const destinations = values.destination ? [values.destination] : await lackingOf(client, id)
     for (const destinationId of destinations) await client.repairDestination({ id, destinationId })

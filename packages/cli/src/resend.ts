@@ -19,7 +19,7 @@ export const resend: Command = {
     const { 'failed-since': since, pipe: pipeId, output: outputId, retrying, json } = values
     const [id, ...more] = positionals
     if (more.length > 0 || (id === undefined) === (since === undefined))
-      throw misused('Name a delivery or a time with --failed-since.', usage)
+      throw misused('Specify a delivery, or a time with --failed-since.', usage)
     if (id) {
       const { state } = await connect().resendDelivery({ id })
       return result(json, { id, state }, `Resent ${id}.`)

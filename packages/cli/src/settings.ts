@@ -63,6 +63,6 @@ export async function choosePipe(named: string | undefined): Promise<string> {
   const { data } = await connect().listPipes({ limit: 2 })
   if (data.length === 1) return data[0]!.id
   throw new Failure(
-    data.length === 0 ? 'There is no Pipe yet.' : 'There are several Pipes: name one with --pipe.',
+    data.length === 0 ? 'There is no Pipe yet.' : 'There are several Pipes: specify one with --pipe.',
   )
 }

@@ -1,6 +1,6 @@
 /**
- * All of the program's output passes through here. File names, server responses and even paths may come from
- * strangers: characters that control the terminal or change its text direction are escaped.
+ * All of the program's output passes through here. File names, server responses and even paths may come from untrusted
+ * sources: characters that control the terminal or change its text direction are escaped.
  */
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are escaped.

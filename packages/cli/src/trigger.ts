@@ -17,7 +17,7 @@ export const trigger: Command = {
     const status = STATUSES.find((one) => one === (positionals[0] ?? 'transferred'))
     const url = values['forward-to']
     if (!status || !url || !URL.canParse(url))
-      throw misused('Name a status, and an address with --forward-to.', usage)
+      throw misused('Specify a status, and an address with --forward-to.', usage)
     const { signal } = new AbortController()
     const event = invent(status)
     const done = await forward(event, { url, secret: listenSecret(), signal, onWait: say })

@@ -28,7 +28,7 @@ export const upload: Command = {
     } as const
     const { values, positionals } = readArguments(args, usage, named)
     const parallel = Number(values.parallel)
-    if (positionals.length === 0) throw misused('Name at least one file or folder.', usage)
+    if (positionals.length === 0) throw misused('Specify at least one file or folder.', usage)
     if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MAX_AT_ONCE))
       throw misused('--parallel must be a whole number from 1 to 16.', usage)
     const { batch, to } = values

@@ -41,7 +41,7 @@ bucketContract(
       'requires the CRC32 of each part if one was announced',
       'compares the size of the entire object on completion',
       'refuses a wrong secret',
-      'refuses a key id that it does not know',
+      'refuses an unknown key id',
       'refuses unsigned requests',
       'refuses a clock that is off by more than 15 minutes',
       'names its region if a request is signed for a different one',

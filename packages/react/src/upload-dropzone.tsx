@@ -36,7 +36,7 @@ function ControlledDropzone(props: UploadProps & { control: UseUpload }) {
 
   return (
     <div className={`sluice ${props.className ?? ''}`}>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same by keyboard */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same for keyboard users */}
       <div
         className="sluice-dropzone"
         data-over={isOver || undefined}

@@ -251,7 +251,8 @@ export function createUploads(options: UploadOptions = {}) {
     add,
     addUnreadable,
     /**
-     * Makes the next request fetch a new token, because the permitted uploads have changed, such as after a sign-in.
+     * Makes the next request fetch a new token, because the permitted uploads have changed, for example after a
+     * sign-in.
      */
     renewToken: tokens.forget,
     pause(id: string): void {

@@ -1,6 +1,6 @@
 import type { FileUpload } from './file-upload.ts'
 
-/** All texts of the components, for translation. */
+/** All strings in the components, for translation. */
 export const WORDS = {
   choose: 'Choose files',
   drop: 'Drop files or folders here, or',

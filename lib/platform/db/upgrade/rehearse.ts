@@ -129,7 +129,10 @@ async function effectsIn(
   })
 }
 
-/** Many tables are only looked up, such as those that a new table references, so they are left out. */
+/**
+ * A migration often locks tables without blocking anyone or touching their rows, such as those that a new table
+ * references. They are left out.
+ */
 const isNothing = ({ lock, rows: touched }: Effect) =>
   waitingFor(lock) === 'nobody' && touched === 'untouched'
 

@@ -31,7 +31,7 @@ export const apply: Command = {
       secrets: { type: 'boolean', default: false },
       wait: { type: 'boolean', default: false },
     })
-    if (!values.file || positionals.length > 0) throw misused('Name one file with -f.', usage)
+    if (!values.file || positionals.length > 0) throw misused('Specify one file with -f.', usage)
     const document = readDocument(values.file, process.env)
     const sluice = connect()
     const planNow = async () => {
