@@ -39,7 +39,7 @@ export function writeMeasured(all: Finding[]): void {
 export function readFigures() {
   const tusd = pageOf('beside-tusd.md')
   const operations = pageOf('operations.md')
-  const ours = /Sluice ([\d.]+) \+ PostgreSQL ([\d.]+)/
+  const ours = /Sluice ([\d.]+) \+ (?:PostgreSQL )?([\d.]+)/
   const cpu = (row: string) => {
     const [upload, database] = numbersIn(tusd, row, ours)
     return { upload: upload!, database: database! }

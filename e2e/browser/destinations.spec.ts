@@ -22,7 +22,7 @@ async function makePipe(demo: DemoDocument, ...names: string[]) {
 const listOf = (page: Page) => page.getByRole('list', { name: 'Destinations' }).getByRole('listitem')
 const namesIn = (page: Page) => listOf(page).getByRole('link').allTextContents()
 
-test('destinations are added, reordered by keyboard, made best effort and removed', async ({
+test('destinations are added, reordered with the keyboard, made best effort and removed', async ({
   owner: page,
   demo,
 }) => {

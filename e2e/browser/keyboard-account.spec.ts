@@ -22,7 +22,7 @@ async function enter(page: Page, email: string, password: string): Promise<void>
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
 }
 
-test('an account is created, set up and deleted by keyboard alone', async ({ page, demo }) => {
+test('an account is created, set up and deleted with the keyboard alone', async ({ page, demo }) => {
   const email = await signUp(page, 'keys')
   await press(page, /Connect a bucket/)
   await tabTo(page, 'AWS S3')
@@ -80,7 +80,7 @@ test('an account is created, set up and deleted by keyboard alone', async ({ pag
   await expect(page).not.toHaveURL(/dashboard/)
 })
 
-test('a user signs out and in, changes the password and ends a session by keyboard alone', async ({
+test('a user signs out and in, changes the password and ends a session with the keyboard alone', async ({
   page,
 }) => {
   const email = await signUp(page, 'reset')

@@ -4,7 +4,7 @@ import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'
 import { press, tabTo } from '../../test/support/keys.ts'
 
-test('the main tasks can be done by keyboard alone', async ({ owner: page }) => {
+test('the main tasks can be done with the keyboard alone', async ({ owner: page }) => {
   await page.goto('/dashboard')
   await page.keyboard.press('Tab')
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
@@ -62,7 +62,7 @@ test('on a phone, the menu leads to the same pages', async ({ browser, baseURL }
   await context.close()
 })
 
-test('a Sender is rotated, then its temporary token and the Sender are revoked, by keyboard alone', async ({
+test('a Sender is rotated, then its temporary token and the Sender are revoked, with the keyboard alone', async ({
   owner: page,
   demo,
 }) => {
@@ -100,7 +100,7 @@ test('a Sender is rotated, then its temporary token and the Sender are revoked, 
   await expect(heading.getByText('revoked')).toBeVisible()
 })
 
-test('a webhook is switched on, its secret rotated, and a test event sent and resent, by keyboard alone', async ({
+test('a webhook is switched on, its secret rotated, and a test event sent and resent, with the keyboard alone', async ({
   owner: page,
   demo,
 }) => {
@@ -169,7 +169,7 @@ test('a webhook is switched on, its secret rotated, and a test event sent and re
   await expect(page.getByText('A receiver must reject this webhook.')).toBeVisible()
 })
 
-test('filters keep the focus, and a file found with ⌘K is canceled, by keyboard alone', async ({
+test('filters keep the focus, and a file found with ⌘K is canceled, with the keyboard alone', async ({
   owner: page,
   demo,
 }) => {
@@ -221,7 +221,7 @@ test('filters keep the focus, and a file found with ⌘K is canceled, by keyboar
   await expect(page).toHaveURL(/\/dashboard\/files$/)
 })
 
-test('a Pipe is created, restricted and deleted by keyboard alone', async ({ owner: page }) => {
+test('a Pipe is created, restricted and deleted with the keyboard alone', async ({ owner: page }) => {
   await page.goto('/dashboard/pipes')
   await press(page, 'Create a Pipe')
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
@@ -255,7 +255,7 @@ test('a Pipe is created, restricted and deleted by keyboard alone', async ({ own
   await expect(page).toHaveURL(/\/dashboard\/pipes$/)
 })
 
-test('the Try it page uploads a file despite a cut connection, by keyboard alone', async ({
+test('the Try it page uploads a file despite a cut connection, with the keyboard alone', async ({
   owner: page,
   demo,
 }) => {

@@ -4,7 +4,7 @@ import { file, holdBodies, keptUrls, MIB, openCustomer } from '../../test/suppor
 
 /** Tests the @sluice/react components. The Try it tests cover interruptions, tokens and reloads. */
 
-test('several files are uploaded, paused, resumed and canceled by keyboard, and every state is accessible and announced', async ({
+test('several files are uploaded, paused, resumed and canceled with the keyboard, and every state is accessible and announced', async ({
   demo,
   page,
 }) => {

@@ -20,8 +20,8 @@ const MAX_NETWORKS = 10_000
 /**
  * Decides whether to admit a connection, before any CPU time is spent on it. All state is in memory, because a flood
  * must not reach the database. Networks from which someone has signed in have as many sign-in places as all other
- * networks together, so that a flood of strangers does not keep them out. Trusted proxy networks have no limits and are
- * never known, because everyone connects through them.
+ * networks together, so that a flood of connections from other networks does not keep them out. Trusted proxy networks
+ * have no limits and are never known, because everyone connects through them.
  */
 export class Admission {
   readonly #clock: Clock

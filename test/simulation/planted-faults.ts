@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are excerpts from the source
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the source
 import type { Edit } from './load-core.ts'
 import { DECISION_FAULTS } from './planted-decision-faults.ts'
 import { DESTINATION_FAULTS } from './planted-destination-faults.ts'

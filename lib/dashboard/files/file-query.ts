@@ -18,7 +18,7 @@ const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
 
 /**
  * Pipe, status and Sender use an index. Other filters search a window of the remaining rows, so that a page costs the
- * same with any filter. A page may therefore contain fewer files than its limit although there is a next page.
+ * same with any filter. A page may therefore contain fewer files than its limit even though there is a next page.
  */
 export const fileQuery = pageQuery.extend({
   status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),

@@ -27,7 +27,7 @@ export type MissingCopies = {
 }
 
 /**
- * Counts, for each destination and reason, the files that the destination is missing although every required
+ * Counts, for each destination and reason, the files that the destination is missing even though every required
  * destination has them. Destinations that are missing no files are omitted.
  */
 export async function readMissingCopies(

@@ -95,7 +95,7 @@ export class SluiceError extends Error {
 }
 
 /**
- * For requests that the client has to repeat in a moment although nothing is wrong, for example because a node is
+ * For requests that the client has to repeat in a moment even though nothing is wrong, for example because a node is
  * stopping.
  */
 export function notNow(detail: string, headers: Record<string, string> = {}): SluiceError {

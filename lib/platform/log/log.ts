@@ -34,9 +34,9 @@ const SECRET_TEXT =
   /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
 
 /**
- * Logs contain names chosen by strangers, and people read logs on terminals. JSON only escapes characters below U+0020.
- * This matches the C1 control characters, which some terminals obey, and characters that break lines or change the text
- * direction.
+ * Logs contain names from untrusted sources, and people read logs on terminals. JSON only escapes characters below
+ * U+0020. This matches the C1 control characters, which some terminals obey, and characters that break lines or change
+ * the text direction.
  */
 const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 

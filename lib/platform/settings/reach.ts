@@ -2,7 +2,7 @@ import type { Config } from './config.ts'
 
 /**
  * Who can reach this server. If only this machine can, private addresses are allowed automatically. Otherwise its
- * customers are strangers, and their addresses must not lead into the operator's network unless the operator allows
+ * customers are untrusted, and their addresses must not lead into the operator's network unless the operator allows
  * it.
  */
 type Reach = Pick<Config, 'host' | 'baseUrl' | 'uploadUrl' | 'trustedProxies'>

@@ -260,8 +260,8 @@ export async function sendLastPart(
 }
 
 /**
- * Starts the multipart upload at a destination that has none although others do: a node died after starting only some
- * of them, or this bucket was down. No part is recorded, so the tail is the entire file.
+ * Starts the multipart upload at a destination that has none even though others do: a node died after starting only
+ * some of them, or this bucket was down. No part is recorded, so the tail is the entire file.
  */
 function beginLate(
   context: UploadContext,
