@@ -45,7 +45,7 @@ export function readFigures() {
     return { upload: upload!, database: database! }
   }
   const connections =
-    /up to \d+ for each node; with `PROCESSES` up to (\d+) for all processes of a node or (\d+) for each, whichever is more, plus (\d+) for each/
+    /With `PROCESSES`, each node uses up to (\d+), or (\d+) per process if that is more, and another (\d+) per process/
   const [together, each, beside] = numbersIn(operations, 'Connections to PostgreSQL', connections)
   return {
     bytes: cpu('TLS to the bucket, 8 files of 64 MiB at once: CPU'),
