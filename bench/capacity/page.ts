@@ -95,7 +95,7 @@ function bandwidth(f: Figures): string[] {
     return [
       `${fixed(gib, 2)} GiB/s, ${round((gib * DAY_S) / 1024)} TiB a day`,
       `${round((gib * f.bytes.upload) / ASSUMED.load)}, as ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
-      String(round((gib * (f.bytesWithBalancer.upload - f.plainBytes.upload)) / ASSUMED.load)),
+      fixed((gib * (f.bytesWithBalancer.upload - f.plainBytes.upload)) / ASSUMED.load, 1),
       fixed((gib * f.bytes.database) / ASSUMED.load, 1),
       String(nodes * connectionsOfANode(f)),
       `${round(gib * 2 * f.requestsOfEight)} a second`,
