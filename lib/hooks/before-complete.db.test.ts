@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
 import { httpCall, type Reply } from '../../test/support/http-call.ts'
@@ -27,6 +27,9 @@ const SIZES = [1000, 16 * MiB, 20 * MiB]
 
 describeWithDatabase('before_complete', (database) => {
   let site: Site
+  /** Waits for a decision for as long as a busy machine may need. */
+  let patient: Awaited<ReturnType<typeof serveUploads>>
+  /** Lets its clients wait for half a second only. Tests without a decision use it. */
   let node: Awaited<ReturnType<typeof serveUploads>>
   let decider: Decider
   let client: TusClient
@@ -37,20 +40,24 @@ describeWithDatabase('before_complete', (database) => {
       site.runtime,
       site.actor,
       { pipeId: site.pipe.id, hook: 'before_complete' },
-      { url: decider.url, enabled: true, timeoutSeconds: 1, withoutAnswer: 'refuse', ...more },
+      { url: decider.url, enabled: true, timeoutSeconds: 10, withoutAnswer: 'refuse', ...more },
     )
 
   beforeAll(async () => {
     site = await createSite(database(), { bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] } })
+    patient = await serveUploads(site.runtime, { terms: { pollMs: 20 } })
     node = await serveUploads(site.runtime, { terms: { decideMs: 500, pollMs: 20 } })
     decider = await openDecider()
     secret = (await save()).secret!
     const asked = { url: 'http://127.0.0.1:1/hook', statuses: ['failed'] as 'failed'[] }
     await createOutput(site.runtime, site.actor, {}, outputInput.parse(asked))
-    client = await site.client(node)
+  })
+  beforeEach(async () => {
+    client = await site.client(patient)
   })
   afterEach(() => decider.reset())
   afterAll(async () => {
+    await patient?.close()
     await node?.close()
     await decider?.close()
     await site?.close()
@@ -152,7 +159,6 @@ describeWithDatabase('before_complete', (database) => {
       site.clock.advance(minutes(2))
       await clearLeftovers(node.context)
       expect([await site.bucket.objects(), await site.bucket.unfinished()]).toEqual([before, []])
-      client = await site.client(node)
     },
   )
 
@@ -176,6 +182,7 @@ describeWithDatabase('before_complete', (database) => {
   })
 
   it.each(SIZES)('keeps a deferred file of %i bytes until it is decided a day later', async (size) => {
+    client = await site.client(node)
     decider.answer = () => ({ defer: true })
     const body = randomBytes(size)
     const { url, last } = await upload(body)
@@ -206,12 +213,12 @@ describeWithDatabase('before_complete', (database) => {
     })
     expect(decider.asked).toHaveLength(1)
     await other.close()
-    client = await site.client(node)
   })
 
   it.each(SIZES)(
     'does not report %i bytes as complete if the node died before asking, and asks afterwards',
     async (size) => {
+      client = await site.client(node)
       decider.answer = () => ({ defer: true })
       const body = randomBytes(size)
       const { url } = await upload(body)
@@ -224,7 +231,7 @@ describeWithDatabase('before_complete', (database) => {
       const elsewhere = await client.patch(url, size - 2, body.subarray(-2))
       expect(elsewhere).toMatchObject({ status: 409, headers: { 'upload-offset': String(size - 1) } })
       decider.answer = () => ({ allow: false, reason: 'It has a virus.' })
-      const last = await client.patch(url, size - 1, body.subarray(-1))
+      const last = await client.patch(url.replace(node.url, patient.url), size - 1, body.subarray(-1))
       expect(problem(last)).toEqual([403, 'upload_rejected', 'It has a virus.'])
       expect(await decisions(url)).toEqual([{ state: 'rejected', by: 'receiver' }])
       expect(await hasObject(url)).toBe(false)
@@ -232,6 +239,7 @@ describeWithDatabase('before_complete', (database) => {
   )
 
   it('rejects a deferred file by an API call, and tells its client', async () => {
+    client = await site.client(node)
     decider.answer = () => ({ defer: true })
     const { url } = await upload(randomBytes(1000))
     await decide(url, { allow: false, reason: 'Too late.' })
@@ -246,6 +254,7 @@ describeWithDatabase('before_complete', (database) => {
   })
 
   it('rejects a deferred file as undecided if nobody makes a decision', async () => {
+    client = await site.client(node)
     decider.answer = () => ({ defer: true })
     const { url } = await upload(randomBytes(1000))
     site.clock.advance(hours(24) + 1)
@@ -283,6 +292,7 @@ describeWithDatabase('before_complete', (database) => {
     ['a result with NUL', { allow: true, result: ['\0'] }],
     ['a result with half of a surrogate pair', { allow: true, result: { 'a\ud800': 1 } }],
   ])('does not accept %s as an answer, because it cannot be stored', async (_, answer) => {
+    client = await site.client(node)
     decider.answer = () => answer
     const { url } = await upload(randomBytes(1000))
     await Promise.all(node.context.background)
@@ -294,6 +304,7 @@ describeWithDatabase('before_complete', (database) => {
     ['refuse', 403, 'failed'],
     ['allow', 204, 'transferred'],
   ] as const)('applies the setting for a missing answer: %s', async (withoutAnswer, status, ends) => {
+    client = await site.client(node)
     await save({ withoutAnswer })
     const faults = [
       { status: 500, body: '' },
@@ -346,6 +357,7 @@ describeWithDatabase('before_complete', (database) => {
   })
 
   it('responds to a waiting client before the answer, and stores one decision from two nodes', async () => {
+    client = await site.client(node)
     const held: (() => void)[] = []
     decider.answer = (_, res) => void held.push(() => res.end('{"allow":true}'))
     await save({ timeoutSeconds: 30 })
