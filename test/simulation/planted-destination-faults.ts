@@ -23,12 +23,6 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'a late object revives an abandoned destination',
-    mendedBy: '4c6919c',
-    withinSeeds: 3000,
-    edits: [{ find: "and d.status <> 'failed'\n    returning 1`", replace: 'returning 1`' }],
-  },
-  {
     name: 'the ETag of one destination is stored for another',
     withinSeeds: 200,
     edits: [{ find: 'this.#etags[position - 1] = etag', replace: 'this.#etags.fill(etag)' }],

@@ -13,14 +13,24 @@ export type PlantedFault = {
   edits: Edit[]
 }
 
-/** A real mistake that cannot show in the simulation. */
+/** A real mistake that the simulation does not find. */
 export type UnplantedFault = { name: string; mendedBy: string; why: string }
 
 export const UNPLANTED_FAULTS: UnplantedFault[] = [
   {
     name: 'bytes are staged after the lease has expired',
     mendedBy: 'b4c12f2',
-    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap in this way in the simulation, and today `delete_staged` removes such bytes while the row is locked: a statement that stages bytes waits for that lock and then finds a different claim. `leases.db.test.ts` covers the overlap. The fault planted in its place lets the next writer keep what was staged.',
+    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap in this way in the simulation, and today `delete_staged` removes such bytes while the row is locked: a statement that stages bytes waits for that lock and then finds a different claim. `leases.db.test.ts` covers the overlap. Nothing is staged in the simulation, because it never runs out of upload memory.',
+  },
+  {
+    name: 'parts are planned while another writer has the lease',
+    mendedBy: '1fb7d7f',
+    why: 'Not found in 10,000 seeds. The other writer has to create its multipart upload and send a part after the request was read, and to end before it records that part. `part-numbers.db.test.ts` covers it.',
+  },
+  {
+    name: 'a late object revives an abandoned destination',
+    mendedBy: '4c6919c',
+    why: 'Not found in 10,000 seeds. The statement that records the object has to wait until the time limit of best-effort destinations has passed, and the destination is abandoned ahead of it. `several.db.test.ts` covers it.',
   },
 ]
 
@@ -111,21 +121,10 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'parts are planned while another writer has the lease',
-    mendedBy: '1fb7d7f',
-    withinSeeds: 1000,
-    edits: [{ find: 'const mayPlan = !upload.leased && ', replace: 'const mayPlan = ' }],
-  },
-  {
     name: 'parts are bound to a length that may still be rejected',
     mendedBy: '74ca09a',
     withinSeeds: 1000,
     edits: [{ find: ' && !isNewLength(incoming, upload)', replace: '' }],
-  },
-  {
-    name: 'the next writer keeps what the previous one had staged',
-    withinSeeds: 1000,
-    edits: [{ find: 'from taken t, delete_staged(t.id, t.offset_bytes)', replace: 'from taken t' }],
   },
   {
     name: 'a lost lease is remembered and renewed',
@@ -145,7 +144,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   },
   {
     name: 'a dropped upload counts as completed',
-    withinSeeds: 1000,
+    withinSeeds: 10_000,
     edits: [{ find: ' && ageMs < NEVER_DROPPED_BEFORE_MS', replace: '' }],
   },
   {

@@ -116,7 +116,7 @@ it has to show, and the invariant that does not hold then. Some were real until 
 | --- | --- | ---: | ---: | --- |
 ${lines.join('\n')}
 
-Mistakes that were real, and cannot show in the simulation:
+Mistakes that were real, and that the simulation does not find:
 
 | Mistake | Real until | Why |
 | --- | --- | --- |
