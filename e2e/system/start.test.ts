@@ -136,7 +136,7 @@ it('explains in one line why it does not start, or what is wrong with a command'
   taken.close()
   writeFileSync(join(folder.path, 'file'), '')
   expect(run(['server.ts'], { ...env, DATA_DIR: join(folder.path, 'file') })).toMatch(
-    /there is a file in place of/,
+    /there is a file where a folder is needed/,
   )
 
   expect(run(['scripts/account.ts'], env)).toMatch(/^--email is missing\. Usage: npm run account --/)
