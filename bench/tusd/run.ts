@@ -55,7 +55,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   }
 }
 
-/** The figures in which tusd is better than Sluice. */
+/** The figures on which tusd beats Sluice. */
 function aheadOf(all: Section[]): string {
   const ahead = all
     .flatMap(({ findings }) => findings)

@@ -32,7 +32,7 @@ export async function goToProvider(provider: ProviderId, next: string): Promise<
     const body = new URLSearchParams({ csrfToken, callbackUrl: next, json: 'true' })
     const response = await fetch(`/api/auth/signin/${provider}`, { method: 'POST', body })
     const { url } = await response.json()
-    // An error leads back to one of our own pages.
+    // On an error, the returned address is one of our own pages.
     if (new URL(url).origin === window.location.origin) return false
     window.location.assign(url)
     return true

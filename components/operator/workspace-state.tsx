@@ -21,7 +21,7 @@ export function WorkspaceState({
 export const PROBLEMS: Record<string, string> = {
   bucket_rejects: 'Data Store rejects uploads',
   output_off: 'Webhook was turned off',
-  output_failing: 'Webhook has failed for an hour',
+  output_failing: 'Webhook has been failing for an hour',
   hook_failing: 'Decision hook is not responding',
   copies_missing: 'Copies are missing from a Data Store',
 }

@@ -73,8 +73,8 @@ export function RemoveMember({ userId, email }: { userId: string; email: string 
       action={remove.bind(null, userId)}
     >
       <p>
-        They lose access with their next request, in every tab. The account keys they created here are
-        revoked. Everything else they created is kept.
+        They lose access on their next request, in every tab. The account keys they created here are revoked.
+        Everything else they created is kept.
       </p>
     </ConfirmDialog>
   )

@@ -20,7 +20,7 @@ type Answered<Made> = About & {
   onSaved?(made: Made): void
 }
 
-/** For a form that creates a secret: the handlers of its result, and the dialog that shows the secret. */
+/** For a form that creates a secret: the handlers for its result, and the dialog that shows the secret. */
 export function useSecretOnce<Made>({ secretOf, onSaved, ...about }: Answered<Made>) {
   const [made, setMade] = useState<Made>()
   const secret = made && secretOf(made)

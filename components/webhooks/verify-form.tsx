@@ -97,7 +97,7 @@ function Hints() {
         <li>The body was parsed and serialized again before it was verified. Use the raw bytes.</li>
         <li>The entire secret was used as the key. The key is the base64 after whsec_, decoded.</li>
         <li>The secret belongs to another output, or has been rotated since.</li>
-        <li>A clock is wrong by more than five minutes.</li>
+        <li>One of the clocks is off by more than five minutes.</li>
       </ul>
     </Panel>
   )

@@ -56,7 +56,7 @@ it('keeps trying to start a program until it is stopped', async () => {
   expect(given.starts).toBe(4)
   expect(lines).toEqual([
     'It ended unexpectedly and is being restarted',
-    ...Array(3).fill('It does not start'),
+    ...Array(3).fill('It failed to start'),
   ])
   const stopped = running.stop()
   await vi.advanceTimersByTimeAsync(0)

@@ -60,7 +60,7 @@ async function startAgain(
     try {
       return await start()
     } catch (error) {
-      log.error({ err: error }, `${name} does not start`)
+      log.error({ err: error }, `${name} failed to start`)
     }
   }
 }

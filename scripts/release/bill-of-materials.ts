@@ -54,7 +54,7 @@ export async function assertValid(bill: string, name: string): Promise<void> {
   if (fault) throw new StartError(`The bill of materials of ${name} is not valid: ${JSON.stringify(fault)}`)
 }
 
-/** The lock file entries whose code is in the pages or next to them. */
+/** The lock file entries whose code is in the built pages or in `node_modules` beside them. */
 export function entriesOfBuild(all: Entries): Entries {
   const beside = globSync('.next/server/node_modules/{*,@*/*}/package.json').map((file) =>
     file.replace('.next/server/', '').replace('/package.json', ''),

@@ -22,7 +22,7 @@ export async function writeTarball(folder: string, file: string, prefix = 'packa
   return describe(file)
 }
 
-/** The digest of each file in a tarball; empty for other files. */
+/** The digest of each file in a tarball; an empty map if the file is not a tarball. */
 export async function digestsOf(file: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>()
   if (!file.endsWith('.tgz')) return digests

@@ -65,7 +65,7 @@ export class Scheduler {
     return [...this.#parked].filter((step) => step.host === host)
   }
 
-  /** When the next step that only waits for its time is due. */
+  /** When the next step that is only waiting for its time comes due. */
   get nextDueMs(): number | undefined {
     let next: number | undefined
     for (const { dueMs, host } of this.#parked)

@@ -70,7 +70,7 @@ export const uploadLinkOperations = [
   openOperation('POST /upload-links/open', {
     id: 'openUploadLink',
     summary:
-      'Open an upload link with its code: returns its message, and an upload token if it accepts uploads from this visitor.',
+      'Open an upload link by its code. Returns its message, and an upload token if it accepts uploads from this visitor.',
     body: openLinkInput,
     answer: openLinkAnswer,
     problems: ['not_found', 'forbidden', 'rate_limited'],

@@ -103,7 +103,7 @@ describe('copies missing at a destination', () => {
     site.clock.advance(hours(1) + minutes(1))
     const [mail, ...more] = await mails()
     expect(more).toEqual([])
-    expect(mail).toMatchObject({ subject: 'Copies are missing in the Data Store “Copies”' })
+    expect(mail).toMatchObject({ subject: 'Copies are missing from the Data Store “Copies”' })
     expect(mail!.text).toContain('AccessDenied')
     expect(mail!.text).toContain(`/dashboard/files?missingAt=${storeId}`)
     expect(await mails()).toEqual([])

@@ -120,7 +120,7 @@ function exhausted({ linkId }: NewUpload): SluiceError {
   if (linkId === null) return new SluiceError('token_exhausted', 'Request a new token from your backend.')
   return new SluiceError(
     'token_exhausted',
-    'This upload link accepts no more uploads, or not this many bytes.',
+    'This upload link has reached its limit, or has no room for a file of this size.',
   )
 }
 

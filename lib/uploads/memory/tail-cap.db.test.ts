@@ -44,7 +44,7 @@ describeWithDatabase('tails of all workspaces together', (database) => {
     for (let i = 0; i < 8; i++) await add(0.5 * MiB)
     await cap.refresh()
     expect(refusal(modest)).toMatch('more than its share')
-    expect(refusal(newcomer.id)).toMatch('reached its limit for bytes of unfinished uploads')
+    expect(refusal(newcomer.id)).toMatch('reached its limit for the data of unfinished uploads')
 
     await db.delete(uploadTails)
     await cap.refresh()

@@ -69,7 +69,7 @@ const REFUSALS = {
   cap: 'This workspace has too many bytes waiting to be accepted by its buckets. Check its Data Stores.',
   share:
     'This server holds many bytes of unfinished uploads, and this workspace has more than its share of them. Finish or cancel some of its uploads, or try again later.',
-  all: 'This server has reached its limit for bytes of unfinished uploads. Try again later.',
+  all: 'This server has reached its limit for the data of unfinished uploads. Try again later.',
 }
 
 /**

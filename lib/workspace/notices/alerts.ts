@@ -71,7 +71,7 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
   },
   copies_missing: {
     name: 'Copies missing at a destination for an hour',
-    raised: ({ subject }) => `Copies are missing in the Data Store “${subject}”`,
+    raised: ({ subject }) => `Copies are missing from the Data Store “${subject}”`,
     advice:
       'All required destinations have their files. Fix the bucket or its keys: each copy is retried for three and a half days, or immediately with “Repair now” on the file page.',
     cleared: ({ subject }) => `The Data Store “${subject}” is no longer missing copies`,
