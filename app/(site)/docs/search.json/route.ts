@@ -12,7 +12,7 @@ export const dynamic = 'force-static'
 
 const ADDRESSES = { baseUrl: '{base_url}', uploadUrl: '{upload_url}' }
 
-/** Guides contain too much code to index, and most of it repeats. */
+/** Guides contain too much code to index, and most of it is the same in each. */
 const isSearched =
   (slug: string) =>
   ({ type }: MarkedToken) =>
