@@ -73,7 +73,7 @@ export function authOptions(refusal: Refusal = {}): NextAuthOptions {
       },
     },
     logger: {
-      // A library error may include the provider's response; its message says what went wrong.
+      // The log leaves out the provider's response, which a library error may contain.
       error: (code, metadata) =>
         log.error({ code, err: metadata instanceof Error ? metadata : metadata.error }, 'sign-in'),
       warn: (code) => log.debug({ code }, 'sign-in'),

@@ -71,7 +71,7 @@ vi.mock('next/headers', () => ({
   headers: async () => new Headers({ 'x-forwarded-for': '192.0.2.1' }),
 }))
 vi.mock('next/cache', () => ({ revalidatePath: () => {} }))
-// Uses Next's router, which is missing here, and shows no workspace data.
+// The filter bar uses Next's router, which is missing here, and shows no workspace data.
 vi.mock('#components/ui/filter-bar.tsx', () => ({ FilterBar: () => null }))
 
 type Module = Record<string, (...args: unknown[]) => Promise<unknown>>
@@ -211,7 +211,7 @@ describeWithDatabase('rights enforced by pages, routes and actions', (database) 
         expect(Object.keys(actions)).toHaveLength(functions.length)
         for (const role of ROLES) {
           await as(role)
-          // Nonsense input does nothing in any of them; callers without the right are refused before it is read.
+          // No action does anything with nonsense input. Callers without the right are refused before it is read.
           const said = await actions[name]!(
             'nonsense',
             new FormData(),

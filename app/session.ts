@@ -80,7 +80,7 @@ export async function enteredSession(): Promise<Session> {
   return standing.session
 }
 
-/** For pages that need no workspace; users who still owe a second-factor code enter it first. */
+/** For pages that need no workspace. Users who still have to enter a second-factor code must do so first. */
 export async function requirePerson(): Promise<Person> {
   const standing = await currentStanding()
   if (!standing) redirect('/login')

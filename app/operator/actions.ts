@@ -21,7 +21,7 @@ export async function limit(id: string, _previous: unknown, data: FormData) {
       maxFileBytes: bytesOf(data, 'maxFileBytes'),
     }
     await limitWorkspace(runtime, operator, textArgument(id), parseInput(limitsInput, given))
-    return { message: 'Saved. The limits apply from now on.' }
+    return { message: 'Saved. The new limits apply within seconds.' }
   })
 }
 

@@ -155,7 +155,7 @@ function JoinAsGuest({ providers }: { providers: ReactNode }) {
           autoComplete="name"
           optional
           maxLength={100}
-          hint="For a new account."
+          hint="Only used if an account is created."
         />
       </ActionForm>
     </>

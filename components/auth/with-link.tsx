@@ -35,7 +35,7 @@ export function keepLink(): void {
   if (window.location.hash.length > 1) sessionStorage.setItem(keyOfPage(), window.location.hash)
 }
 
-/** Restores the token to the address, where every script looks for it. */
+/** Puts the token back into the address, where every script looks for it. */
 export function restoreLink(): void {
   const kept = sessionStorage.getItem(keyOfPage())
   if (!kept || window.location.hash.length > 1) return

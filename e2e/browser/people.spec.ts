@@ -132,7 +132,7 @@ async function operate(page: Page): Promise<void> {
   await tabTo(page, /^Share of upload memory/)
   await page.keyboard.type('20')
   await press(page, 'Save')
-  await expect(page.getByText('Saved. The limits apply from now on.')).toBeVisible()
+  await expect(page.getByText('Saved. The new limits apply within seconds.')).toBeVisible()
   await tabTo(page, /^Reason/)
   await page.keyboard.type('The invoice is overdue.')
   await press(page, 'Suspend')

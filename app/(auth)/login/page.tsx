@@ -12,7 +12,7 @@ export const metadata = { title: 'Sign in' }
 
 export default async function Login({ searchParams }: { searchParams: Search }) {
   const { next, error } = await readSearch(searchParams)
-  // A signed-in user only lands here when connecting a provider failed.
+  // A signed-in user only lands here if connecting a provider has failed.
   if (await sessionIfKnown())
     redirect(error ? `/dashboard/settings/security?error=${encodeURIComponent(error)}` : '/dashboard')
   const { demo, databaseUrl, signUp } = getRuntime().config

@@ -10,7 +10,7 @@ import { currentPerson } from '../../session.ts'
 
 const codeOf = (data: FormData) => (textOf(data, 'code') ?? '').slice(0, 50)
 
-/** Verifies the code for a session that has not entered one yet. */
+/** Verifies the code that a session needs before it can open a workspace. */
 export async function giveCode(_previous: unknown, data: FormData) {
   const person = (await currentPerson()) ?? redirect('/login')
   return answer(async () => {

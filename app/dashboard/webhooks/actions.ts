@@ -85,7 +85,7 @@ export async function sendMissedEvents(outputId: string) {
   })
 }
 
-/** Discards the events that an output missed, or that a Pipe missed without an output. */
+/** Discards the events that an output missed, or that were not sent because a Pipe had no output. */
 export async function discardMissedEvents(outputId: string | null, pipeId: string | null) {
   return act('operate', async (runtime, actor) => {
     await discardMissed(runtime, actor, outputId ? { outputId } : { firstOf: pipeId ?? '' })

@@ -21,7 +21,7 @@ const PATH = '/dashboard/settings/audit'
 
 const ACTORS = { user: 'Person', account_key: 'Account key', operator: 'Operator', system: 'Sluice' }
 
-/** The actors shown with their kind; for all others, the label makes it clear. */
+/** The kinds of actor that are shown in parentheses after the label. All other labels make the kind clear. */
 const SAID_OF = new Set<AuditLine['actor']['kind']>(['account_key', 'operator'])
 
 const optionsOf = (names: Record<string, string>) =>

@@ -10,7 +10,7 @@ import { requireSession } from '../../../session.ts'
 
 export const metadata = { title: 'Emails' }
 
-/** Only for the demo workspace, whose server may not send email. */
+/** Only for the demo workspace, because its server may be unable to send email. */
 export default async function Mails() {
   const session = await requireSession('own')
   if (!session.workspace.demo) notFound()

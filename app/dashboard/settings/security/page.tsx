@@ -25,7 +25,7 @@ export default async function Security({ searchParams }: { searchParams: Search 
         description={
           hasSecondFactor
             ? `Every sign-in needs a code from your authenticator. ${plural(left, 'recovery code')} left.`
-            : 'Every sign-in, by password, link or provider, then requires a code from an authenticator app. Your other sessions also have to enter one.'
+            : 'Once this is set up, every sign-in, by password, link or provider, requires a code from an authenticator app. You will also have to enter one in your other sessions.'
         }
       >
         {hasSecondFactor ? <DisableFactor /> : <SetUpFactor hasPassword={hasPassword} />}

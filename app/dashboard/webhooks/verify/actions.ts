@@ -14,7 +14,7 @@ export async function explain(_previous: unknown, data: FormData) {
     const given = {
       outputId: textOf(data, 'outputId') ?? '',
       headers: textOf(data, 'headers') ?? '',
-      // Every byte counts, but forms submit line endings as CRLF.
+      // The signature covers every byte, but forms submit line endings as CRLF.
       body: String(data.get('body') ?? '').replaceAll('\r\n', '\n'),
       secret: textOf(data, 'secret'),
     }
