@@ -31,7 +31,7 @@ export function CheckedOperations({ check }: { check: Pick<BucketCheck, 'ok' | '
   )
 }
 
-/** The minimal policy and a lifecycle rule, to paste at the provider. */
+/** The minimal policy and a lifecycle rule, to paste into the provider's console. */
 export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'lifecycleRule'> }) {
   const { policy, lifecycleRule } = check
   return (

@@ -31,7 +31,8 @@ export function CheckReport({ store }: { store: DataStore }) {
         <div className="space-y-4">
           {check.ok && check.operations.some(isRefusedUse) && (
             <Notice tone="bad" title="The bucket rejects a Pipe's object settings.">
-              Uploads to that Pipe will fail. Change its settings, or grant the missing permission below.
+              Uploads to that Pipe will fail. Change its settings, or grant the missing permission shown
+              below.
             </Notice>
           )}
           {check.ok ? (
@@ -48,7 +49,7 @@ export function CheckReport({ store }: { store: DataStore }) {
             />
           ) : (
             <Notice tone="bad" title="Uploads cannot go to this bucket yet.">
-              Fix the operations that were refused below, then check again.
+              Fix the refused operations listed below, then check again.
             </Notice>
           )}
           <CheckedOperations check={check} />

@@ -70,7 +70,7 @@ function Refused({ check, kept }: { check: BucketCheck; kept: boolean }) {
     <>
       <Notice tone="bad" title="Not saved: uploads could not go to this bucket.">
         {kept && 'The previous settings are still in use. '}
-        Fix the operations that were refused below, then check again.
+        Fix the refused operations listed below, then check again.
       </Notice>
       <CheckedOperations check={check} />
       <LeastPolicy check={check} />

@@ -137,7 +137,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
             key={provider}
             name="forcePathStyle"
             label="Path-style addresses"
-            hint="The bucket name is in the path instead of the host name."
+            hint="The bucket name is part of the path, not of the host name."
             defaultChecked={store && !moved ? store.forcePathStyle : preset.forcePathStyle}
           />
         </div>

@@ -48,7 +48,7 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
   }
 }
 
-/** Both tables are generated from the ones that the program itself uses, so they are always current. */
+/** These tables are generated from those that the program itself uses, so they are always current. */
 const PARTS = {
   error_table: tableOf(
     '| Code | Status | Meaning |',

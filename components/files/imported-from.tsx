@@ -3,7 +3,7 @@ import { Copyable } from '../ui/copyable.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Time } from '../ui/time.tsx'
 
-/** The file's source and, while it fails, the error. */
+/** The file's source and, while fetching fails, the error. */
 export function ImportedFrom({ from }: { from: Import }) {
   const { url, nextAttemptAt, fetching, lastError } = from
   return (

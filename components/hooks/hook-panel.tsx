@@ -77,7 +77,9 @@ function DeleteHook({ pipeId, kind }: Omit<Props, 'hook'>) {
         confirm="Delete"
         action={removeHook.bind(null, pipeId, kind)}
       >
-        <p>Files that it has not been asked about are allowed. Deferred files still wait for a decision.</p>
+        <p>
+          Files that the hook has not been asked about are allowed. Deferred files still wait for a decision.
+        </p>
       </ConfirmDialog>
     </div>
   )

@@ -41,7 +41,7 @@ export function Limits({ id, ...limits }: LimitProps) {
         max={100}
         inputMode="numeric"
         defaultValue={memorySharePercent ?? ''}
-        hint="In each process. If empty, the workspace can use whatever memory others leave. A lower share slows uploads down but loses no data."
+        hint="In each process. If empty, the workspace can use all the memory that others leave free. A lower share slows uploads down but loses no data."
       />
       <BytesField
         name="maxFileBytes"

@@ -10,7 +10,7 @@ type Props = {
   /** The newest Data Store, if any. */
   dataStoreId: string | undefined
   pipeId: string | undefined
-  /** The marks that were read before the checklist. */
+  /** Marks read before the checklist, so that any later change refreshes the page. */
   seen: { files: string; deliveries: string }
 }
 

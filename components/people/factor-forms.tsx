@@ -51,7 +51,7 @@ export function SetUpFactor({ hasPassword }: { hasPassword: boolean }) {
       instead={(setup) => <Confirm setup={setup} />}
     >
       {hasPassword && (
-        <PasswordField hint="Required again, so that nobody can lock you out with just your session." />
+        <PasswordField hint="Required again, so that someone who takes over your session cannot lock you out." />
       )}
     </ActionForm>
   )
@@ -70,7 +70,7 @@ function Confirm({ setup }: { setup: Setup }) {
       </p>
       <div
         role="img"
-        aria-label="QR code for your authenticator; the key below is the same secret"
+        aria-label="QR code for your authenticator; the key below contains the same secret"
         className="w-48 overflow-hidden rounded-md border bg-white"
         dangerouslySetInnerHTML={{ __html: setup.svg }}
       />
@@ -87,7 +87,7 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
   return (
     <Done title="Keep these recovery codes" goOn="I have saved them">
       <p className="mb-3">
-        Each code signs you in once if you do not have your authenticator. They are not shown again.
+        Each code signs you in once if you do not have your authenticator. The codes are not shown again.
       </p>
       <ul className="mb-3 grid grid-cols-2 gap-x-6 gap-y-1 font-mono text-sm">
         {codes.map((code) => (

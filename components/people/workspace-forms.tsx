@@ -78,8 +78,10 @@ export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
   return (
     <ActionForm action={deleteWorkspace} submit="Delete the workspace" submitTone="danger">
       <ul className="list-disc space-y-1 pl-5 text-ink-soft text-sm">
-        <li>From now on, no tokens are issued and no bytes are accepted. {underWay}</li>
-        <li>Everything is kept for seven days. Until then, any owner can restore the workspace here.</li>
+        <li>Sluice immediately stops issuing tokens and accepting bytes. {underWay}</li>
+        <li>
+          Everything is kept for seven days. During that time, any owner can restore the workspace here.
+        </li>
         <li>
           After that, Pipes, Senders, tokens and keys stop working, uploads in progress are canceled, and the
           records of files and webhooks are erased.

@@ -1,10 +1,10 @@
 import type { DestinationSet } from '#lib/dashboard/pipes/destination-set.ts'
 import { formatBytes } from '../format.ts'
 
-/** The limits a file must meet to fit all of a Pipe's destinations, and the destinations that impose them. */
 const LIST = new Intl.ListFormat('en')
 const because = (names: string[]) => (names.length > 0 ? `, because of ${LIST.format(names)}` : '')
 
+/** The size of the largest file that fits all of a Pipe's destinations, and the destinations that limit it. */
 export const largestInWords = ({ largestBytes, limitedBy }: DestinationSet): string =>
   `${formatBytes(largestBytes)}${because(limitedBy)}`
 
@@ -18,6 +18,7 @@ export function repairInWords({ members }: DestinationSet): string {
   const readable = members.filter(({ mayRead }) => mayRead).map(({ store }) => store.name)
   if (readable.length === 0)
     return 'Not possible: none of the destinations can be read. Grant s3:GetObject to the keys of at least one, and check it again.'
-  if (readable.length === members.length) return 'Missing objects can be copied from any of them.'
-  return `Missing objects are copied from ${LIST.format(readable)}; the keys of the others do not allow reading.`
+  if (readable.length === members.length)
+    return 'Missing objects can be copied from any destination that has them.'
+  return `Missing objects are copied from ${LIST.format(readable)}; the keys of the other destinations do not allow reading.`
 }

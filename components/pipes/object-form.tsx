@@ -79,7 +79,8 @@ function ObjectFields({ object }: { object: ObjectSettings }) {
           One x-amz-meta- header per line, as name: value. Fields: {FIELDS}.
         </Pairs>
         <Pairs name="tags" pairs={object.tags} placeholder={'team: media\nkind: {ext}'}>
-          One per line, as name: value, with the same fields. The Data Store's keys need s3:PutObjectTagging.
+          One tag per line, as name: value. The fields are the same as for metadata. The Data Store's keys
+          need s3:PutObjectTagging.
         </Pairs>
       </div>
     </>

@@ -138,7 +138,7 @@ function Add({ pipeId, others }: Omit<Props, 'set'>) {
           <CheckField
             name="required"
             label="Required"
-            hint="If required, uploads are only as fast as the slowest required bucket, and fail if this one rejects them. Otherwise, the destination is best effort: it never delays or fails an upload, and missing objects are copied to it later."
+            hint="If this is selected, uploads are only as fast as the slowest required bucket, and fail if this bucket rejects them. Otherwise, the destination is best effort: it never delays or fails an upload, and missing objects are copied to it later."
           />
         </ActionForm>
       </div>

@@ -62,7 +62,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           rows={3}
           defaultValue={pipe.allowedTypes.join('\n')}
           placeholder={'image/*\nvideo/mp4'}
-          hint="One per line. Empty allows any. Checked against the type the client declares."
+          hint="One per line. Leave empty to allow any type. The type that the client declares is checked."
         />
         <TextArea
           name="allowedOrigins"
@@ -72,7 +72,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           rows={3}
           defaultValue={pipe.allowedOrigins.join('\n')}
           placeholder="https://www.example.com"
-          hint="The origins that may upload. One per line. Empty allows any."
+          hint="The origins of pages that may upload. One per line. Leave empty to allow any origin."
         />
       </div>
       <CheckField

@@ -65,7 +65,7 @@ export function RevokeKey({ id, name }: { id: string; name: string }) {
       confirm="Revoke"
       action={revokeKey.bind(null, id)}
     >
-      <p>Programs that use it get 401 from now on. This cannot be undone.</p>
+      <p>Programs that use it will get 401. This cannot be undone.</p>
     </ConfirmDialog>
   )
 }

@@ -9,7 +9,7 @@ import { IfMay } from '../ui/rights.tsx'
 const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
   account_key: 'Anyone with this key can manage the entire workspace again.',
   sender: 'Anyone with its token can upload to every Pipe in this workspace again.',
-  webhook: 'Its receiver gets the name of every file that arrives from now on.',
+  webhook: 'Its receiver gets the name of every new file again.',
   hook: 'Its receiver decides on every upload again.',
   data_store: 'Pipes that use it store files there again, in a bucket whose owner can read them.',
 }

@@ -15,7 +15,7 @@ const EVENT = `{
   }
 }`
 
-/** The three places where a customer's code uses Sluice, in the order a file passes them. */
+/** The three places where a customer's code uses Sluice, in the order in which a file passes through them. */
 export function Explain() {
   const { baseUrl, uploadUrl } = getRuntime().config
   const at = { baseUrl, uploadUrl: `${uploadUrl}/pipes/pipe_…/files/`, pipeId: 'pipe_…' }

@@ -14,7 +14,7 @@ const PROPERTIES = [
   {
     icon: ShieldCheck,
     title: 'No secret in the browser',
-    text: 'Your backend exchanges its Sender token for a short-lived one: one Pipe, one purpose, expired in an hour.',
+    text: 'Your backend exchanges its Sender token for a short-lived one: one Pipe, one purpose, valid for an hour.',
   },
   {
     icon: Webhook,

@@ -8,7 +8,7 @@ type Props<Data> = ActionFormProps<Data> & {
   title: string
   description?: string
   trigger: DialogTrigger | false
-  /** Opens the dialog if the address asks for it. Closing the dialog resets the address to `path`. */
+  /** `now`: whether the URL says that the dialog is open. Closing the dialog resets the URL to `path`. */
   asked?: { now: boolean; path: string }
 }
 

@@ -4,8 +4,8 @@ import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 
 /**
- * The open state of a dialog that also opens if the address asks for it. Closing the dialog resets the address, so that
- * a reload does not open it again.
+ * The open state of a dialog that also opens if the URL says so. Closing the dialog resets the URL to `path`, so that a
+ * reload does not open it again.
  */
 export function useAskedOpen(asked: boolean, path: string): [open: boolean, show: (next: boolean) => void] {
   const router = useRouter()

@@ -11,14 +11,14 @@ type Props = {
   title: string
   description?: ReactNode
   menu?: boolean
-  /** Whether the address asks for it to be open. */
+  /** Whether the URL says that the dialog is open. */
   open?: boolean
   children: ReactNode
 }
 
 /**
  * A dialog's content in the page itself, for browsers without JavaScript. Other browsers treat it as the text of a
- * single `noscript` element, which the end tag of a nested one would end too early.
+ * single `noscript` element, which the end tag of a nested `noscript` would close too early.
  */
 export function WithoutScript({ title, description, menu = false, open = false, children }: Props) {
   const content = (

@@ -10,7 +10,7 @@ type Options = {
 
 /**
  * A visitor's uploads. A browser that returns to a closed link, or to a link whose password has not been entered again,
- * continues the uploads it has started and pauses those it has not.
+ * continues the uploads that it started earlier, and keeps all others paused.
  */
 export function createLinkUploads({ code, place, onPasswordChanged }: Options) {
   let password: string | undefined

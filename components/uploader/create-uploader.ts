@@ -43,7 +43,7 @@ export function createUploader({ place, endpoint, remember, takeToken }: Options
     },
     transport: {
       fetch: network.fetch,
-      /** A change of the chunk size takes effect with the next upload. */
+      /** A change to the chunk size takes effect with the next upload. */
       get chunkBytes() {
         return slow ? SLOW_CHUNK_BYTES : Number.POSITIVE_INFINITY
       },

@@ -37,7 +37,7 @@ export const SILENT: Wire = {
 
 const MAX_LINES = 60
 
-/** A HEAD that returns an offset is a resume: all bytes before it are saved. */
+/** A HEAD that returns an offset is a resume: all bytes before that offset are saved. */
 export function afterAnswer(wire: Wire, { method, url, status, offset }: Answered, at: number): Wire {
   const resumed = method === 'HEAD' && status === 200 && offset !== undefined
   const next: Wire = {

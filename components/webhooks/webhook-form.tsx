@@ -107,7 +107,7 @@ function Ends({ output }: { output: WebhookOutput | undefined }) {
       ))}
       {!told && (
         <p className="text-ink-faint text-xs">
-          The other final statuses are only sent together with transferred.
+          To receive any of these, also select “transferred, or partially transferred”.
         </p>
       )}
     </fieldset>
