@@ -26,8 +26,8 @@ export const batchAnswer = z.strictObject({
 export type Batch = z.output<typeof batchAnswer>
 
 /**
- * A condition for files `f` in a batch. Erased records do not count, such as that of a creation that the client
- * repeated because the response was lost.
+ * A condition for files `f` in a batch. Files whose record was erased do not count, for example because the client
+ * repeated a creation whose response was lost.
  */
 export const isInBatch = (id: SQL) => sql`f.batch_id = ${id} and f.erased_at is null`
 export const IS_OPEN = sql`f.status in ('uploading', 'transferring')`
@@ -75,4 +75,4 @@ export async function showBatch(
 }
 
 export const noBatch = () =>
-  new SluiceError('not_found', 'There is no such batch: none of its files has been created yet.')
+  new SluiceError('not_found', 'There is no such batch. A batch exists once its first file has been created.')

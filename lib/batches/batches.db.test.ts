@@ -160,7 +160,7 @@ describeWithDatabase('a batch', (database) => {
     expect(await told()).toEqual([])
   })
 
-  it('is identified by its Sender, subject, name and who named it', async () => {
+  it('is identified by its Sender, its subject, its name, and whether a token or the uploader named it', async () => {
     const named = await Promise.all([
       site.client(node, { batch: 'x' }),
       site.client(node, { batch: 'x' }),

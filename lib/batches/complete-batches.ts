@@ -15,7 +15,7 @@ import { IS_OPEN, isInBatch } from './batch.ts'
  */
 const KIND = 'batch.completed'
 export const BATCHES_AT_ONCE = 20
-/** If a batch has more files than this, its event only lists the first ones. */
+/** The maximum number of a batch's files that its event lists. */
 const MAX_LISTED = 5000
 
 export const BATCH_CHECKPOINTS = ['batch marked', 'batch completed'] as const
@@ -52,7 +52,7 @@ type Marked = {
   outputs: EventOutput[]
 }
 
-/** Two nodes never mark the same batch: each skips rows that the other has locked, and marked rows do not match. */
+/** Two nodes never mark the same batch, because each skips rows that are locked by the other or already marked. */
 function mark(tx: Db, at: Date): Promise<Marked[]> {
   return rows<Marked>(
     tx,

@@ -42,7 +42,10 @@ export async function sealNamedBatch(
   return batch
 }
 
-/** Seals a batch for the uploader of its files: the one named by the token, or otherwise the one with this name. */
+/**
+ * Seals a batch for the uploader of its files: the batch that the token names or, if it names none, the uploader's
+ * batch with this name.
+ */
 export async function sealOwnBatch(
   context: { db: Db; clock: Clock },
   { token, pipe }: CreationRight,

@@ -134,7 +134,10 @@ export function badResponse(operation: string): BucketError {
   )
 }
 
-/** The bucket's messages are stored and displayed, and the database rejects NUL and lone surrogates. */
+/**
+ * The bucket's messages are stored and displayed. Control characters and lone surrogates are replaced, because the
+ * database rejects NUL and lone surrogates.
+ */
 function shorten(text = '', length: number): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
@@ -152,7 +155,7 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
   if (code === 'InvalidPartOrder')
     return 'The bucket reports that the parts are out of order, although Sluice sent them in order. Upload the file again.'
   if (code === 'InvalidPart')
-    return 'A part differs from the recorded one: either a delayed request arrived with other bytes, or the bucket dropped the part. Upload the file again.'
+    return 'A part differs from the recorded one: either a delayed request arrived with different bytes, or the bucket dropped the part. Upload the file again.'
   return undefined
 }
 

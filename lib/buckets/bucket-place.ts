@@ -40,7 +40,10 @@ export function objectHeaders(place: BucketPlace, { contentType, object }: Targe
   }
 }
 
-/** The settings that an object gets from the bucket's settings instead of its own. Null if there are none. */
+/**
+ * The bucket's settings that apply to this object because its own settings do not override them. Null if there are
+ * none.
+ */
 export function storageOf(place: BucketPlace, object: FileObject | null): ObjectStorage | null {
   const storageClass = object?.storageClass ? null : place.storageClass
   const encryption = encryptionOf(place.encryption, object?.encryption)

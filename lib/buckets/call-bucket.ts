@@ -42,7 +42,7 @@ export type BucketDeps = {
   agents: { http: Agent; https: Agent }
   metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds' | 'bucketBytes'>
   retryDelaysMs?: readonly number[]
-  /** Counts the memory that responses use. */
+  /** The memory account that responses count against. */
   memory?: ResponseMemory
   /** For tests: replaces the silence limit of every call. */
   silenceMs?: number

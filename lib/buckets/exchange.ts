@@ -10,7 +10,7 @@ type Outgoing = {
   path: string
   headers: Record<string, string>
   body: readonly Uint8Array[]
-  /** How many object bytes are requested, if any. All other responses are short. */
+  /** How many object bytes are requested, if any. Responses without object bytes are short. */
   wantedBytes?: number | undefined
   /** Ends the request after this long without a byte in either direction. */
   silenceMs: number
@@ -45,7 +45,7 @@ export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
   const { silenceMs, deadlineMs } = outgoing
   request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
   const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
-  // A complete response is returned even if the bucket did not read the entire body.
+  // A complete response is returned even if the bucket did not read the entire request body.
   request.on('error', (error) => responded || reject(late ?? error))
   const read = async (response: IncomingMessage) => {
     const collected = await collect(response, outgoing)
@@ -106,7 +106,7 @@ function timeout(what: string): Error {
   return Object.assign(new Error(what), { code: 'timeout' })
 }
 
-/** Counts the memory that responses use. `take` returns false if not enough is left. */
+/** The memory account that responses count against. `take` returns false if not enough is left. */
 export type ResponseMemory = { take(bytes: number): boolean; give(bytes: number): void }
 
 /** An S3 response has a few hundred bytes, or a few thousand if it contains keys of 1 KiB. */
@@ -115,7 +115,8 @@ const FIRST_BYTES = 1024
 
 /**
  * Stores a response in one block of memory, which grows as bytes arrive, so that a short response uses little memory. A
- * refusal that is too long is truncated. The caller counts the memory for requested object bytes.
+ * refusal that is too long is truncated. Requested object bytes are not counted here, because the caller has already
+ * counted their memory.
  */
 async function collect(
   response: IncomingMessage,

@@ -249,9 +249,10 @@ function wanted(value: string | null | undefined, operation: string): string {
 const REPLACING = 'storage.objects.delete'
 
 /**
- * Returns the error as `exists` if there already is an object with this key; otherwise undefined. Put-only credentials
- * that are not allowed to replace objects get a 403 that names the missing permission. If it names none, only a
- * repeated write counts as `exists`: without permission to create objects, the first write would also have been denied.
+ * Returns the error as `exists` if there already is an object with this key; otherwise undefined. Credentials that may
+ * create objects but not replace them get a 403 that names the missing permission. A 403 that names none counts as
+ * `exists` only for a repeated write: without permission to create objects, the first write would also have been
+ * denied.
  */
 function asExisting(
   error: unknown,

@@ -135,7 +135,7 @@ class Attempt {
   }
 }
 
-/** A message may quote the endpoint's response, which can contain any text of any length. */
+/** A message may quote the endpoint's response, which can contain arbitrary text of any length. */
 function plain(message: string): string {
   return message
     .slice(0, MAX_CHARACTERS)
@@ -196,8 +196,8 @@ async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<
 }
 
 /**
- * Writes an object with PutObject and another one as a multipart upload, which needs more permissions for an encryption
- * key.
+ * For each set of settings, writes one object with PutObject and another with a multipart upload, which requires
+ * additional permissions if an encryption key is used.
  */
 async function tryUses(bucket: ProbeOperations, attempt: Attempt, uses: readonly ObjectUse[]): Promise<void> {
   for (const use of uses)

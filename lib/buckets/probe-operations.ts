@@ -39,7 +39,7 @@ export class ProbeOperations {
     return this.#bucket.capabilities
   }
 
-  /** Assumes these capabilities from now on. */
+  /** Uses these capabilities for all further operations. */
   assume(capabilities: Capabilities): void {
     this.#bucket = openBucket({ ...this.#place, capabilities }, this.#place, this.#deps)
   }
@@ -66,7 +66,10 @@ export class ProbeOperations {
     this.#wrote(upload.key)
   }
 
-  /** Copies as a concatenation does, and completes the upload, because the credentials may not allow aborting it. */
+  /**
+   * Copies an object as concatenation does. The multipart upload is completed, because the credentials may not allow
+   * aborting it.
+   */
   async copy(source: string): Promise<void> {
     const bucket = this.#bucket.forCopies()
     const key = this.#newKey()

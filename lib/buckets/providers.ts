@@ -65,7 +65,7 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   // In GCS, multipart uploads do not support preconditions.
   gcs: { ...plain, copyParts: false, deniesReplacing: true },
   scaleway: { ...plain, maxParts: 1000 },
-  // Only the addresses of these providers are certain. The bucket check finds out what they support.
+  // Only the addresses of the following providers are certain. The bucket check finds out what they support.
   hetzner: { ...plain, copyParts: false },
   ovh: { ...plain, copyParts: false },
   oracle: { ...plain, copyParts: false },
