@@ -64,7 +64,7 @@ const endedFile = z.object({
 const createdFile = z.object({
   ...declaredFile,
   status: z.literal('uploading'),
-  size: z.int().min(0).nullable().describe('Bytes declared by the client; null if declared later'),
+  size: z.int().min(0).nullable().describe('Size in bytes as declared by the client; null if declared later'),
   ...aboutSender,
 })
 

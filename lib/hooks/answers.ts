@@ -8,7 +8,7 @@ import { metadataField } from '../workspace/tokens/token.ts'
 
 const reason = z.string().trim().min(1).max(500).optional()
 
-/** Common clients retry after these statuses, so they cannot report a decision. */
+/** Common clients retry after these statuses, so neither can report a decision. */
 const REPEATED = new Set([409, 423])
 const status = z
   .int()
@@ -19,7 +19,7 @@ const status = z
 
 export const beforeCreateAnswer = z.strictObject({
   allow: z.boolean(),
-  reason: reason.describe('Why not; shown to the uploader'),
+  reason: reason.describe('The reason for a refusal, shown to the uploader'),
   status: status.describe('The status of the refusal, 403 by default'),
   filename: z.string().min(1).max(1024).optional(),
   keyPrefix: keyPrefixField.optional(),
@@ -42,7 +42,7 @@ const result = z
 export const decisionInput = z
   .strictObject({
     allow: z.boolean(),
-    reason: reason.describe('Why not; shown to the uploader'),
+    reason: reason.describe('The reason for a refusal, shown to the uploader'),
     result: result.describe('Returned to the uploader of an allowed file'),
   })
   .meta({ example: { allow: true, result: { documentId: 'doc_42' } } })
@@ -51,7 +51,7 @@ export type DecisionInput = z.output<typeof decisionInput>
 export const beforeCompleteAnswer = z.union([decisionInput, z.strictObject({ defer: z.literal(true) })])
 export type BeforeCompleteAnswer = z.output<typeof beforeCompleteAnswer>
 
-/** Reads a response. A string says what is wrong with it. */
+/** Returns the answer in a response, or a string that says what is wrong with the response. */
 export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Answer | string {
   let json: unknown
   try {
@@ -59,7 +59,7 @@ export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Ans
   } catch {
     return 'The response is not JSON.'
   }
-  // Such an answer could not be stored, so the question would be asked again and again.
+  // An answer with text that the database rejects could not be stored, so the question would be asked again and again.
   const field = fieldOfNoText(json)
   if (field !== undefined) return `The response is invalid: ${field} ${NO_TEXT}.`
   const parsed = schema.safeParse(json)

@@ -25,8 +25,9 @@ const MOST_BYTES = 16 * 1024
 const CONNECT_MS = seconds(5)
 
 /**
- * Asks a hook's receiver, signed like a webhook, until it returns a valid answer or the attempts are used up.
- * Undefined if there is no answer. Calls are made at least once: when a node dies, another one asks again.
+ * Asks a hook's receiver, signed like a webhook, until it returns a valid answer or the attempts are used up. Undefined
+ * if there is no answer. The receiver may be asked again even if it has already answered: when a node dies, another
+ * node asks.
  */
 export async function ask<Answer>(
   asking: Asking,
@@ -64,7 +65,7 @@ async function noteHealth({ db, clock }: Asking, { id }: HookRow, fault: string 
     .where(eq(pipeHooks.id, id))
 }
 
-/** Makes one attempt. A string says why there is no answer. */
+/** Makes one attempt. Returns the answer, or a string that says why there is none. */
 export async function askOnce<Answer>(
   { agents, clock, vault, metrics }: Omit<Asking, 'db' | 'log' | 'retryDelaysMs'>,
   hook: HookRow,

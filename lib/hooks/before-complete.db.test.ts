@@ -29,7 +29,7 @@ describeWithDatabase('before_complete', (database) => {
   let site: Site
   /** Waits for a decision for as long as a busy machine may need. */
   let patient: Awaited<ReturnType<typeof serveUploads>>
-  /** Lets its clients wait for half a second only. Tests without a decision use it. */
+  /** Lets clients wait for only half a second. For tests in which no decision is made. */
   let node: Awaited<ReturnType<typeof serveUploads>>
   let decider: Decider
   let client: TusClient
@@ -364,7 +364,7 @@ describeWithDatabase('before_complete', (database) => {
     const body = randomBytes(1000)
     const { url, last } = await upload(body)
     expect(last).toMatchObject({ status: 204, headers: { 'upload-offset': '999' } })
-    // The first node is presumed dead; a second one asks, and both get an answer.
+    // The first node is presumed dead, a second node asks again, and both get an answer.
     await database().db.execute(
       sql`update files set lease_until = now() - interval '1 second' where id = ${fileIdOf(url)}::uuid`,
     )

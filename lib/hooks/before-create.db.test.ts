@@ -137,7 +137,7 @@ describeWithDatabase('before_create', (database) => {
     await save()
   })
 
-  it('is not asked about uploads that the Pipe or the token refuses anyway', async () => {
+  it('is not asked about uploads that the Pipe or the token already refuses', async () => {
     const limited = await site.client(node, { maxBytes: 10 })
     expect((await limited.create(1000)).status).toBe(413)
     expect(decider.asked).toEqual([])

@@ -58,7 +58,7 @@ describeWithDatabase('decisions', (database) => {
   const REJECTED = [403, 'upload_rejected', REASON]
   const allow = (id: string) => decideOnFile(site.runtime, site.actor, id, { allow: true, result: [1] })
 
-  it('are returned for a file in one plain request', async () => {
+  it('are returned for a file sent in one plain request', async () => {
     const put = (name: string) =>
       httpCall({ method: 'PUT', url: client.collection + name, token: client.token, body: randomBytes(500) })
     decider.answer = () => ({ allow: true, result: { n: 1 } })

@@ -13,7 +13,7 @@ export const hookInput = z.strictObject({
     .min(1, 'must be at least 1')
     .max(30, 'must be at most 30')
     .default(5)
-    .meta({ description: 'How long the receiver has to respond to each of three attempts.' }),
+    .meta({ description: "The time limit for the receiver's response to each of three attempts." }),
   withoutAnswer: z
     .enum(WITHOUT_ANSWER, { message: `must be ${WITHOUT_ANSWER.join(' or ')}` })
     .default('refuse')

@@ -7,7 +7,11 @@ import { beforeCompleteAnswer, beforeCreateAnswer } from './answers.ts'
 const DATA = {
   before_create: z.object({
     ...declaredFile,
-    size: z.int().min(0).nullable().describe('Bytes declared by the client; null if declared later'),
+    size: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe('Size in bytes as declared by the client; null if declared later'),
     ...aboutSender,
     token: z.object({
       id: z.string(),
@@ -42,7 +46,7 @@ export const questionSchema = (hook: Hook) =>
       id: z.string().describe('The same each time you are asked about a file'),
       hook: z.literal(hook),
       timestamp: z.iso.datetime({ precision: 3 }),
-      test: z.literal(true).optional().describe('Only present in tests, which do not concern a file'),
+      test: z.literal(true).optional().describe('Only present in a test, which is not about a real file'),
       data: DATA[hook],
     })
     .meta({ title: hook, description: "A decision hook's question." })

@@ -23,8 +23,8 @@ const MOST_WAITING = 10_000
 const TOKEN_SECONDS = days(1) / 1000
 
 /**
- * Creates files whose bytes a worker will fetch: either all of them or none. The files belong to a token of their own,
- * as if a client had requested it and uploaded them with it. Revoking the token or its Sender therefore also ends the
+ * Creates files whose bytes a worker will fetch: either all of them or none. The files belong to a new token, as if a
+ * client had requested the token and used it to upload them. Revoking the token or its Sender therefore also ends the
  * imports.
  */
 export async function createImports(

@@ -153,7 +153,7 @@ export class ImportSource implements ByteSource {
     if (!this.#isPaused) this.#inner.resume()
   }
 
-  /** Fails if the source is too slow, because it occupies one of its workspace's few slots. */
+  /** Fails if the source is too slow, because the import occupies one of its workspace's few slots. */
   #judgeSpeed(fail: (fault: Error) => void): void {
     const { bytes, wasPaused } = this.#window
     this.#window = { bytes: 0, wasPaused: this.#isPaused || this.#isHeld }

@@ -63,7 +63,7 @@ const pastedInput = z
   .min(1, 'must have at least one URL')
   .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} URLs`)
 
-/** The error quotes an invalid line, because its number would be hard to find in a long list. */
+/** The error quotes the invalid line, because a line is hard to find by its number in a long list. */
 export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {
   const parsed = pastedInput.safeParse(texts)
   if (parsed.success) return parsed.data.map((url) => ({ url }))

@@ -35,7 +35,7 @@ export type ImportTerms = {
 
 export const IMPORT_TERMS: ImportTerms = {
   get: { respondMs: seconds(30), headerBytes: 64 * 1024 },
-  // A source may be slow, but not slower than this: it would occupy its slot for days.
+  // A source may be slow, but not slower than this: otherwise, an import could occupy its slot for days.
   slow: { bytes: 64 * 1024, perMs: minutes(1) },
   atOnce: 64,
   lookMs: seconds(1),
@@ -65,8 +65,8 @@ export type Running = {
 type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: unknown }
 
 /**
- * An attempt made progress if it fetched this many new bytes, and at least as many as it read again. A source that
- * closes the connection after that is retried immediately.
+ * An attempt counts as progress if it fetched at least this many new bytes, and no fewer than it read again. If the
+ * source then closes the connection, the import is retried immediately.
  */
 const PROGRESS_BYTES = 1024 * 1024
 
