@@ -83,7 +83,8 @@ function methodOf(req: IncomingMessage): string {
 }
 
 /**
- * Methods whose address may also end with the name of a new file: PUT creates the file, and OPTIONS is its preflight.
+ * Methods whose address may end with the name of a new file: PUT creates the file, and OPTIONS is the preflight for
+ * PUT.
  */
 const METHODS_FOR_NEW_FILES = new Set(['PUT', 'OPTIONS'])
 /**

@@ -83,7 +83,7 @@ function assertProtocol(
 ): void {
   if (created === protocol || ofResult) return
   if (method === 'HEAD' || method === 'GET')
-    throw new SluiceError('upload_not_found', 'There is no such upload that uses this protocol.')
+    throw new SluiceError('upload_not_found', 'There is no such upload for this protocol.')
   throw new SluiceError(
     'other_protocol',
     `The upload was created using ${NAMES[created]} and can only be continued that way.`,

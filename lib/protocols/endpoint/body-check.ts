@@ -16,7 +16,7 @@ type Algorithm = 'md5' | 'sha1' | 'sha256' | 'sha512' | 'crc32'
 export type Digest = { algorithm: Algorithm; base64: string }
 type RunningDigest = { update(chunk: Buffer): void; base64(): string }
 
-/** `wanted` is called after the body has ended, because the algorithm may only be specified in a trailer. */
+/** `wanted` is called after the body has ended, because the algorithm may not be known before the trailers arrive. */
 export function checkBody(
   algorithms: Iterable<Algorithm>,
   wanted: () => readonly Digest[],

@@ -52,7 +52,8 @@ export function corsHeaders(origin: string | null): Record<string, string> {
 }
 
 /**
- * The response to a preflight. Without the headers that allow it, the browser does not let the page send its request.
+ * The response to a preflight. Without the Access-Control-Allow headers, the browser does not let the page send its
+ * request.
  */
 export function preflight(origin: string | null, allowed: boolean): Record<string, string> {
   if (!allowed) return { Vary: 'Origin' }

@@ -55,8 +55,8 @@ export async function decided(
   if (state === 'rejected') throw rejected(reason)
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
   if (state === 'allowed') return { state: hasObject(status) ? status : 'transferring', offsetBytes, result }
-  // No last byte can be withheld: the file is empty, was joined from others, or its client knows that every byte has
-  // arrived.
+  // There is no last byte to withhold: the file is empty, it was joined from other files, or the client knows that
+  // every byte has arrived.
   if (offsetBytes === 0 || progress.lengthCameLast) throw stillUndecided()
   return { state: 'undecided', offsetBytes: offsetBytes - 1 }
 }

@@ -10,8 +10,8 @@ import { authenticateToContinue } from './authenticate.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /**
- * The statuses that are reported to the client. Common clients abandon the upload after any other failed HEAD, so all
- * other errors are retried, and finally reported as 423.
+ * Errors with these statuses are reported to the client. Common clients abandon the upload after a HEAD that fails with
+ * any other status, so all other errors are retried and, if they persist, reported as 423.
  */
 const REPORTED_STATUSES = new Set([401, 403, 404, 405, 410, 412, 423])
 const PATIENCE_MS = 9500

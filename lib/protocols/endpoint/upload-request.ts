@@ -104,7 +104,7 @@ export type Protocol = {
   headers: Record<string, string>
   /** The protocol's name in the access log. */
   nameOf(request: UploadRequest): string
-  /** Returns undefined if the client has disconnected, so that there is nobody to respond to. */
+  /** Returns undefined if the client has disconnected, because there is nobody left to respond to. */
   handle(
     context: UploadContext,
     uploadUrl: string,

@@ -30,7 +30,8 @@ import { appendResponse, limitsOf, sendProgress } from './responses.ts'
 type Append = Chunk & { complete: boolean }
 
 /**
- * Handles an Upload Append. Returns undefined if the client has disconnected, so that there is nobody to respond to.
+ * Handles an Upload Append. Returns undefined if the client has disconnected, because there is nobody left to respond
+ * to.
  */
 export async function appendUpload(
   context: UploadContext,

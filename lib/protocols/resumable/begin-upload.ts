@@ -114,7 +114,7 @@ async function receive(
 /** A request's information about a new file, which is checked before the database is queried. */
 type Creation = {
   declared: Declared & { concat: null }
-  /** True if the file ends with this body. */
+  /** True if this body contains the rest of the file. */
   complete: boolean
   /** True if the client wants to be able to resume. Without Upload-Complete, this is an ordinary upload. */
   resumable: boolean
@@ -143,7 +143,8 @@ function readCreation(request: UploadRequest): Creation {
       filename: readName(request),
       relativePath: readPath(request),
       crc32: declaredCrc32(request),
-      // In this case, tus-js-client sends the type of the body, not that of the file.
+      // If tus-js-client sends application/partial-upload, that is the type of the body. The type of the file is
+      // unknown.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
       lengthBytes,
       uploadMetadata: {},

@@ -13,7 +13,10 @@ export type Version = {
   completeness: 'Upload-Incomplete' | 'Upload-Complete'
   /** True if PATCH must have the Content-Type application/partial-upload. */
   partialUpload: boolean
-  /** True if HEAD and DELETE requests with a field about the upload are refused with 400. */
+  /**
+   * True if HEAD and DELETE requests with a field that describes an upload, such as Upload-Offset, are refused with
+   * 400.
+   */
   bareOnly: boolean
   /** The name of the Upload-Limit member for the lifetime; null if the version has no Upload-Limit. */
   lifetime: 'expires' | 'max-age' | null
@@ -115,8 +118,8 @@ function itemOf(field: Field): BareItem | undefined {
 }
 
 /**
- * How bodies are treated: an upload is complete when its client says so. `mayContinue`: the client knows where to
- * send the rest of an interrupted body.
+ * The rules for request bodies: an upload is only complete when its client says so. `mayContinue`: the client knows
+ * where to send the rest of an interrupted body.
  */
 export function resumableRules(of: { complete: boolean; atomic: boolean; mayContinue: boolean }): BodyRules {
   const cut = of.mayContinue ? 'keep' : 'keep parts'

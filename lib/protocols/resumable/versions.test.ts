@@ -15,7 +15,7 @@ it.each(['7', '11', '-8', '8.0', 'eight', '8, 9', undefined])(
   },
 )
 
-it('a client without a version is known once the RFC is published', () => {
+it('a client that sends no version is known once the RFC is published', () => {
   expect(spoken(undefined, true)).toMatchObject({ interop: null, known: true })
 })
 

@@ -17,7 +17,7 @@ import {
 } from '../endpoint/upload-request.ts'
 import { assertOffsetStream, bodyCheck, expiresHeader, tusRules } from './tus-headers.ts'
 
-/** Returns undefined if the client has disconnected, so that there is nobody to respond to. */
+/** Returns undefined if the client has disconnected, because there is nobody left to respond to. */
 export async function patchUpload(
   context: UploadContext,
   request: UploadRequest,

@@ -6,8 +6,8 @@ import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.t
 import { parseUploadMetadata } from './tus-headers.ts'
 
 /**
- * Handles POST …/batches/seal. The request has the Upload-Metadata of the creations, or just its `batch`. It also works
- * without a TUS upload, because a token that names the batch is enough.
+ * Handles POST …/batches/seal. The request repeats the Upload-Metadata of the batch's uploads, or just the `batch` in
+ * it. If the token names the batch, neither is needed, so clients of other protocols can use this, too.
  */
 export async function sealByUploader(
   context: UploadContext,
