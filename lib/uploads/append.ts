@@ -29,7 +29,7 @@ export type AppendOptions = {
   rules: BodyRules
 }
 
-/** How a protocol treats a request body. Each protocol has one preset. */
+/** How a request body is treated. Each protocol determines its own rules. */
 export type BodyRules = {
   /**
    * What happens to the bytes of an interrupted body. `keep`: all received bytes are kept. `keep parts`: nobody can

@@ -71,7 +71,7 @@ describe("a Pipe's object settings", () => {
     tags: { kind: 'mov', 'cost:center': 'a/b 1' },
   }
 
-  it('apply to a single-part object, and the client sets nothing', async () => {
+  it("apply to a single-part object, and a client's headers cannot change them", async () => {
     const client = await site.client(node)
     const url = await client.begin(1000, { ...NAMED, ...FORGED })
     expect((await client.patch(url, 0, randomBytes(1000), FORGED)).status).toBe(204)

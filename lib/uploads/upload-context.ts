@@ -81,7 +81,7 @@ export type UploadContext = {
   /** Writes the event for each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
   emitCreated: EmitCreated
-  /** Writes the event for a file that a repair made transferred. Its end was counted earlier. */
+  /** Writes the event for a file that a repair made transferred. The file was already counted as ended. */
   emitRepaired(tx: Db, fileId: string): Promise<void>
   /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void

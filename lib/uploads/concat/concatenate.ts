@@ -14,7 +14,7 @@ import { beginMultipart } from '../stream/begin-multipart.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
 
-/** The bucket where a final upload's objects are joined. */
+/** A destination at which the partial uploads' objects are joined. */
 export type JoiningPlace = Pick<Place, 'dataStoreId' | 'required' | 'mayRead' | 'bucket' | 'target'> & {
   /** The multipart upload left by an attempt that crashed. The next attempt aborts it first. */
   leftMultipartId: string | null

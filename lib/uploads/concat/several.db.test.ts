@@ -93,7 +93,7 @@ describe('concatenation at two required destinations and one best-effort destina
     destinations: ['transferred', 'transferred', 'failed'],
   }
   const repaired = { ...everywhere, events: ['partially_transferred', 'transferred'] }
-  /** The object, without its pieces. */
+  /** Expects the joined object at each of these places, and none of its pieces. */
   async function expectAt(places: TestBucket[], url: string, urls: string[], whole: Buffer) {
     site.clock.advance(minutes(2))
     await clearLeftovers(node.context)

@@ -94,8 +94,8 @@ export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promi
 
 /**
  * Cancels some of the uploads to Data Stores that were turned off. They do not continue even if the Data Store is
- * switched on again, because their bytes are from the person who lost the account. Uploads whose bytes have all arrived
- * are already in the bucket, and still become objects.
+ * switched on again, because their bytes are from whoever used the account before its owner recovered it. Uploads whose
+ * bytes have all arrived are already in the bucket, and still become objects.
  */
 export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {
   const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)

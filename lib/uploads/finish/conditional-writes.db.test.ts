@@ -54,7 +54,10 @@ describe('a bucket that supports conditional writes', () => {
     expect((await fileOf(url)).status).toBe('transferred')
     expect((await site.bucket.object(keyOf(url))).equals(bytes)).toBe(true)
   }
-  /** The timeline shows the certainty. If nobody has seen the object, the API and the event show it, too. */
+  /**
+   * The timeline shows how certain it is that the object exists. If that was only inferred, the API and the event show
+   * it, too.
+   */
   const expectCertainty = async (url: string, certainty: string) => {
     const { timeline, destinations } = await fileOf(url)
     expect(timeline).toContainEqual(expect.objectContaining({ kind: 'completed', detail: { certainty } }))

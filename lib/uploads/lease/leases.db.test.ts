@@ -87,7 +87,7 @@ describeWithDatabase('a lease', (database) => {
     const fileId = fileIdOf(await client.begin(20 * 2 ** 20))
     const file = { fileId, tokenId: null, plan: undefined }
     const look = () => rows(db, sql`select * from files where id = ${fileId}::uuid`)
-    /** The state of a standby that did not receive the commit taking the lease. */
+    /** The state of a standby that did not receive the commit that took the lease. */
     const forgetTaking = () =>
       db.execute(
         sql`update files set lease_fence = 0, lease_holder = null, lease_until = null where id = ${fileId}::uuid`,
@@ -262,7 +262,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is requested repeatedly, because its holder may have missed a request before it knew that it holds the lease', async () => {
+  it('is requested repeatedly, because a holder may have missed a request that arrived before it knew it held the lease', async () => {
     const site = await createSite(database())
     const { context, url: base, close } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })

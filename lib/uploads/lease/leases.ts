@@ -42,7 +42,10 @@ export class Leases {
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
-  /** Lost leases: their rows still have to be updated with their end, and with the parts that may arrive late. */
+  /**
+   * Lost leases that still have to be ended in their rows, where the numbers of parts that may arrive late are bound
+   * again.
+   */
   #lost: HeldLease[] = []
   readonly #over: Lately<Pick<Fenced, 'fileId' | 'claim'>>
   readonly #wakeUps = new WakeUps()
@@ -56,7 +59,7 @@ export class Leases {
     this.#stopRenewing = startLeaseRenewal({ ...deps, db: deps.database.db }, this.#held)
   }
 
-  /** Takes the lease, waiting for its holder. Undefined if the file accepts no more bytes. */
+  /** Takes the lease, waiting for its holder to release it. Undefined if the file accepts no more bytes. */
   async take(file: Wanted): Promise<TakenHere | undefined> {
     let waited = false
     return this.#untilFree(file.fileId, async () => {

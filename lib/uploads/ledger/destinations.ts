@@ -116,8 +116,8 @@ export async function lockDestinations(tx: Db, lease: Fenced): Promise<Destinati
 
 /**
  * Records that every required destination has the object, and that no other destination is pending. Deletes the parts
- * and tails, and releases the lease. Failed destinations are repaired from now on, unless the file is a piece of
- * another file: that file is repaired instead.
+ * and tails, and releases the lease. Failed destinations become due for repair immediately, unless the file is a piece
+ * of another file, in which case that file is repaired instead.
  */
 export async function recordDelivered(
   tx: Db,

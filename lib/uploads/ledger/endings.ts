@@ -14,8 +14,8 @@ export type BadEnd = {
   /** The statuses from which the upload may end this way. */
   from: readonly ('uploading' | 'transferring')[]
   /**
-   * A condition that must still hold when the row is locked, because things may have changed after the decision to
-   * end the upload.
+   * A condition that must still hold when the row is locked, because the upload may have changed since the decision to
+   * end it.
    */
   provided?: SQL
   /** It is not known whether the object exists. If it does, it is kept, and the customer is told to look for it. */
@@ -112,8 +112,8 @@ export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
 }
 
 /**
- * Makes the upload expire earlier, unless a request has written to it since the first one. The next bytes that arrive
- * restore its full expiry time.
+ * Makes the upload expire earlier, unless a second request has taken its lease. The next bytes that arrive restore its
+ * full expiry time.
  */
 export async function capExpiry(db: Db, fileId: string, untilMs: number): Promise<void> {
   await db.execute(sql`update files
@@ -151,7 +151,7 @@ export type Leftover = {
 const BATCH = 60
 /** How many leftovers in one bucket are cleared at the same time. */
 export const CLEARED_AT_ONCE = 6
-/** The pause between attempts: a quarter of the time since the upload ended, between these limits. */
+/** The pause between attempts: a quarter of the time since the upload ended, but within these limits. */
 const MIN_PAUSE_MS = minutes(1)
 const MAX_PAUSE_MS = hours(1)
 

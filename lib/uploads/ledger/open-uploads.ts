@@ -129,7 +129,10 @@ export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promi
   return found.map(({ id }) => id)
 }
 
-/** Quota is reserved when an upload of known length is created. The functions that take this reserve it later. */
+/**
+ * Quota is reserved when an upload of known length is created. The functions with a parameter of this type reserve it
+ * later.
+ */
 type Granting = { quota: Quota; nowMs: number }
 
 /** Sets the length of an upload whose length was unknown, and reserves quota for the missing bytes. */
@@ -153,7 +156,7 @@ export async function recordLength(
   })
 }
 
-/** Reserves an upload's missing bytes again, after its reservation has lapsed. */
+/** Reserves quota for an upload's missing bytes again, after its reservation has lapsed. */
 export async function reserveAgain(
   db: Db,
   lease: Fenced,

@@ -209,7 +209,7 @@ export async function discardPartials(tx: Db, finalId: string, nowMs: number): P
     where d.file_id in (select unnest(concat_parts) from files where id = ${finalId}::uuid)`)
 }
 
-/** If no partial upload with the same token has received bytes for this long, they are presumed abandoned. */
+/** A token's partial uploads are presumed abandoned once none of them has received bytes for this long. */
 const UNJOINED_MS = hours(6)
 export const RETIRED_AT_ONCE = 100
 

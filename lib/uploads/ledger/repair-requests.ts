@@ -4,7 +4,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import type { DestinationState } from '../rules/file-status.ts'
 import { isSource, type RepairClaim } from './destination-repairs.ts'
 
-/** A file's destination for which a repair is requested manually. */
+/** A file's destination whose repair was requested manually. */
 export type Repairable = {
   filename: string
   fileStatus: FileStatus

@@ -8,10 +8,10 @@ import { isFree, wasInterrupted } from './lease-terms.ts'
 const LOOKED_THROUGH = 1000
 
 /**
- * The response to a creation can get lost, or its node can die. The client then creates the same file again, which a
- * single-file token would refuse. So this replaces an earlier creation of the same file with the same token, if no
- * client has returned to it. The earlier upload leaves no record, unless some of its bytes were counted. False if there
- * is no such upload.
+ * If a creation's response is lost or its node dies, the client creates the same file again, which a single-file token
+ * would refuse. So the new upload takes the place of an earlier one that the same token created for the same file, if
+ * no client has returned to the earlier one. The earlier upload leaves no record, unless some of its bytes were
+ * counted. False if there is no such upload.
  */
 export async function takePlace(
   { db: tx, emitEvents }: { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> },

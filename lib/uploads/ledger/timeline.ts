@@ -26,7 +26,7 @@ export function insertNotes(
   return sql`insert into file_timeline (id, file_id, kind, detail, at) select ${id}, id, ${kind}, ${json}, ${at} from ${from}`
 }
 
-/** How many different reasons the timeline lists in a row. */
+/** How many different reasons the timeline lists one after another. */
 const MAX_REASONS = 10
 /** The minimum time between two marks on a Data Store, so that many refused uploads do not wait for its row. */
 const NOTED_EVERY_MS = 10_000

@@ -122,7 +122,7 @@ const storedAtOne = (etag: string | null) =>
   sql`update file_destinations d set status = 'transferred', etag = ${etag}, certainty = done.certainty
       from done where d.file_id = done.id`
 
-/** Destinations without the object are repaired from now on. */
+/** Destinations without the object become due for repair immediately. */
 const storedAtEach = ({ destinations }: FoundAtEach, now: SQL) =>
   sql`update file_destinations d set status = known.status, etag = known.etag,
         certainty = case known.status when 'transferred' then done.certainty end,

@@ -134,7 +134,8 @@ it('keeps a quarter for workspaces that hold less than one part', () => {
   const budget = openBudget()
   const fast = Array.from({ length: 12 }, (_, n) => budget.account(bucketOf(`workspace ${n}`)))
   for (const account of fast) account.take(8 * MiB - 65_536)
-  // More than is available, because each has started a part. None of them gets any of the freed memory.
+  // Together, they have taken more than is available, because each has started a part. None of them gets any of the
+  // freed memory.
   for (const account of fast.slice(3)) account.give(8 * MiB - 65_536)
   for (const account of fast.slice(0, 3)) fill(account)
   const free = LIMIT_BYTES - budget.usedBytes
@@ -299,7 +300,7 @@ describe('a share that an operator sets', () => {
     budget.limitWorkspaces(new Map([['a', 20]]))
     expect(mine.full).toBe(true)
     expect(theirs.full).toBe(false)
-    // Nothing was taken from the workspace: it continues once enough of its memory is durable.
+    // The workspace keeps its memory, and continues once enough of its bytes are durable.
     expect(budget.usedBytes).toBe(12 * MiB)
     mine.give(6 * MiB)
     expect(mine.full).toBe(false)

@@ -63,7 +63,7 @@ type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBy
 /**
  * Limits the bytes that all of the process's uploads hold in memory: incoming parts, tails that are read back, and
  * bucket responses. Memory is taken before it is used and returned when the bytes are durable, so the limit is never
- * exceeded. A reader checks `full` before each chunk from its client, and pauses.
+ * exceeded. A reader checks `full` before each chunk from its client, and pauses while it is true.
  *
  * An account is full when its workspace holds a certain multiple of the memory that is left. A single active workspace
  * may therefore use most of the shared memory, while workspaces with unresponsive buckets leave some of it to the
@@ -127,7 +127,7 @@ export class MemoryBudget {
 
   /**
    * Limits each of these workspaces to a percentage of the memory for parts, and every other workspace to its regular
-   * share. A workspace above its limit pauses until enough of its memory is durable.
+   * share. A workspace above its limit pauses until enough of its bytes in memory are durable.
    */
   limitWorkspaces(percents: ReadonlyMap<string, number>): void {
     this.#workspaces.limit(percents)

@@ -39,7 +39,7 @@ const WORKSPACE_SHARE = 3
 const SMALL_WORKSPACE_SHARE = 1
 /** A bucket may hold this multiple of what is left for its workspace. */
 const BUCKET_SHARE = 4
-/** Concatenation reads less than two of the smallest parts at once. */
+/** Concatenation reads less than twice the minimum part size at once. */
 const MAX_JOINED_BYTES = 2 * MIN_PART_BYTES
 /** The most memory that a chunk can take: a full page at the end of one part, and the first two pages of the next. */
 const CHUNK_TAKES_BYTES = 2 * PAGE_BYTES + FIRST_PAGE_BYTES
@@ -81,9 +81,9 @@ type Memory = { held(account: Account): Held; take(account: Account, bytes: numb
 
 /**
  * Memory taken all at once: for a tail that is read back while the rest of its part is already in memory. If these
- * requests competed with readers for memory, uploads could deadlock, so some memory that readers never get is set aside
- * for them. It is lent to workspaces that have used up their share: one loan at a time each, and the workspace that has
- * waited longest since its last loan goes first.
+ * requests competed with readers for memory, uploads could deadlock, so some memory is set aside for the requests, and
+ * readers never get it. It is lent to workspaces that have used up their share: one loan at a time each, and the
+ * workspace that has waited longest since its last loan goes first.
  */
 export class Reservations {
   readonly #shares: Shares
@@ -149,8 +149,8 @@ export class Reservations {
 }
 
 /**
- * The next request in line for a loan. No other request gets one, because small requests could overtake a large one
- * indefinitely.
+ * The next request in line for a loan. No other request gets a loan before it; otherwise, small requests could overtake
+ * a large one indefinitely.
  */
 function longestWithoutLoan(waiting: Iterable<Request>): Request | undefined {
   let first: Request | undefined

@@ -71,7 +71,7 @@ export class PartBuffer {
     }
   }
 
-  /** Postpones `free` until a remaining reader of the pages is done. */
+  /** Postpones the effect of `free` until `done` settles, because the pages are being read. */
   keepUntil(done: Promise<unknown>): void {
     this.#readers += 1
     const end = () => {

@@ -72,7 +72,7 @@ type CreatingMany = Opening & {
 }
 
 /**
- * Creates uploads whose bytes arrive later, in the caller's transaction: either all of them or none. The customer's own
+ * Creates uploads in the caller's transaction: either all of them or none. Their bytes arrive later. The customer's own
  * backend creates them, so its `before_create` hook is not asked.
  */
 export async function createUploads(
@@ -176,8 +176,8 @@ export function describeNew(
 }
 
 /**
- * Section 3 of the contract says that a name is kept as sent. Control characters are removed anyway: they are not part
- * of any name, and can affect terminals.
+ * Section 3 of the contract says that a name is kept as sent. Control characters are an exception, because no real name
+ * contains them and they can affect terminals.
  */
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 

@@ -13,7 +13,7 @@ import { outputInput } from '../../webhooks/outputs/webhook-output.ts'
 
 type Told = { kind: string; payload: string; fileId: string; isBorn: boolean; deliveries: number }
 
-describeWithDatabase('file.created, for an output that asks for it', (database) => {
+describeWithDatabase('file.created, for an output that subscribes to it', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {

@@ -70,7 +70,8 @@ type Listing = Pick<Context, 'db' | 'openBucket'>
 /** The folder for objects written by bucket checks. */
 const PROBE_FOLDER = '.sluice-checks'
 /**
- * There is no index on keys, so each query reads all of the bucket's files. It therefore looks up many keys at once.
+ * There is no index on keys, so each query reads the rows of all files in the bucket. It therefore looks up many keys
+ * at once.
  */
 const ASKED_TOGETHER = 5000
 

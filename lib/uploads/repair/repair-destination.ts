@@ -34,7 +34,7 @@ const notFound = () =>
   new SluiceError('not_found', 'There is no such file, or the file has no such destination.')
 
 function obstacleTo({ fileStatus, status, isTurnedOff, hasSource }: Repairable): string | undefined {
-  if (status === 'transferred') return 'This destination has the object.'
+  if (status === 'transferred') return 'This destination already has the object.'
   if (fileStatus !== 'partially_transferred')
     return `The file is ${fileStatus}. Only a file that is partially_transferred can be repaired.`
   if (isTurnedOff) return 'The Data Store is turned off. Switch it on again first.'

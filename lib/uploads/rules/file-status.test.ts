@@ -97,7 +97,7 @@ it.each(MOVES)(
   },
 )
 
-it('lists every later change of a file in the table, and no other', () => {
+it("has a row for each change of an ended file's status, and no other rows", () => {
   const changes = MOVES.flatMap(walk).filter((what) => !ENDS.has(what))
   expect(new Set(changes)).toEqual(new Set(LATER))
 })

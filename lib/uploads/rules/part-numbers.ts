@@ -87,8 +87,8 @@ export class PartNumbers {
   }
 
   /**
-   * From now on, the part may arrive in a bucket at any time. The part may already be recorded, if the required
-   * destinations have it.
+   * Marks a part that may arrive in a bucket at any time after this call. If the required destinations have the part,
+   * it may already be recorded.
    */
   markSent(number: number): void {
     const taken = this.#taken[number - this.#recordedParts - 1]

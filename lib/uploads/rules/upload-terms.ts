@@ -40,8 +40,8 @@ export type UploadTerms = {
   /** How long a best-effort destination may lag behind the required ones before it is abandoned. */
   trailMs: number
   /**
-   * How long the last PATCH waits for the object. After that, it gets its response anyway, because every byte is
-   * durable.
+   * How long the last PATCH waits for the object. After that, it gets its response without waiting any longer, because
+   * every byte is durable.
    */
   assembleMs: number
   /**

@@ -68,7 +68,8 @@ describe('many uploads that need more memory than is available', () => {
 
   it('make progress even if each body has a checksum and none of them is complete', async () => {
     const { urls, patches, end } = await crowd(sha1)
-    // They have sent more than one bucket may keep in memory. A chunk that arrives in one go makes two tails.
+    // The clients have sent more bytes than a single bucket's uploads may keep in memory. A chunk that arrives all at
+    // once is stored as two tails.
     const tails = async () => Math.max(...(await Promise.all(urls.map(tailsOf))))
     await vi.waitFor(async () => expect(await tails()).toBeGreaterThan(0), 20_000)
     expect(node.context.budget.usedBytes).toBeLessThanOrEqual(MEMORY_BYTES)

@@ -251,7 +251,7 @@ it('accepts as much of a large chunk as fits into memory', async () => {
   expect(flows()).toBe(false)
 })
 
-it('does not offer bytes that follow a part in flight, which would block everyone waiting for memory', async () => {
+it('does not offer bytes that follow a part in flight, because spilling them would block everyone waiting for memory', async () => {
   const { budget, record, push } = await request(100 * MiB)
   await push(9 * MiB)
   expect(budget.offered!.heldBytes()).toBe(0)

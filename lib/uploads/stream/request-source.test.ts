@@ -37,7 +37,7 @@ it('does not close the connection of a client that sends one byte a minute for t
   expect(body.destroyed).toBe(false)
 })
 
-it('delivers bytes that were not taken a second time, in order, followed by the end', async () => {
+it('delivers untaken bytes again, in order, and then the end', async () => {
   const body = new PassThrough()
   const source = new RequestSource(body as unknown as IncomingMessage)
   const came: string[] = []
@@ -59,7 +59,7 @@ it('delivers bytes that were not taken a second time, in order, followed by the 
   expect({ came, ended }).toEqual({ came: ['abcd', 'cd'], ended: true })
 })
 
-it('shows an observer each byte that was taken, once', async () => {
+it('shows an observer each taken byte exactly once', async () => {
   const body = new PassThrough()
   const seen: Buffer[] = []
   const source = observed(new RequestSource(body as unknown as IncomingMessage), (bytes) => {

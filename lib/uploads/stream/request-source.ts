@@ -6,7 +6,7 @@ import type { ByteSource } from './body.ts'
 
 /**
  * A client that sends nothing for this long is presumed gone, even if its connection is open. (Node's own limit is
- * off.) This is shorter than the usual load balancer timeouts, which would send the client an unhelpful error.
+ * off.) This is shorter than the usual timeout of a load balancer, which would send the client an unhelpful error.
  */
 export const IDLE_MS = 100_000
 /** How much is buffered before reading starts: no more than Node itself would buffer. */
@@ -20,8 +20,8 @@ type State =
   { kind: 'early' } | { kind: 'flowing' | 'paused'; taker: Taker } | { kind: 'stopped' }
 
 /**
- * The body as Node reads it, without a web stream and without a copy. Listening starts immediately, because Node
- * drops unread bytes when a client disconnects, unless the client is waiting for 100 Continue (RFC 9110, 10.1.1).
+ * The body as Node reads it, without a web stream and without a copy. Because Node drops unread bytes when a client
+ * disconnects, listening starts immediately, unless the client is waiting for 100 Continue (RFC 9110, 10.1.1).
  */
 export class RequestSource implements ByteSource {
   readonly #body: IncomingMessage

@@ -60,7 +60,7 @@ export class Senders {
     await Promise.all([...this.#required, ...this.#bestEffort].map((one) => one.responded()))
   }
 
-  /** Waiting parts are then not sent, because their numbers may have been bound to other ranges. */
+  /** Parts that are still waiting will not be sent, because their numbers may have been bound to other ranges. */
   close(): void {
     for (const one of [...this.#required, ...this.#bestEffort]) one.close()
   }
@@ -144,7 +144,8 @@ export class BestEffort {
     } catch (fault) {
       if (delivery.signal.aborted) return
       if (bucketFault(fault)) return this.giveUp(failureOf(fault))
-      // The request ended before the part was sent here, which only matters if the part is recorded anyway.
+      // The request ended before the part was sent to this destination. That only matters if the part was still
+      // recorded.
       void delivery.recorded.then(
         (isRecorded) => isRecorded && this.giveUp({ reason: 'fell_behind', detail: null }),
       )
@@ -225,7 +226,7 @@ export class Sender {
     await Promise.allSettled(this.#sending)
   }
 
-  /** Waiting parts are then not sent, because their numbers may have been bound to other ranges. */
+  /** Parts that are still waiting will not be sent, because their numbers may have been bound to other ranges. */
   close(): void {
     this.#isClosed = true
   }
