@@ -34,7 +34,7 @@ function page(sections: Section[], all: Finding[], { name, title, about }: Page)
     ...about,
     '',
     `The last run, on ${day} at commit ${commit}: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
-    `${all.length - missed.length} of ${all.length} goals were met${missed.length > 0 ? '; missed were:' : '.'}`,
+    `${all.length - missed.length} of ${all.length} goals were met.${missed.length > 0 ? ' These were missed:' : ''}`,
     ...(missed.length > 0 ? ['', ...missed.flatMap(inDetail)] : []),
     '',
     `![Bar charts of Sluice and the other servers](${name}.svg)`,
@@ -44,7 +44,7 @@ function page(sections: Section[], all: Finding[], { name, title, about }: Page)
 }
 
 const inDetail = ({ what, measured, wanted, profile = [] }: Finding) => [
-  `- ${what}: ${measured}; goal ${wanted}`,
+  `- ${what}: ${measured}; goal: ${wanted}`,
   ...profile.map((line) => `  - ${line}`),
 ]
 

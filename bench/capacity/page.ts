@@ -38,12 +38,12 @@ function head(f: Figures): string[] {
   return [
     '# Capacity',
     '',
-    'What a large Sluice needs, what breaks first, and how to raise that limit. Nothing was run at that size: the figures are extrapolated from',
+    'What a large Sluice installation needs, what breaks first, and how to raise that limit. Nothing was run at that size: the figures are extrapolated from',
     'measurements on one two-processor machine ([comparison with tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) from `npm run bench`, on',
     `${f.measured.day} at commit ${f.measured.commit}, and [capacity-simulated.json](capacity-simulated.json) from \`npm run bench -- capacity --simulate\`).`,
-    '`npm run bench -- capacity` computes this page from those, and a test fails if it is out of date. Processors refer to that machine: measure one of yours, and scale the figures.',
+    '`npm run bench -- capacity` computes this page from these files, and a test fails if it is out of date. A processor means one of that machine: measure one of yours, and scale the figures.',
     '',
-    `Assumptions: processors run at ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the day's mean; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
+    `Assumptions: processors run at ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the day's average load; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
     `\`ROLES=upload\`; PostgreSQL has ${ASSUMED.databaseProcessors} processors and \`max_connections = ${ASSUMED.maxConnections}\`; one upload in ${round(1 / ASSUMED.givenUp)} is abandoned.`,
     '',
     ...table(
@@ -56,7 +56,7 @@ function head(f: Figures): string[] {
         ],
         [
           '1 GiB, TLS from clients through a Node balancer',
-          `${fixed(f.bytesWithBalancer.upload - f.plainBytes.upload, 2)} s more`,
+          `${fixed(f.bytesWithBalancer.upload - f.plainBytes.upload, 2)} s in addition`,
           '[`npm run bench -- tusd`](beside-tusd.md)',
         ],
         [
@@ -94,7 +94,7 @@ function bandwidth(f: Figures): string[] {
     const nodes = Math.ceil(gib / ofANode)
     return [
       `${fixed(gib, 2)} GiB/s, ${round((gib * DAY_S) / 1024)} TiB a day`,
-      `${round((gib * f.bytes.upload) / ASSUMED.load)}, as ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
+      `${round((gib * f.bytes.upload) / ASSUMED.load)}, on ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
       fixed((gib * (f.bytesWithBalancer.upload - f.plainBytes.upload)) / ASSUMED.load, 1),
       fixed((gib * f.bytes.database) / ASSUMED.load, 1),
       String(nodes * connectionsOfANode(f)),
@@ -120,10 +120,14 @@ function bandwidth(f: Figures): string[] {
     ),
     '',
     'Each byte comes in and goes out, so a node needs the same bandwidth each way. Large files hardly touch the database: it runs out of',
-    'connections long before processors.',
+    'connections long before it runs out of processors.',
     '',
     ...breaks('Gbit/s', [
-      { at: ofOne * GBIT_PER_GIB, what: 'The processor of one upload process', moves: '`PROCESSES`' },
+      {
+        at: ofOne * GBIT_PER_GIB,
+        what: 'The processor of one upload process',
+        moves: 'more processes (`PROCESSES`)',
+      },
       {
         at: ofANode * GBIT_PER_GIB,
         what: `One node of ${ASSUMED.processesOfANode} processes`,
@@ -132,7 +136,7 @@ function bandwidth(f: Figures): string[] {
       {
         at: nodesWithin(f) * ofANode * GBIT_PER_GIB,
         what: `Connections: ${nodesWithin(f)} nodes use all ${ASSUMED.maxConnections}`,
-        moves: '`max_connections`, at the cost below; then a second database',
+        moves: 'a higher `max_connections`, at the cost below; then a second database',
       },
       {
         at: ((ASSUMED.databaseProcessors * ASSUMED.load) / f.bytes.database) * GBIT_PER_GIB,
@@ -158,7 +162,7 @@ function uploadsADay(f: Figures): string[] {
     `Each upload is ${ASSUMED.fileMB} MB, with one token and one webhook.`,
     '',
     ...table(
-      ['', 'Mean', 'Busiest second'],
+      ['', 'Average second', 'Busiest second'],
       [
         ['Uploads per second', fixed(mean, 1), fixed(mean * ASSUMED.peak, 0)],
         ['Gbit/s', fixed(gib * GBIT_PER_GIB, 1), fixed(gib * GBIT_PER_GIB * ASSUMED.peak, 1)],
@@ -186,11 +190,11 @@ function uploadsADay(f: Figures): string[] {
       {
         at: (endings * DAY_S) / ASSUMED.givenUp,
         what: `Ending abandoned uploads: a worker ends ${round(endings)} per second`,
-        moves: 'a faster database; a second worker would find the same uploads',
+        moves: 'a faster database; a second worker does not help, since it finds the same uploads',
       },
       {
         at: ((1000 / ASSUMED.abortMs) * DAY_S) / ASSUMED.givenUp,
-        what: `Removing the parts of abandoned uploads from one bucket: a worker aborts them one after another, at ${ASSUMED.abortMs} ms each`,
+        what: `Removing the parts of abandoned uploads from one bucket: a worker aborts these uploads one after another, at ${ASSUMED.abortMs} ms each`,
         moves: "the bucket's own lifecycle rule, which the Data Store check suggests; more workers",
       },
       {
@@ -200,7 +204,7 @@ function uploadsADay(f: Figures): string[] {
       },
       {
         at: 1e12 / f.simulated.bytesOfAFile / 365,
-        what: 'A 1 TB disk after a year',
+        what: 'A 1 TB disk, which is full after a year',
         moves: 'erasing old files; partitions would only make that cheaper',
       },
     ]),
@@ -223,7 +227,7 @@ function openAtOnce(f: Figures): string[] {
         'Open uploads',
         'Database',
         'Leases renewed per second',
-        'Ended per second by a worker',
+        'Uploads ended per second by a worker',
         'Slowest sweep',
       ],
       f.simulated.openUploads.map(
@@ -237,22 +241,22 @@ function openAtOnce(f: Figures): string[] {
       ),
     ),
     '',
-    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. Two limits prevent this: the workspace limit of`,
+    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB of tails. Two limits prevent this: the workspace limit of`,
     `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, beyond which the workspace's slow uploads wait, and the limit for all tails together, \`UPLOAD_TAIL_BYTES\`. Clients that send complete parts leave small tails.`,
     '',
     `Uploads that receive data need leases, memory and connections. A million at 10 kB/s add up to ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients used ${f.measured.crowdMiB} MiB,`,
-    `so they need ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.measured.crowdMiB / 1024)))} GiB, ${count(nodes * connectionsOfANode(f))} connections, ${count(round(1e6 * perSecond))} renewals and ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL per second: too much for one database.`,
+    `so they need ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.measured.crowdMiB / 1024)))} GiB of memory, ${count(nodes * connectionsOfANode(f))} connections, and ${count(round(1e6 * perSecond))} renewals with ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL per second: too much for one database.`,
     '',
     ...breaks('simultaneous senders', [
       {
         at: nodesWithin(f) * ASSUMED.processesOfANode * ofAProcess,
         what: `Connections, at ${count(ofAProcess)} clients per process`,
-        moves: '`max_connections`; a pooler in transaction mode; a second database',
+        moves: 'a higher `max_connections`; a pooler in transaction mode; a second database',
       },
       {
         at: most.renewalsPerSecond / perSecond,
         what: 'Lease renewals, as measured on two processors shared with the clients',
-        moves: 'a larger database: see the next line',
+        moves: 'a larger database, up to the limit in the next line',
       },
       {
         at: (ASSUMED.databaseProcessors * ASSUMED.load * 1000) / most.cpuSecondsPer1000Renewals / perSecond,
@@ -268,10 +272,10 @@ function whatMoves(f: Figures): string[] {
     '',
     '## How to raise the limits',
     '',
-    'Connections without a pooler, all busy with a HEAD statement, with the clients on the same two processors:',
+    'Measured without a pooler, with all connections busy running the statement of a HEAD request, and the clients on the same two processors:',
     '',
     ...table(
-      ['Connections', 'PostgreSQL memory for each', 'Statements per second', 'p99'],
+      ['Connections', 'PostgreSQL memory per connection', 'Statements per second', 'p99'],
       f.simulated.connections.map(({ connections, bytesEach, perSecond, p99Ms }) => [
         count(connections),
         `${fixed(bytesEach / 1024 ** 2, 1)} MiB`,
@@ -283,8 +287,8 @@ function whatMoves(f: Figures): string[] {
     '- **More connections** use more memory, as shown above, and lengthen the queue for the same processors. Raise `max_connections` before anything else.',
     '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
     '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures the cost of a request behind one, and the renewal of 40,000 leases over 50 connections.',
-    '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: no statement here reads more rows as tables grow.',
-    '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each is in one of them. It doubles every database limit. Moving a workspace',
+    '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: no frequent statement reads more rows as tables grow.',
+    '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each belongs to one of the two. This doubles every database limit. Moving a workspace',
     '  from one to the other is not supported yet.',
     '- **Another region** is also a second Sluice, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',
   ]
@@ -299,7 +303,7 @@ const largest = (f: Figures) => f.simulated.openUploads.at(-1)!
 function breaks(unit: string, all: Break[]): string[] {
   const sorted = all.toSorted((one, other) => one.at - other.at)
   return table(
-    [`Breaks at, in ${unit}`, 'What', 'How to raise it'],
+    [`Breaks at (${unit})`, 'What breaks', 'How to raise the limit'],
     sorted.map(({ at, what, moves }) => [
       count(at < 100 ? Number(fixed(at, 1)) : Number(at.toPrecision(2))),
       what,

@@ -40,14 +40,14 @@ function pageOf(grown: Grown[], statements: Statement[], dropMs: number): string
   })
   return `# Growth
 
-Every statement that runs constantly, measured on databases with ${names.join(', ')} files: the statements for uploads, tokens, webhooks,
-lists, the Overview and the sweeps. Each row shows the indexes that the statement uses, its time in PostgreSQL in ms (the median of seven), and
+This page lists the statements that run frequently: those for uploads, tokens, webhooks, lists, the Overview and the sweeps. They were measured
+on databases with ${LIST.format(names)} files. Each row shows the indexes that the statement uses, its time in PostgreSQL in ms (the median of seven), and
 how many rows it reads from the growing tables. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` creates the database and writes this page, with the plans in \`${PLANS}\`;
-[a test](../bench/growth/growth.db.test.ts) creates a small one, and fails if a statement scans or sorts an entire table, reads more rows as tables grow, or
+[a test](../bench/growth/growth.db.test.ts) creates a small database, and fails if a statement scans or sorts an entire table, reads more rows as tables grow, or
 reads months that it does not need.
 
-One file in ten is an open upload, and one in ten of those has a tail. Every other file has an event, a delivery and an attempt, and each file has
-one timeline line; one in ten still has its token. Half of all files belong to the workspace that the statements query; the rest belong to
+One file in ten is an open upload, and one in ten of those has a tail. Each of the remaining files has an event, a delivery and an attempt.
+Every file has one timeline line, and one file in ten still has its token. Half of all files belong to the workspace that the statements query; the rest belong to
 a hundred others. They arrived over the previous 29 days, so their events span two or three months. PostgreSQL has 2 GiB of shared buffers, and runs on the same
 machine as everything else.
 
@@ -60,6 +60,8 @@ ${rows.join('\n')}
 `
 }
 
+/** Joins names as in “a, b and c”. */
+const LIST = new Intl.ListFormat('en-GB')
 const [OPEN, ENDED] = [0.1, 0.9]
 const inGb = (bytes: number) => Math.round(bytes / 1e9)
 

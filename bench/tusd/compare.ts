@@ -67,7 +67,7 @@ export function judge(
   const [ours, theirs] = [taken.get('Sluice')!, taken.get('tusd')!]
   const times = sum(ours) / sum(theirs)
   const limits: [string, number | undefined, Figures | undefined][] = [
-    ['bare', way === 'plain HTTP' ? undefined : mostOfBare, taken.get('bare')],
+    ["bare's", way === 'plain HTTP' ? undefined : mostOfBare, taken.get('bare')],
     ["the floor's", mostOfFloor, taken.get('floor')],
   ]
   const others = limits.flatMap(([whose, limit, figures]) =>

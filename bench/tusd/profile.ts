@@ -19,7 +19,7 @@ const KINDS: [kind: string, fits: (leaf: string, stack: string) => boolean][] = 
   ['other system calls', (leaf) => leaf.endsWith(KERNEL)],
   ['checksums and signatures', (leaf) => /crc32|sha256|md5|sha1/i.test(leaf)],
   ['cipher', (leaf) => /aes|gcm|ghash|chacha|poly1305/i.test(leaf)],
-  ['copies', (leaf) => /mem(move|cpy)/.test(leaf)],
+  ['copying', (leaf) => /mem(move|cpy)/.test(leaf)],
   ['garbage collection', (_, stack) => GARBAGE.test(stack)],
   ['compiling JavaScript', (_, stack) => COMPILER.test(stack)],
   ['TLS records', (_, stack) => /SSL_(write|read)|crypto\/tls\./.test(stack.slice(0, 600))],

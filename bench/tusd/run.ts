@@ -143,10 +143,10 @@ function partsOf(rssBytes: number, of: MemoryOfNode): string {
   const inMiB = (bytes: number) => (bytes / MiB).toFixed(0)
   const rest = rssBytes - programBytes - heapBytes - arrayBuffers
   return [
-    `the program ${inMiB(programBytes)}`,
-    `the V8 heap ${inMiB(heapBytes)}, of which in use ${inMiB(heapUsedBytes)}`,
+    `program ${inMiB(programBytes)}`,
+    `V8 heap ${inMiB(heapBytes)} (${inMiB(heapUsedBytes)} in use)`,
     `buffers ${inMiB(arrayBuffers)}`,
-    `compiled code, stacks and memory kept by malloc ${inMiB(rest)} MiB`,
+    `everything else (compiled code, stacks, memory kept by malloc) ${inMiB(rest)} MiB`,
   ].join(', ')
 }
 
@@ -167,12 +167,13 @@ if (!only)
     name: 'beside-tusd',
     title: 'Comparison with tusd',
     about: [
-      '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs this comparison and writes this page. tusd is the Go server from tus.io, built from',
-      'source, in front of the same sink, with 8 MiB parts. bare is a Node server that does `req.pipe()` to the sink, floor one that only keeps 8 MiB parts',
-      'and sends three at once, and @tus is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds are discarded, and figures are medians of',
-      `the following ${rounds}, with their CPU ranges in parentheses. CPU is the process's own; PostgreSQL's is added to ours. Each contender terminates`,
-      'TLS itself. A missed goal is followed by a breakdown of its CPU, measured with `perf` (if installed) in one more round, or of its memory.',
+      '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page; the path can also be set in `TUSD`. All contenders write to the same',
+      'sink: tusd, the Go server from tus.io, built from source, with 8 MiB parts; bare, a Node server that does `req.pipe()` to the sink; floor, a Node server',
+      'that only buffers 8 MiB parts and sends three at a time; and @tus, which is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds',
+      `are discarded, and figures are medians of the following ${rounds}, with CPU ranges in parentheses. CPU is that of the server process; for Sluice, PostgreSQL's`,
+      'CPU is added. Each contender terminates TLS itself. Each missed goal is followed by a breakdown: of CPU, measured with `perf` (if installed) in one',
+      'more round, or of memory.',
       '',
-      `tusd is ahead of Sluice in: ${aheadOf(sections)}.`,
+      `tusd is ahead of Sluice on: ${aheadOf(sections)}.`,
     ],
   })

@@ -146,7 +146,7 @@ function keepLogs({ nodes }: World, mode: Mode): void {
 
 type Line = { level?: number; msg?: string; process?: string }
 
-const RESTORED = 'the new server was missing commits, which are repeated'
+const RESTORED = 'the new server was missing commits; repeating them'
 
 /** Each node may only log one line for the start and one for the end of the outage, and the lost commits. */
 function judgeLines({ nodes }: World, log: Log): void {
