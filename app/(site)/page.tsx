@@ -11,7 +11,7 @@ export const metadata = { alternates: { canonical: '/' } }
 export default function Landing() {
   return (
     <main id="main">
-      {/* Aligned to the top, because a page that streams in is drawn before the demo has arrived. */}
+      {/* Aligned to the top: the text is drawn before the demo has been streamed, and must not move when the demo arrives. */}
       <section className="mx-auto grid max-w-6xl items-start gap-x-14 gap-y-12 px-4 pt-12 pb-16 sm:px-6 sm:pt-20 lg:grid-cols-[1.02fr_1fr]">
         <div className="xl:pt-3.5">
           <h1 className="font-semibold text-4xl tracking-[-0.035em]">
