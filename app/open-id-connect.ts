@@ -23,7 +23,8 @@ export function openIdConnect({ issuer, name, ...client }: OpenIdConnect): OAuth
         const claims = (tokens as { claims(): Claims }).claims()
         if (claims.iss.replace(/\/$/, '') !== base)
           throw new Error(`The provider's issuer is ${claims.iss}, but OIDC_ISSUER is set to ${issuer}.`)
-        // Many providers only return the email address here. The library checks that the subject matches.
+        // Many providers return the email address only from the userinfo endpoint. The library checks that the subject
+        // matches.
         if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims
         return { ...(await client.userinfo<Claims>(tokens as never)), iss: claims.iss }
       },

@@ -59,13 +59,13 @@ async function sessionIdOfCookie(): Promise<string | undefined> {
 
 const PATIENCE_MS = 1500
 
-/** For pages that need no data: while the database is down, they treat everyone as signed out. */
+/** For pages that need no data. While the database is down, these pages treat everyone as signed out. */
 export async function sessionIfKnown(): Promise<Session | undefined> {
   const session = await within(PATIENCE_MS, currentSession()).catch(() => undefined)
   return session === 'late' ? undefined : session
 }
 
-/** Where users without an open workspace go to complete the remaining steps. */
+/** Where users without an open workspace go to complete the remaining steps of signing in. */
 const PAGE_OF = {
   no_workspace: '/workspaces',
   code_due: '/second-factor',

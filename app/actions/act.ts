@@ -71,7 +71,7 @@ function toFormError(error: { message: string; fields: { field: string; message:
   return { status: 'error' as const, message, fields }
 }
 
-/** Field messages are written to follow the field's name: `must not be empty`. */
+/** Turns a field message, such as `must not be empty`, into a sentence. */
 function sentence(message: string): string {
   const text = message.charAt(0).toUpperCase() + message.slice(1)
   return /[.!?]$/.test(text) ? text : `${text}.`

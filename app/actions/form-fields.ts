@@ -27,7 +27,7 @@ export function listOf(data: FormData, name: string): string[] {
 const UNIT_BYTES = { MB: 1e6, GB: 1e9, TB: 1e12 } as const
 export type Unit = keyof typeof UNIT_BYTES
 
-/** A size from a number field and its unit; NaN is left for the verb's own validation to reject. */
+/** A size from a number field and its unit. The verb's validation rejects NaN. */
 export function bytesOf(data: FormData, name: string): number | null {
   const amount = textOf(data, name)
   if (amount === undefined) return null

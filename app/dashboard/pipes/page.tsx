@@ -40,7 +40,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
     <>
       <PageHeader
         title="Pipes"
-        description="Each Pipe is an upload endpoint with its own rules that sends files to your buckets."
+        description="Each Pipe is an upload endpoint that has its own rules and sends files to your buckets."
         actions={data.length > 0 && create}
       />
       <RejectingBanner actor={actor} />

@@ -6,7 +6,7 @@ import { answer } from '../answer.ts'
  */
 export const dynamic = 'force-dynamic'
 
-/** Includes methods that no operation uses, so they get the API's own 405. */
+/** Includes methods that no operation uses, so that they get the API's own 405. */
 export {
   answer as DELETE,
   answer as GET,

@@ -21,8 +21,8 @@ export default async function Verify() {
           </ButtonLink>
         }
       >
-        Each webhook output has its own signing secret. Once you have an output, paste a request that your
-        receiver got here to see which part differs.
+        Each webhook output has its own signing secret. Once you have an output, you can check here which part
+        of a request differs if your receiver rejects it.
       </EmptyState>
     )
   }
