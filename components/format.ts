@@ -28,7 +28,7 @@ const STEPS = [
   { limitMs: 30 * 86_400_000, unitMs: 86_400_000, unit: 'd' },
 ]
 
-/** `12 s ago`, `in 3 h`; from 30 days on, the date. */
+/** `12 s ago`, `in 3 h`; the date if it is 30 days away or more. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const distance = Math.abs(nowMs - atMs)
   if (distance < 5000) return 'just now'

@@ -7,8 +7,8 @@ const sources = globSync('{app,components}/**/*.tsx').map((path) => ({
 }))
 
 /**
- * Until the page's script loads, the browser submits a form without an action by GET, with its fields in the URL. React
- * submits any form whose action is a server action by POST.
+ * Until the page's script loads, the browser submits a form without an action by GET, with its fields in the URL. A
+ * form whose action is a server action is always submitted by POST.
  */
 it('every form has an action, so that no field values end up in a URL', () => {
   const forms = sources.flatMap(({ path, forms }) => forms.map((form) => [path, form] as const))

@@ -148,7 +148,7 @@ function Inline({ token }: { token: MarkedToken }): ReactNode {
   }
 }
 
-/** The image's title is its size, such as `624x847`, so that the content below it does not shift. */
+/** An image's title is its size, such as `624x847`, so that the content below does not shift when the image loads. */
 function Picture({ href, text, title }: Tokens.Image) {
   const [width, height] = (title ?? '').split('x')
   return (

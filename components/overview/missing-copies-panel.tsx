@@ -11,7 +11,7 @@ export function MissingCopiesPanel({ missing }: { missing: MissingCopies[] }) {
   return (
     <Panel
       title="Missing copies"
-      description="All required destinations have these files. If possible, Sluice keeps trying to copy them from there."
+      description="All required destinations have these files. If the keys of one of them allow reading, Sluice keeps trying to copy the files from there."
       flush
     >
       <ul className="divide-y border-t" aria-label="Destinations with missing files">

@@ -97,10 +97,10 @@ function costOf({ members, requestsFor }: DestinationSet): string {
   const each = requestsFor(EXAMPLE_BYTES)
   const example = formatBytes(EXAMPLE_BYTES)
   if (members.length === 1)
-    return `A ${example} file takes ${formatCount(each)} requests to the bucket; a small file takes one.`
-  return `A ${example} file takes ${formatCount(each)} requests to each destination, ${formatCount(
+    return `A ${example} file needs ${formatCount(each)} requests to the bucket; a small file needs one.`
+  return `A ${example} file needs ${formatCount(each)} requests to each destination, ${formatCount(
     each * members.length,
-  )} in all; a small file takes one to each.`
+  )} in all; a small file needs one to each.`
 }
 
 function InCommon({ set }: { set: DestinationSet }) {

@@ -78,7 +78,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
       <CheckField
         name="verifyContent"
         label="Verify the content"
-        hint="A file's first bytes must match its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. Clients then cannot join partial uploads."
+        hint="A file's first bytes must match its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. While this is selected, clients cannot join partial uploads."
         defaultChecked={pipe.verifyContent}
       />
       <CheckField

@@ -56,8 +56,8 @@ export function RemoveKey({ senderId, id, name }: Removed) {
       action={removeKey.bind(null, senderId, id)}
     >
       <p>
-        The key can no longer be used to sign in, and its open SFTP sessions end with their next request.
-        Bytes that have arrived are kept.
+        The key can no longer be used to sign in, and its open SFTP sessions end on their next request. Bytes
+        that have arrived are kept.
       </p>
     </ConfirmDialog>
   )

@@ -51,8 +51,8 @@ const WIDTHS = { sm: 'max-w-sm', md: 'max-w-md' }
 const IDLE = { status: 'idle' } as const
 
 /**
- * A form with a server action. Input is preserved, each error appears at its field, and the first field with an error
- * gets the focus. Without JavaScript, or before it loads, the browser posts the form, and the resulting page contains
+ * A form with a server action. Input is preserved, each error appears next to its field, and the first field with an
+ * error gets the focus. Without JavaScript, or before it loads, the browser posts the form, and the resulting page contains
  * the response.
  */
 export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {

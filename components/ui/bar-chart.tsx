@@ -11,7 +11,7 @@ type Props = {
   caption: string
   /** For each slot: its full name, and the label below it, if any. */
   slots: { name: string; tick?: string }[]
-  /** They are stacked, with the first at the bottom. */
+  /** The series are stacked, with the first at the bottom. */
   series: Series[]
   format: (value: number) => string
   /** Whether all values are whole numbers. */

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { createBadNetwork } from './bad-network.ts'
 
-/** The parts of a request that the network uses, with a response as soon as it is sent. */
+/** A request with only the parts that the network uses. Its response arrives as soon as it is sent. */
 function quickRequest() {
   const seen: string[] = []
   const request = Object.assign(new EventTarget(), {

@@ -52,7 +52,7 @@ export function afterAnswer(wire: Wire, { method, url, status, offset }: Answere
   return note(next, `${method} → ${status}${told}`, status < 400 ? (resumed ? 'good' : 'plain') : 'bad', at)
 }
 
-/** Applies the state that the uploader reported, with a line for a new error or reason to wait. */
+/** Applies the state that the uploader reported, and adds a line for a new error or reason to wait. */
 export function afterUpload(
   wire: Wire,
   { name, size, state, sentBytes, reason }: FileUpload,

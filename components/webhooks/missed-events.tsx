@@ -47,7 +47,7 @@ export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
         </IfMay>
       }
     >
-      The first event was <Time at={missed.since!} />. They are kept for 30 days
+      The first event was <Time at={missed.since!} />. The events are kept for 30 days
       {canSend ? '.' : ', so you can send them once the webhook is on.'}
     </Notice>
   )

@@ -54,8 +54,8 @@ export function ResendUndelivered({ of, asked }: Props) {
       title="Resend all undelivered"
       description={
         which
-          ? `Every event ${which} that failed or is being retried is sent now.`
-          : 'Every event from any Pipe that failed or is being retried is sent now.'
+          ? `Events ${which} are sent now if they have failed or are being retried.`
+          : 'Events from all Pipes are sent now if they have failed or are being retried.'
       }
       trigger={
         <Button>

@@ -21,7 +21,7 @@ export function UndeliveredNotice({
     if (!asked) return null
     return (
       <Notice tone="good" className="mb-4">
-        Nothing to resend: no event has failed or is being retried.
+        Nothing to resend: no events have failed or are being retried.
       </Notice>
     )
   }

@@ -28,7 +28,7 @@ test('destinations are added, reordered with the keyboard, made best effort and 
 }) => {
   const { pipeId } = await makePipe(demo, 'first', 'second', 'third')
   await page.goto(`/dashboard/pipes/${pipeId}`)
-  await expect(page.getByText('A 1 GB file takes 122 requests to the bucket')).toBeVisible()
+  await expect(page.getByText('A 1 GB file needs 122 requests to the bucket')).toBeVisible()
   await page.getByText('Add a destination').click()
   for (const name of ['second', 'third']) {
     const option = page.getByRole('option', { name: `${name} (` })
