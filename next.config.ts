@@ -12,7 +12,7 @@ const config: NextConfig = {
   experimental: {
     serverActions: { bodySizeLimit: '1mb' },
     turbopackFileSystemCacheForBuild: false,
-    // Enables `forbidden()`, for pages that the user's role does not allow.
+    // Enables `forbidden()`, for pages that the user's role may not open.
     authInterrupts: true,
   },
   devIndicators: false,

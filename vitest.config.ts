@@ -19,7 +19,7 @@ const common = {
 
 const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
 const DATABASE_TESTS = '{lib,server,app,scripts,bench,test}/**/*.db.test.ts'
-/** Whether a file mocks a module, which would affect the files after it without isolation. */
+/** Whether a file mocks a module. Without isolation, the mock would affect the files that run after it. */
 const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(')
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)
 const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)

@@ -24,7 +24,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
   return [
     backlogSweep(runtime),
     {
-      name: 'batches that are complete',
+      name: 'complete batches',
       everyMs: seconds(2),
       batch: BATCHES_AT_ONCE,
       run: () => completeBatches(runtime),
@@ -41,13 +41,13 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
       everyMs: minutes(1),
       run: () => cancelUploadsToTurnedOffDataStores(runtime),
     },
-    { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
+    { name: 'outdated bucket rejections', everyMs: seconds(15), run: () => forgetRejections(runtime) },
     { name: 'counts', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
     { name: 'old counts', everyMs: minutes(30), run: () => pruneCounts(runtime) },
     { name: 'deleted workspaces', everyMs: minutes(5), run: () => closeDeletedWorkspaces(runtime) },
     { name: 'workspaces without members', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
     {
-      name: 'SFTP entries that are no longer listed',
+      name: 'unlisted SFTP entries',
       everyMs: minutes(5),
       batch: ENTRIES_AT_ONCE,
       run: () => pruneEntries(db, clock.now()),

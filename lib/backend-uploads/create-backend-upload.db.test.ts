@@ -97,7 +97,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     expect(await shown(other)).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
   })
 
-  it('is finished without its client if it has zero bytes', async () => {
+  it('is finished without any client request if it has zero bytes', async () => {
     const made = await create({ size: 0 })
     await reconcileUploads(node.context)
     await Promise.all(node.context.background)
@@ -124,7 +124,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     expect((await call('HEAD', other)).status).toBe(200)
   })
 
-  it('ends with its Sender, and can be canceled by its owner', async () => {
+  it('loses its token when its Sender is revoked, and can be canceled by its owner', async () => {
     const sender = await createSender(site.runtime, site.actor, { name: 'Leaving' })
     const made = await create({}, sender.token)
     await revokeSender(site.runtime, site.actor, sender.id)
@@ -134,7 +134,7 @@ describeWithDatabase('an upload that a backend creates', (database) => {
     expect((await showFile(site.runtime, site.actor, fileId)).status).toBe('canceled')
   })
 
-  it('asks the hook when it is complete, and not before it starts', async () => {
+  it('asks for a hook decision once it is complete, but not before it starts', async () => {
     const hook = { url: decider.url, enabled: true, timeoutSeconds: 1, withoutAnswer: 'refuse' as const }
     for (const name of ['before_create', 'before_complete'] as const)
       await saveHook(site.runtime, site.actor, { pipeId: site.pipe.id, hook: name }, hook)

@@ -41,8 +41,8 @@ export const backendUploadInput = z.strictObject({
 export type BackendUploadInput = z.output<typeof backendUploadInput>
 
 /**
- * Creates an upload for a client that only sends its bytes. Its token is already expired when issued: such a token
- * creates nothing, and stays valid for its existing uploads until they end.
+ * Creates an upload for a client that only sends its bytes. The upload's token is already expired when
+ * issued: an expired token cannot create uploads, but stays valid for existing ones until they end.
  */
 export function createBackendUpload(
   runtime: Runtime,

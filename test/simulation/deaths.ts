@@ -52,7 +52,7 @@ const HOW = ['before', 'after', 'late'] as const
 type Death = { at: number; how: (typeof HOW)[number] }
 
 /** Until the death, nodes only run the sweeps that concern decisions. */
-const SWEEPS = ['reconcile uploads', 'ask for decisions', 'reject undecided files']
+const SWEEPS = ['reconcile uploads', 'request decisions', 'reject undecided files']
 /** Longer than a lease lasts. */
 const LATE_MS = seconds(17)
 

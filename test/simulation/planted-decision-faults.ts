@@ -26,7 +26,7 @@ export const DECISION_FAULTS: PlantedFault[] = [
     withinSeeds: 500,
     edits: [
       {
-        find: "{ name: 'ask for decisions', everyMs: seconds(2), run: () => decideFiles(context) },",
+        find: "{ name: 'request decisions', everyMs: seconds(2), run: () => decideFiles(context) },",
         replace: '',
       },
     ],

@@ -33,7 +33,7 @@ const LAPSED_AT_ONCE = 100
 
 export function decisionSweeps(context: UploadContext): Sweep[] {
   return [
-    { name: 'ask for decisions', everyMs: seconds(2), run: () => decideFiles(context) },
+    { name: 'request decisions', everyMs: seconds(2), run: () => decideFiles(context) },
     {
       name: 'reject undecided files',
       everyMs: minutes(1),

@@ -34,7 +34,11 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
       batch: CLEARED_AT_ONCE,
       run: () => clearLeftovers(context),
     },
-    { name: 'count bytes of dead requests', everyMs: seconds(30), run: () => countUncountedBytes(context) },
+    {
+      name: 'count the bytes of dead requests',
+      everyMs: seconds(30),
+      run: () => countUncountedBytes(context),
+    },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
     { name: 'monthly timelines', everyMs: minutes(10), run: () => keepTimelines(context) },
   ]

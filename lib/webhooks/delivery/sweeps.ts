@@ -15,9 +15,9 @@ type SweepRuntime = Pick<Runtime, 'db' | 'clock' | 'queue'>
 
 export function webhookSweeps(runtime: SweepRuntime): Sweep[] {
   return [
-    { name: 'webhooks due', everyMs: seconds(5), run: () => wakeDueOutputs(runtime) },
+    { name: 'due webhooks', everyMs: seconds(5), run: () => wakeDueOutputs(runtime) },
     { name: 'events of older nodes', everyMs: seconds(1), run: () => fanOutEvents(runtime) },
-    { name: 'index of months', everyMs: minutes(10), run: () => indexMonths(runtime.db) },
+    { name: 'indexes of monthly tables', everyMs: minutes(10), run: () => indexMonths(runtime.db) },
     { name: 'monthly events', everyMs: minutes(10), run: () => keepEvents(runtime) },
   ]
 }
