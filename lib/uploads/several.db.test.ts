@@ -134,7 +134,7 @@ describe('a file with two required destinations and one best-effort destination'
 
   it.each([
     ['refuses one part', MiB, 'PutObject', REFUSED, 'rejected'],
-    ['refuses several', 20 * MiB, 'UploadPart', REFUSED, 'rejected'],
+    ['refuses several parts', 20 * MiB, 'UploadPart', REFUSED, 'rejected'],
     ['refuses to start', 20 * MiB, 'CreateMultipartUpload', REFUSED, 'rejected'],
     ['refuses to complete', 20 * MiB, 'CompleteMultipartUpload', REFUSED, 'rejected'],
     ['is down', 20 * MiB, 'UploadPart', DOWN, 'unavailable'],

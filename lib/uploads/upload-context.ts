@@ -121,7 +121,7 @@ export function inBackground(
   const ended = work
     .then(
       () => {},
-      (err: unknown) => log.warn({ err }, 'work that continued after its request failed'),
+      (err: unknown) => log.warn({ err }, 'background work failed'),
     )
     .finally(() => background.delete(ended))
   background.add(ended)

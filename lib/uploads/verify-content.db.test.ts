@@ -162,8 +162,8 @@ describe('a Pipe that verifies the content', () => {
   it.each([
     ['TUS', byTus, 1],
     ['TUS', byTus, 100],
-    ['the draft', byDraft, 1],
-    ['the draft', byDraft, 100],
+    ['Resumable Uploads', byDraft, 1],
+    ['Resumable Uploads', byDraft, 100],
     ['a plain request', byPut, 1],
     ['a plain request', byPut, 100],
   ] as const)(

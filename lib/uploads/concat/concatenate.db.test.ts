@@ -110,7 +110,7 @@ describe('concatenation', () => {
   it.each([
     ['an unfinished piece', () => client.begin(5, { 'Upload-Concat': 'partial' })],
     ['an upload that is not a piece', () => client.begin(3, {}, Buffer.from('abc'))],
-    ['an address of another server', async () => 'https://example.com/files/1'],
+    ['an address on another server', async () => 'https://example.com/files/1'],
   ])('returns 400 for %s', async (_, address) => {
     const reply = await join([await address()])
     expect(reply.status).toBe(400)

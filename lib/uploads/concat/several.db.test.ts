@@ -111,8 +111,8 @@ describe('concatenation at two required destinations and one best-effort destina
 
   it.each([
     ['large pieces', [6 * MiB, 9 * MiB + 1, 5 * MiB]],
-    ['small ones', [1000, 2 * MiB, 3, 12 * MiB, MiB]],
-    ['an empty piece and a large one', [0, 6 * MiB]],
+    ['small pieces', [1000, 2 * MiB, 3, 12 * MiB, MiB]],
+    ['an empty piece and a large piece', [0, 6 * MiB]],
   ])('joins %s into the same object at each destination', async (_, sizes) => {
     const { urls, whole } = await pieces(sizes)
     const made = await join(urls)

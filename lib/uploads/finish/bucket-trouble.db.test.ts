@@ -57,7 +57,7 @@ describe('a failing bucket', () => {
   it.each([
     ['500', { kind: 'refuse', status: 500, code: 'InternalError' }],
     ['503 SlowDown', slowDown],
-    ['a cut', { kind: 'cut' }],
+    ['a cut connection', { kind: 'cut' }],
   ] as const)('%s on the second of three parts is retried from its buffer', async (_, effect) => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)
@@ -66,7 +66,7 @@ describe('a failing bucket', () => {
     await objectIs(url, whole)
   })
 
-  it('shows a rejecting Data Store with the reason, until its bucket accepts uploads again', async () => {
+  it('marks the Data Store as rejecting, with the reason, until the bucket accepts uploads again', async () => {
     const recheck = () => {
       site.clock.advance(minutes(1))
       return forgetRejections(site.runtime)
@@ -266,7 +266,7 @@ describe('a failing bucket', () => {
 
   it.each([
     ['an empty file', Buffer.alloc(0)],
-    ['a file whose length comes after its bytes', randomBytes(MiB)],
+    ['a file whose length is declared after its bytes', randomBytes(MiB)],
   ])('lets the reconciler retry %s', async (_, whole) => {
     const url = await (whole.length === 0 ? emptyFile() : fileOfUnknownLength(whole))
     expect(await site.statusOf(url)).toBe('transferring')

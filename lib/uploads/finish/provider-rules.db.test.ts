@@ -135,7 +135,7 @@ describe('a bucket with its own rules', () => {
       }
       const refused = await clientOf(node).create(5, { 'Upload-Concat': 'partial' })
       expect(refused.status).toBe(400)
-      expect(JSON.parse(refused.body).detail).toContain('cannot copy parts')
+      expect(JSON.parse(refused.body).detail).toContain('cannot copy pieces')
       await bucketOf('other', { found: { copyParts: true } })
       expect(await offered()).toContain('concatenation')
     })

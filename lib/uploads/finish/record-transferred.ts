@@ -98,7 +98,7 @@ export async function recordSeveral(context: Ledger, lease: Freed): Promise<Foun
   return status
 }
 
-/** The values to record again in a database that lost the file's end. */
+/** The values to record again in a database that has lost the record of how the file ended. */
 function foundAt({
   dataStoreId,
   status,

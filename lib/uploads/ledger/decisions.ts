@@ -97,9 +97,9 @@ export const isLapsed = (
 type Options = { provided: SQL; nowMs: number; deferMs?: number; isCompleting?: boolean }
 
 /**
- * Stores a decision if `provided`, a condition on the file's row, still holds. With `isCompleting`, the same lease
- * creates the object, so the attempt is also recorded. False if the condition no longer holds: someone else has
- * decided.
+ * Stores a decision if `provided`, a condition on the file's row, still holds. With `isCompleting`, the caller then
+ * creates the object under the same lease, so the attempt is also recorded. False if the condition no longer holds:
+ * someone else has decided.
  */
 export async function recordDecision(
   db: Db,

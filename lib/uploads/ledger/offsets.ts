@@ -86,7 +86,7 @@ function writer(lease: Fenced, fromBytes: number): SQL {
     for update)`
 }
 
-/** Usage is counted with the last piece of a request; without a reservation, with each piece. */
+/** Usage is counted with the last piece of a request or, for an upload without a reservation, with every piece. */
 function isCounted({ release, become, unreserved }: Advance): boolean {
   return Boolean(release ?? become ?? unreserved)
 }

@@ -179,7 +179,7 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
   return async (whole) => (!whole.hasWebhooks && (await withoutWebhook(whole))) || withWebhook(whole)
 }
 
-/** Records the events as missed, as `emitFileEvent` does without a webhook. */
+/** Records the events as missed, as `emitFileEvent` does if there is no webhook. */
 const missed = (now: SQL) => sql`missed as (
       insert into events (id, workspace_id, pipe_id, file_id, missed_status, fanned_out, created_at)
       select event_id, workspace_id, pipe_id, id, 'transferred', true, ${now} from moved join writer using (id)

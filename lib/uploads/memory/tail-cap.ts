@@ -45,7 +45,10 @@ export function createTailCap(
     const before = room
     room = roomOf(await tailsOfWorkspaces(db, { fromBytes }), limits)
     if (room.everybodyFull && !before.everybodyFull)
-      log.warn(limits, 'the database holds UPLOAD_TAIL_BYTES of unfinished uploads: new ones are refused')
+      log.warn(
+        limits,
+        'the database holds UPLOAD_TAIL_BYTES of unfinished uploads, so new uploads are refused',
+      )
   }
   const refreshOnce = () => {
     refreshedMs = clock.now()

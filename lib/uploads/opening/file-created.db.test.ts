@@ -33,8 +33,8 @@ describeWithDatabase('file.created, for an output that subscribes to it', (datab
   })
 
   /**
-   * Events written since the last call. `isBorn` means that the transaction also wrote the first line of the
-   * timeline.
+   * Returns the events that were written since the last call. `isBorn` means that the transaction also wrote the first
+   * line of the timeline.
    */
   let seen = 0
   async function told() {

@@ -161,6 +161,6 @@ function assertMayConcatenate(
     if (pipe.verifyContent) return 'the Pipe verifies the content of entire files'
     if (targets.every((target) => mayCopyParts(openTarget(context, target))))
       return `the credentials of ${which} Data Store do not allow reading and deleting`
-    return `${which} bucket cannot copy parts of any size`
+    return `${which} bucket cannot copy pieces of arbitrary sizes as parts`
   }
 }

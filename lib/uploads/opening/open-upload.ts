@@ -27,7 +27,7 @@ export async function openUpload(
 ): Promise<Upload | undefined> {
   if (right.first) return adoptUpload(context, right, right.first, incoming)
   const { upload, targets, token } = right
-  // This comes first, so that credentials that cannot be decrypted throw before the lease is taken.
+  // This comes first, so that it throws before the lease is taken if the credentials cannot be decrypted.
   const places = openPlaces(context, targets, upload)
   const limits = limitsOfTargets(context, targets.filter(isWritten))
   const numbers = (state: Numbered) => numbersOf(context, limits, state, incoming)

@@ -43,7 +43,7 @@ export type Confirmed = {
 /** How long an upload without new bytes is kept, and the time after which it accepts no more bytes. */
 type Expiry = { readonly expirySeconds: number; readonly expiresByMs: number }
 
-/** When an upload that receives no bytes after `nowMs` expires. */
+/** The time at which an upload expires if it receives no bytes after `nowMs`. */
 export function expiresAtMs({ expirySeconds, expiresByMs }: Expiry, nowMs: number): number {
   return Math.min(nowMs + expirySeconds * 1000, expiresByMs)
 }

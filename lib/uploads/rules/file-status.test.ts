@@ -23,7 +23,7 @@ const tableOf = (heading: string) =>
 const shortOf = (status: Status): Short =>
   status === 'pending' || status === 'transferring' ? 'open' : status
 
-/** `all transferred`, `some open`, `none failed, some open`, `any`. */
+/** Evaluates a condition, such as `all transferred`, `some open`, `none failed, some open` or `any`. */
 function holds(condition: string, statuses: readonly Status[]): boolean {
   return condition.split(', ').every((words) => {
     const [quantity, state] = words.split(' ')

@@ -163,7 +163,7 @@ export class PartNumbers {
     }
   }
 
-  /** How many of the first taken numbers an earlier writer had bound. */
+  /** How many taken numbers in a row, starting with the first, an earlier writer had bound. */
   #countInheritedAmongTaken(): number {
     let count = 0
     while (count < this.#taken.length && this.#inherited.has(this.#recordedParts + count + 1)) count += 1

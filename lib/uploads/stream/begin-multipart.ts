@@ -23,7 +23,7 @@ type Beginning = {
  */
 export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
   const begun = begin(context, beginning)
-  // The caller gets the error from `begun` itself.
+  // The caller gets the error directly from `begun`.
   inBackground(
     context,
     begun.catch(() => {}),
