@@ -42,7 +42,7 @@ describeWithDatabase('a batch', (database) => {
     await site?.close()
   })
 
-  /** Events about batches written since the last call. */
+  /** Returns the batch events that were written since the last call. */
   let seen = 0
   async function told() {
     await completeBatches(site.runtime)

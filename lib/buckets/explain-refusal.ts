@@ -4,7 +4,7 @@ import { addressOf, type BucketPlace } from './bucket-place.ts'
 
 /** Explains a bucket's refusal and what to change. */
 export type Refusal = {
-  /** True if no other operation can work either, so that the check stops. */
+  /** True if no other operation can work either, in which case the check stops. */
   final: boolean
   message: string
 }

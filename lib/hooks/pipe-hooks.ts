@@ -21,7 +21,7 @@ import {
 type HookRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 type WithSecret = HookAnswer & { secret: string }
 
-/** A Pipe has at most one hook of each kind, so the kind is its name. */
+/** A Pipe has at most one hook of each kind, so the kind serves as the hook's name. */
 export type HookRef = { pipeId: string; hook: string }
 
 /** A Pipe's hooks, in the order in which they are asked. */

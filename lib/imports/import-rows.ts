@@ -139,7 +139,9 @@ export type Postponed = {
   isNoted: boolean
 }
 
-/** Releases the claim. Any worker may continue fetching the file at the given time. */
+/**
+ * Releases the claim. At the given time, the import becomes due again, and any worker may continue fetching the file.
+ */
 export async function postponeImport(
   db: Db,
   held: Claimed,

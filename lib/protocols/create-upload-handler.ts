@@ -192,7 +192,8 @@ export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
 }
 
 /**
- * Undefined if interim responses cannot be sent: Node 22 only supports some of their statuses, and HTTP/1.0 has none.
+ * Undefined if interim responses cannot be sent: Node 22 only supports some of their statuses, and HTTP/1.0 has no
+ * interim responses.
  */
 export function interimSender(req: IncomingMessage, res: ServerResponse): UploadRequest['sendInterim'] {
   if (typeof res.writeInformation !== 'function' || req.httpVersion === '1.0') return undefined
