@@ -71,7 +71,8 @@ export type UploadContext = {
   /** Returns false if the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
   /**
-   * Limits how many tails are written at once, so that a mass disconnect does not use up the database connections.
+   * Limits how many tails are written at the same time, so that a mass disconnect does not use up the database
+   * connections.
    */
   limitTailWrites<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap

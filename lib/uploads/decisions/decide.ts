@@ -26,7 +26,7 @@ import { inBackground, type UploadContext } from '../upload-context.ts'
  * stored.
  */
 
-/** How many decisions a node requests at once in the background, in addition to those for waiting clients. */
+/** How many decisions a node requests in the background at the same time, in addition to those for waiting clients. */
 const AT_ONCE = 64
 const AT_ONCE_PER_PIPE = 8
 const LAPSED_AT_ONCE = 100

@@ -95,7 +95,7 @@ export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promi
 /**
  * Cancels some of the uploads to Data Stores that were turned off. They do not continue even if the Data Store is
  * switched on again, because their bytes are from whoever used the account before its owner recovered it. Uploads whose
- * bytes have all arrived are already in the bucket, and still become objects.
+ * bytes have all arrived are not canceled, and still become objects.
  */
 export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {
   const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)

@@ -139,7 +139,7 @@ type File = { fileId: string; lease: Lease }
 /** An attempt at one destination without an object. */
 export type Try = {
   destination: { dataStoreId: string; required: boolean }
-  /** Aborted once the outcome no longer matters. */
+  /** The signal is aborted once the outcome no longer matters. */
   judging: (signal: AbortSignal) => Promise<Judged>
 }
 

@@ -126,7 +126,6 @@ export class HeldLease implements Lease {
     return this.#everBound()
   }
 
-  /** Asks the holder to stop. */
   askToStop(why: StopReason): void {
     const state = this.#state
     if (state.kind === 'over') return

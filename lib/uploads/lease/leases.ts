@@ -213,8 +213,8 @@ function stillLocked(): SluiceError {
 const SCRIPT_LEASE_MS = seconds(30)
 
 /**
- * Runs `work` under the file's lease, for scripts that process uploads while nodes may be running. Undefined if another
- * writer holds the lease.
+ * Runs `work` under the file's lease, for code outside requests, such as scripts that process uploads while nodes may
+ * be running. Undefined if another writer holds the lease.
  */
 export async function withLease<Result>(
   { db, clock }: { db: Db; clock: Clock },

@@ -108,7 +108,7 @@ export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
   )
 }
 
-/** All Data Stores except those of the demo. */
+/** All Data Stores except deleted ones and those of the demo. */
 export function listedDataStores(db: Db): Promise<{ name: string; dataStore: SealedDataStore }[]> {
   return rows(
     db,

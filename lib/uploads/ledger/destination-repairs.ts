@@ -99,7 +99,7 @@ const SOURCES = sql`(select coalesce(json_agg(json_build_object('key', d.key, 'd
       order by d.position), '[]')
     from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.file_id and ${isSource})`
 
-/** A condition on a row of `file_destinations d`. */
+/** A condition on a row of `file_destinations d`: the claim has not been lost. */
 const held = ({ fileId, dataStoreId, claim }: RepairClaim) =>
   sql`d.file_id = ${fileId}::uuid and d.data_store_id = ${dataStoreId}::uuid and d.repair_claim = ${claim}`
 

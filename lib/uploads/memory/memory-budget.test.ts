@@ -214,7 +214,7 @@ it('never starts to spill a part that is already being spilled', async () => {
   expect(most).toBe(1)
 })
 
-describe('memory taken all at once', () => {
+describe('memory taken in one step', () => {
   it('is available immediately while its workspace holds little', async () => {
     const budget = openBudget()
     const giveBack = await budget.account(bucketOf('a')).reserve(8 * MiB, unaborted)

@@ -22,7 +22,7 @@ export type MemoryAccount = {
   take(bytes: number): void
   give(bytes: number): void
   /**
-   * Takes all of the memory at once, as soon as there is enough. Every request is eventually granted. Resolves to a
+   * Takes all of the memory in one step, as soon as there is enough. Every request is eventually granted. Resolves to a
    * function that returns it.
    */
   reserve(bytes: number, signal: AbortSignal): Promise<() => void>
@@ -33,7 +33,10 @@ export type MemoryAccount = {
   leaving(bytes: number): void
   /** Calls back once there may be room again. */
   whenFree(resume: () => void): void
-  /** Offers a half-filled part for spilling. Its first byte has just arrived, so earlier parts are slower. */
+  /**
+   * Offers a half-filled part for spilling. Its first byte has just arrived, so parts that were offered earlier have
+   * been filling for longer.
+   */
   offer(spillable: Spillable): void
   withdraw(spillable: Spillable): void
 }
@@ -240,7 +243,7 @@ export async function withMemory<Result>(
   }
 }
 
-/** Memory for bucket responses. A response that does not fit is refused instead of waiting. */
+/** Memory for bucket responses. A response that does not fit is refused. It does not wait for memory. */
 export type ResponseMemory = {
   /** Returns false if there is not enough memory. */
   take(bytes: number): boolean

@@ -9,7 +9,7 @@ import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
  */
 export type Shares = {
   readonly limitBytes: number
-  /** The maximum that can be reserved at once. */
+  /** The maximum size of one reservation. */
   readonly tailBytes: number
   readonly responseBytes: number
   /** For parts that are being received or sent. */
@@ -39,7 +39,7 @@ const WORKSPACE_SHARE = 3
 const SMALL_WORKSPACE_SHARE = 1
 /** A bucket may hold this multiple of what is left for its workspace. */
 const BUCKET_SHARE = 4
-/** Concatenation reads less than twice the minimum part size at once. */
+/** Concatenation reads less than twice the minimum part size into memory at a time. */
 const MAX_JOINED_BYTES = 2 * MIN_PART_BYTES
 /** The most memory that a chunk can take: a full page at the end of one part, and the first two pages of the next. */
 const CHUNK_TAKES_BYTES = 2 * PAGE_BYTES + FIRST_PAGE_BYTES
@@ -80,10 +80,10 @@ type Request = { account: Account; bytes: number; granted(giveBack: () => void):
 type Memory = { held(account: Account): Held; take(account: Account, bytes: number): void }
 
 /**
- * Memory taken all at once: for a tail that is read back while the rest of its part is already in memory. If these
- * requests competed with readers for memory, uploads could deadlock, so some memory is set aside for the requests, and
- * readers never get it. It is lent to workspaces that have used up their share: one loan at a time each, and the
- * workspace that has waited longest since its last loan goes first.
+ * Memory that is taken in one step, for a tail that is read back while the rest of its part is already in memory. If
+ * these requests competed with readers for memory, uploads could deadlock, so some memory is set aside for the
+ * requests, and readers never get it. It is lent to workspaces that have used up their share: one loan at a time each,
+ * and the workspace that has waited longest since its last loan goes first.
  */
 export class Reservations {
   readonly #shares: Shares

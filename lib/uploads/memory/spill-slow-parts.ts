@@ -15,7 +15,10 @@ export type Spillable = {
 
 /** Spilling starts above this share of an account's limit. */
 const SPILL_ABOVE = 0.5
-/** How many parts are spilled at once while readers are waiting for memory. Otherwise, one is spilled at a time. */
+/**
+ * How many parts are spilled at the same time while readers are waiting for memory. Otherwise, one part is spilled at a
+ * time.
+ */
 const SPILLS_AT_ONCE = 4
 /** If a part has been filling for this long, its client is slow. */
 const SLOW_MS = 3000
@@ -25,9 +28,9 @@ const LOOK_AGAIN_MS = 250
 
 /**
  * Before memory is used up, spills partly filled parts that fill slowly, slowest first, so that slow clients cannot
- * starve fast ones. Parts in flight to the bucket free their memory soon, so a fast client's part is only spilled if an
- * account is waiting and has nothing in flight. If such an account has no part to spill, the slowest part of any
- * account is spilled.
+ * starve fast ones. Parts in flight to the bucket free their memory soon, so a fast client's part is only spilled if
+ * its account is waiting and has almost nothing in flight. If such an account has no part to spill, a slow part of
+ * another account is spilled.
  */
 export class Spiller {
   readonly #clock: Clock

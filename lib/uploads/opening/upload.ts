@@ -205,7 +205,7 @@ export class Destination {
     this.#held = { kind: 'object' }
   }
 
-  /** Called by `giveUpDestination`, for a best-effort destination. */
+  /** Called when a best-effort destination is abandoned. */
   close(): void {
     this.#isOpen = false
   }

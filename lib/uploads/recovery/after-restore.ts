@@ -71,7 +71,7 @@ type Listing = Pick<Context, 'db' | 'openBucket'>
 const PROBE_FOLDER = '.sluice-checks'
 /**
  * There is no index on keys, so each query reads the rows of all files in the bucket. It therefore looks up many keys
- * at once.
+ * together.
  */
 const ASKED_TOGETHER = 5000
 

@@ -184,7 +184,7 @@ async function putFromTail(
   const put = async ({ key, open }: Place, signal: AbortSignal): Promise<Stored> => {
     pending.lease.assertHeld()
     const target = { key, contentType: contentTypeOf(filetype), object }
-    // The first attempt may have reached the bucket.
+    // The request is marked as repeated, because the first attempt may have reached the bucket.
     const bucket = open()
     const { etag } = await bucket.putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
     context.checkpoint('object put')

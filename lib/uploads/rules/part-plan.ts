@@ -72,7 +72,8 @@ export function mayCloseEarly(
   at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number; partBytes: number },
 ): boolean {
   if (limits.equalParts || at.partBytes < MIN_PART_BYTES) return false
-  // Without a known length, the number of remaining parts is unknown: interruptions may use up half of the numbers.
+  // Without a known length, the number of remaining parts is unknown: interruptions may use up at most half of the
+  // numbers.
   if (at.lengthBytes === null) return at.nextNumber <= limits.maxParts / 2
   const remaining = at.lengthBytes - at.offsetBytes - at.partBytes
   return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= remaining

@@ -82,7 +82,7 @@ export class Tails {
     })
   }
 
-  /** Writes one row at a time, so that a mass disconnect does not copy every buffer at once. */
+  /** Writes one row at a time, so that a mass disconnect does not copy every buffer at the same time. */
   async #rowByRow(
     buffer: PartBuffer,
     { isAwaited }: { isAwaited: boolean },
