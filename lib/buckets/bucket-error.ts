@@ -1,8 +1,8 @@
 /**
- * The kinds of bucket errors, by what can be done about them: `trouble`: a transient error (no response, 5xx,
- * SlowDown), `refused`: permanent until someone changes something, `no_such_upload`: the bucket has no such
- * multipart upload, `exists`: there is already an object with that key, `impossible`: the parts can never become the
- * object, `aborted`: Sluice aborted the request.
+ * The kinds of bucket errors, by what can be done about them. `trouble` is a transient error (no response, 5xx,
+ * SlowDown), and `refused` is permanent until someone changes something. `no_such_upload`: the bucket has no such
+ * multipart upload. `exists`: there is already an object with that key. `impossible`: the parts can never become the
+ * object. `aborted`: Sluice aborted the request.
  */
 export type BucketErrorKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 

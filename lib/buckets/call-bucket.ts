@@ -159,7 +159,10 @@ function noResponse(operation: string, bucket: string, error: unknown): BucketEr
 
 const UNSENDABLE = new Set(['ERR_INVALID_CHAR', 'ERR_HTTP_INVALID_HEADER_VALUE', 'ERR_UNESCAPED_CHARACTERS'])
 
-/** How long to wait before each retry. A quarter of the time is random, so that retries do not all arrive at once. */
+/**
+ * How long to wait before each retry. A quarter of the time is random, so that retries do not all arrive at the same
+ * time.
+ */
 const RETRY_DELAYS_MS: readonly number[] = [100, 400, 1200, 3000]
 
 type RetryOptions = {

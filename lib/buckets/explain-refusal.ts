@@ -118,7 +118,7 @@ function explainDenied({ code, told }: BucketError, { encryption }: BucketPlace)
       ? ' With SSE-KMS, they also need kms:GenerateDataKey and kms:Decrypt on the key.'
       : ''
   const unsigned =
-    ' If they have it, check for a bucket policy with further requirements, such as signed payloads, which Sluice does not send.'
+    ' If they do have permission, check for a bucket policy with further requirements, such as signed payloads, which Sluice does not send.'
   return {
     final: false,
     message: `Refused (${code}): the credentials do not have permission for this.${kms}${unsigned}`,

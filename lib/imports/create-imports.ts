@@ -41,7 +41,7 @@ export async function createImports(
   })
 }
 
-/** Creates imports for a signed-in user, on behalf of the oldest Sender, as the Try it page does. */
+/** Creates imports for a signed-in user on behalf of the oldest Sender, as on the “Try it” page. */
 export async function createImportsByHand(
   runtime: Runtime,
   actor: Actor,

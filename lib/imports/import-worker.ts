@@ -10,8 +10,8 @@ import { IMPORT_TERMS, type ImportDeps, type ImportTerms, type Running, runImpor
 type Run = Running & { stop: AbortController; done: Promise<void> }
 
 /**
- * Fetches due imports, as many files at once as the limits allow. The worker has no state of its own: its work is
- * claimed in the database, and if it dies, another worker continues from the confirmed offset once the claim has
+ * Fetches due imports, as many files at the same time as the limits allow. The worker has no state of its own: its work
+ * is claimed in the database, and if it dies, another worker continues from the confirmed offset once the claim has
  * expired.
  */
 export function startImportWorker(

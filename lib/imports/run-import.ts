@@ -24,7 +24,7 @@ import { ResumableHash } from './resumable-hash.ts'
 export type ImportTerms = {
   get: GetLimits
   slow: { bytes: number; perMs: number }
-  /** How many imports a node fetches at once. */
+  /** How many imports a node fetches at the same time. */
   atOnce: number
   /** How often a worker checks for due imports. */
   lookMs: number
@@ -55,7 +55,7 @@ export type ImportDeps = {
 export type Running = {
   claimed: ClaimedImport
   pace: Pace
-  /** Aborted when the claim is lost or the node stops. */
+  /** Aborted when the claim is lost, its place goes to another workspace, or the node stops. */
   signal: AbortSignal
   /** Stores what another worker needs to continue. Set while bytes arrive. */
   save?: () => Promise<void>
