@@ -90,8 +90,8 @@ export class Exchange {
         actor: this.#client,
         label,
         host: this.#node.host,
-        mayOutlive: true,
-        run: () => onInterim(headers),
+        // A client that has given up on a request no longer reads its responses.
+        run: () => (this.#isOver ? undefined : onInterim(headers)),
       })
       return true
     }

@@ -1,6 +1,6 @@
 import type { Choices } from './choices.ts'
 import { assertHolds } from './failure.ts'
-import type { Host, Scheduler } from './scheduler.ts'
+import type { Host, Scheduler, Step } from './scheduler.ts'
 import type { Query, Session, Sessions } from './sessions.ts'
 import { pauseReally } from './simulated-time.ts'
 import { lostSession, Transaction } from './transaction.ts'
@@ -22,6 +22,8 @@ export type Deps = {
 }
 
 export type Statement = Query & { host: Host; label: string; transaction?: Transaction | undefined }
+/** `kinds`: the other kinds of statements that have been executed since. */
+type HeldUp = { step: Step; kinds: Set<string>; untilKinds: number }
 type Blocked = { session: Session; blockers: number[]; done: Promise<void>; finish: () => Promise<void> }
 
 const ENDS = { commit: 'commits', rollback: 'rolls back' }
@@ -31,6 +33,9 @@ const ASKS_TIME = /\bnow\(\)/i
 const LATE_MS = [0, 0, 0, 3_000]
 /** How late a statement is executed: possibly after nobody waits for it any more, or after its lease has expired. */
 const WAITS_MS = [500, 5_000, 16_000, 31_000]
+/** Or it is executed once this many other kinds of statements have been, but no later than this. */
+const OTHER_KINDS = [1, 2, 3, 4, 6]
+const WAITS_FOR_OTHERS_MS = 40_000
 /** How long to wait, in real time, before asking PostgreSQL what blocks a statement. */
 const ASK_AFTER_MS = 2
 
@@ -48,6 +53,8 @@ export class Gate {
   /** What completed statements have changed, and their results. */
   readonly #changed = new Map<Host, string>()
   #hasNotices = false
+  /** Statements that wait until other kinds of statements have been executed. */
+  readonly #heldUp = new Set<HeldUp>()
   #answers: { host: Host; label: string; give: () => void }[] = []
 
   constructor(sessions: Sessions, deps: Deps) {
@@ -59,17 +66,36 @@ export class Gate {
     const { promise, resolve, reject } = Promise.withResolvers<Rows>()
     const { host, label, transaction } = statement
     const { scheduler, choices, latePercent } = this.#deps
-    const isLate = choices.percent(latePercent(label))
-    scheduler.park({
+    const step: Step = {
       actor: host.name,
       label,
       host,
-      ...(isLate && { dueMs: scheduler.nowMs + choices.pick(WAITS_MS) }),
       mayOutlive: transaction === undefined,
       isPossible: () => this.#isTurnOf(transaction),
       run: () => this.#execute(statement, resolve, reject),
-    })
+    }
+    if (choices.percent(latePercent(label))) this.#holdUp(step)
+    scheduler.park(step)
     return promise
+  }
+
+  #holdUp(step: Step): void {
+    const { scheduler, choices } = this.#deps
+    const waitMs = choices.pick([...WAITS_MS, undefined])
+    step.dueMs = scheduler.nowMs + (waitMs ?? WAITS_FOR_OTHERS_MS)
+    if (waitMs === undefined)
+      this.#heldUp.add({ step, kinds: new Set(), untilKinds: choices.pick(OTHER_KINDS) })
+  }
+
+  /** A statement of this kind has been executed. */
+  #executed(label: string): void {
+    for (const heldUp of this.#heldUp) {
+      const { step, kinds, untilKinds } = heldUp
+      if (step.label !== label) kinds.add(label)
+      if (kinds.size < untilKinds) continue
+      step.dueMs = 0
+      this.#heldUp.delete(heldUp)
+    }
   }
 
   begin(host: Host): Transaction {
@@ -158,6 +184,7 @@ export class Gate {
     session: Session,
     { hasChanged, isLost }: { hasChanged: boolean; isLost: boolean },
   ): Promise<void> {
+    this.#executed(label)
     const isWrite = hasChanged && WRITES.test(text)
     const notifies = text.includes('pg_notify')
     if (transaction) {

@@ -45,17 +45,20 @@ export type Habits = Omit<SiteOptions, 'destinations'> & {
 export function drawHabits(choices: Choices): Habits {
   const often = (...levels: number[]) => choices.pick(levels)
   const swarm = new Swarm(choices.percent(75) ? choices.whole(1, 2 ** 16) : 0)
-  const joins = choices.percent(12)
-  const [drops, idles] = [choices.percent(15), choices.percent(15)]
+  const competes = choices.percent(8)
+  const joins = !competes && choices.percent(12)
+  const [drops, idles] = competes ? [false, false] : [choices.percent(15), choices.percent(15)]
   const destinations = joins ? [drawJoining(choices)] : drawDestinations(choices)
   return {
     webhook: choices.percent(50),
     gated: choices.percent(20),
     destinations,
-    plans: drawPlans(choices, { joins, idles }),
+    plans: drawPlans(choices, { competes, joins, idles }),
     swarm,
-    skewsMs: Array.from({ length: choices.whole(1, 3) }, () => choices.pick([0, 0, 1500, -1500])),
-    troubledSteps: choices.pick([60, 120, 240]),
+    skewsMs: Array.from({ length: choices.whole(competes ? 2 : 1, 3) }, () =>
+      choices.pick([0, 0, 1500, -1500]),
+    ),
+    troubledSteps: competes ? 60 : choices.pick([60, 120, 240]),
     shufflePercent: often(30, 70, 100),
     rerankPercent: choices.pick([undefined, undefined, 1, 5]),
     lostPercent: often(0, 0, 2, 5),
@@ -66,8 +69,18 @@ export function drawHabits(choices: Choices): Habits {
     idles,
     sweeps: choices.percent(40),
     quotaBytes: choices.pick(idles ? [0, 20_000, 30_000] : [0, 0, 0, 20_000, 30_000]),
-    disturbances: drawDisturbances(choices, { drops, idles }),
+    disturbances: competes ? COMPETING : drawDisturbances(choices, { drops, idles }),
   }
+}
+
+/**
+ * In some runs, two requests compete for one file while nodes die and freeze, so that a request which has read the file
+ * takes over from a writer that died after that.
+ */
+const COMPETING = {
+  ...(Object.fromEntries(Object.keys(DISTURBANCES).map((name) => [name, 0])) as Record<Disturbance, number>),
+  kill: 40,
+  freeze: 60,
 }
 
 /** Half of the runs are calm, so that uploads get far in them. */
@@ -140,12 +153,20 @@ export function statementHabits({ swarm, lostPercent, slowPercent }: Habits, lab
   }
 }
 
-type Kind = { joins: boolean; idles: boolean }
+type Kind = { competes: boolean; joins: boolean; idles: boolean }
 
 function drawPlans(choices: Choices, kind: Kind): UploadPlan[] {
   const often = { deferred: choices.pick([0, 0, 60]), checksums: choices.pick([0, 0, 60]) }
+  if (kind.competes) return [{ ...drawPlan(choices, kind, often), ...COMPETING_PLAN }]
   return Array.from({ length: choices.whole(1, 2) }, () => drawPlan(choices, kind, often))
 }
+
+const COMPETING_PLAN = {
+  protocol: 'tus',
+  withCreation: false,
+  requestBytes: 'varied',
+  twicePercent: 100,
+} as const
 
 /** In the simulation, a mebibyte is a kibibyte: parts have 5 to 8 KiB. */
 function drawPlan(

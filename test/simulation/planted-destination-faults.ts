@@ -78,6 +78,12 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
+    name: 'a late object revives an abandoned destination',
+    mendedBy: '4c6919c',
+    withinSeeds: 10_000,
+    edits: [{ find: "and d.status <> 'failed'\n    returning 1`", replace: 'returning 1`' }],
+  },
+  {
     name: 'the end of a file with several destinations is recorded without its event',
     withinSeeds: 200,
     edits: [
