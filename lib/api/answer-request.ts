@@ -112,7 +112,7 @@ function respond(status: number, body: unknown): Answer {
 function respondWithStream(messages: unknown): Answer {
   const headers = {
     'Content-Type': 'text/event-stream',
-    // `no-transform` disables compression, which would delay events.
+    // Compression would delay events; `no-transform` disables it.
     'Cache-Control': 'no-store, no-transform',
     'X-Accel-Buffering': 'no',
   }

@@ -229,7 +229,7 @@ describeWithDatabase('a configuration file with everything', (database) => {
     )
   })
 
-  it('can require a second factor, which only an owner can stop requiring', async () => {
+  it('can require a second factor, but not lift the requirement, which only an owner can do', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: true }')
     const ended = apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: false }')

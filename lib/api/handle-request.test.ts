@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { createApiHandler } from './handle-request.ts'
 
-/** There is no database, since none of these requests reaches it. */
+/** The runtime has no database, because none of these requests needs one. */
 const server = createServer(createApiHandler(testRuntime({} as never)))
 beforeAll(async () => {
   server.listen(0, '127.0.0.1')

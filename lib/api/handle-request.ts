@@ -17,7 +17,7 @@ export async function handleApiRequest(
   return new Response(text.pipeThrough(new TextEncoderStream()), head)
 }
 
-/** Handles requests that the front door does not pass to Next.js, in the same way as the route handlers. */
+/** Handles the requests that the front door does not pass to Next.js, just as the route handlers would. */
 export function createApiHandler(
   runtime: Runtime,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
@@ -26,7 +26,7 @@ export function createApiHandler(
     invariant(body === null || typeof body === 'string', 'streams are served by the route handlers')
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
-    // Discards the rest of a rejected body, which comes before the connection's next request.
+    // Discards the rest of a rejected body, so that the next request on the connection can be read.
     req.resume()
   }
 }
@@ -41,7 +41,7 @@ function toApiRequest(req: IncomingMessage): ApiRequest {
         return Array.isArray(value) ? value.join(', ') : (value ?? null)
       },
     },
-    // Keeps the connection open, so that the response to a body that is too long still reaches its sender.
+    // Keeps the connection open, so that a client whose body is too long still gets the response.
     body: req.iterator({ destroyOnReturn: false }),
   }
 }

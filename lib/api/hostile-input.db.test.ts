@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { handleApiRequest } from './handle-request.ts'
 
-/** Strings that PostgreSQL rejects, and strings that could break a handwritten statement. */
+/** Strings that PostgreSQL rejects, and strings that could break a handwritten SQL statement. */
 const NO_TEXT = ['\0', 'a\0b', '\ud800', 'x\udc00']
 const ODD_TEXT = ["'", '%', '\\', '$1', '\u202e', '\uffff', '9'.repeat(400), '-1', 'NaN', '{', '__proto__']
 
@@ -22,7 +22,7 @@ describeWithDatabase('hostile input', (database) => {
   type Changed = { query?: Record<string, string>; body?: object; raw?: string; headers?: object }
   async function call(id: string, { raw, headers, ...changed }: Changed) {
     const recipe = { ...RECIPES[id]!(mine), ...changed }
-    // Uses ids that do not exist, so that no call deletes or revokes something that the next one needs.
+    // Uses ids that do not exist, so that no call deletes or revokes something that a later call needs.
     const params = recipe.params && { id: recipe.params.id!.startsWith('pipe_') ? mine.pipe.id : NOBODY }
     const asked = request(byId(id), { ...recipe, ...(params && { params }) }, keyOf(id))
     const sent = raw === undefined ? asked : new Request(asked, { body: raw, headers: asked.headers })

@@ -32,7 +32,7 @@ export const configurationOperations = [
     id: 'changeWorkspace',
     right: 'administer',
     summary:
-      'Rename the workspace, or require its members to use a second factor. Only an owner can stop requiring it, in the dashboard.',
+      'Rename the workspace, or require its members to use a second factor. Only an owner can lift this requirement, and only in the dashboard.',
     body: workspaceChanges,
     answer: workspaceAnswer,
     run: ({ runtime, who, body }) => changeWorkspace(runtime, who, body),

@@ -140,7 +140,7 @@ export const outputOperations = [
   }),
 ]
 
-/** Operations on a Pipe's first output, from when a Pipe could only have one. */
+/** Operations on a Pipe's first output. They date from when a Pipe could only have one. */
 export const firstOutputOperations = [
   operation('PUT /pipes/{id}/webhook', {
     id: 'saveWebhookOutput',

@@ -31,7 +31,8 @@ export const peopleOperations = [
   operation('PATCH /members/{id}', {
     id: 'changeRole',
     right: 'administer',
-    summary: 'Change the role of a member, identified by their user id. It applies from their next request.',
+    summary:
+      'Change the role of a member, identified by their user id. The new role applies from their next request.',
     body: roleChange,
     answer: memberAnswer,
     problems: ['not_found', 'conflict'],

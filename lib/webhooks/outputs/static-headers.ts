@@ -55,7 +55,8 @@ export const staticHeadersField = z
     }
   })
   .meta({
-    description: 'Values are never shown again. They replace all previous headers; {} removes all.',
+    description:
+      'These headers replace all previous ones; {} removes all of them. Their values are never shown again.',
   })
 
 const isOwn = (name: string) => OWN.has(name) || name.startsWith('proxy-')
