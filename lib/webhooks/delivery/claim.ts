@@ -34,8 +34,8 @@ export type Claimed = {
 }
 
 /**
- * Longer than the longest attempt including its recording. If the process dies, the delivery is delayed by at most
- * this time.
+ * Longer than the longest attempt, including the time it takes to record its outcome. If the process dies, the delivery
+ * is delayed by at most this time.
  */
 const LEASE_MS = seconds(30)
 

@@ -7,7 +7,7 @@ import { type Attempt, type Checkpoint, type Delivering, deliver, KEPT_MS, POST_
 import { createRecorder, dropDeliveries, recordAttempts } from './record.ts'
 import { type Pace, PROMPT_MS, Shares } from './shares.ts'
 
-/** How many jobs are fetched from the queue at once. */
+/** How many jobs are fetched from the queue at a time. */
 const WAKES_AT_ONCE = 200
 
 /** Sends webhooks as their jobs become due, until it is stopped. */
@@ -36,7 +36,7 @@ export async function startWebhookWorker(
 /** A hint that an output may have deliveries due. Only the database knows whether it does, and which are due. */
 export type Wake = { outputId: string; workspaceId: string }
 
-/** More outputs than this are not remembered; the sweep wakes them again. */
+/** Outputs beyond this number are not remembered; the sweep wakes them again. */
 const MAX_READY = 20_000
 const CLAIM_AT_ONCE = 100
 

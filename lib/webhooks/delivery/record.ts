@@ -141,7 +141,10 @@ export async function dropDeliveries(
 }
 
 const AT_ONCE = 100
-/** In total much shorter than a claim: once the claim expires, another process repeats the attempt. */
+/**
+ * The delays between retries. Together, they are much shorter than a claim: once a claim expires, another process
+ * repeats the attempt.
+ */
 const WAITS_MS = [250, seconds(1), seconds(4)]
 
 /**

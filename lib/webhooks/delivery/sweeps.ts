@@ -85,7 +85,7 @@ export async function indexMonths(db: Db): Promise<number> {
       from pg_index join pg_class on pg_class.oid = indexrelid where relname = ${name}`,
     )
     if (index?.valid || index?.building) continue
-    // An index interrupted by a crash is useless.
+    // An index whose build was interrupted by a crash is useless.
     if (index) await db.execute(sql`drop index concurrently if exists ${sql.identifier(name)}`)
     await db.execute(
       sql`create index concurrently if not exists ${sql.identifier(name)} on ${sql.identifier(table)} (webhook_output_id, id)`,

@@ -20,7 +20,7 @@ export const testEventInput = z.strictObject({
   event: z.enum(EVENT_KINDS, { message: `must be one of ${EVENT_KINDS.join(', ')}` }).optional(),
 })
 
-/** The limit for all tests together, of any output or hook. */
+/** The combined limit for tests of all outputs and hooks. */
 export const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 export const testLimit = ({ workspaceId }: Actor) => `test-event:${workspaceId}`
 

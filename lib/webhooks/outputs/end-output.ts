@@ -59,9 +59,9 @@ export async function turnOffOutput(
       and(
         eq(webhookOutputs.id, id),
         eq(webhookOutputs.enabled, true),
-        // Only if the failing address is still the current one: the customer may have changed it in the meantime.
+        // The customer may have changed the address since the failed attempt.
         eq(webhookOutputs.url, url),
-        // Only if no other attempt has succeeded in the meantime.
+        // Another attempt may have succeeded in the meantime, which resets `failingSince`.
         failingSince ? lte(webhookOutputs.failingSince, failingSince) : undefined,
       ),
     )

@@ -16,7 +16,7 @@ import { type OutputRow, pipeOf } from './webhook-output.ts'
 
 /**
  * Events that were not sent to an output because it was off, missing, or not set to receive them. An event only records
- * that some output misses it; its deliveries show which one.
+ * that at least one output missed it. The outputs that missed it are those without a delivery of it.
  */
 export const missedAnswer = z.strictObject({
   events: z.int(),
@@ -60,7 +60,7 @@ async function outputOrNone(db: Db, actor: Actor, ref: OutputRef): Promise<Outpu
   }
 }
 
-/** Uses the index of missed events, one Pipe after another for a workspace. */
+/** Reads the index on missed events: for one Pipe, or for each of a workspace's Pipes in turn. */
 function missedBy(output: OutputRow, since: Date): SQL {
   const pipeId = pipeOf(output)
   const scopes = pipeId
@@ -133,8 +133,8 @@ function takeMissed(tx: Db, output: OutputRow, since: Date) {
 }
 
 /**
- * Each delivery gets the time of its event, from which retention is counted. The event is no longer missed once no
- * other output can miss it.
+ * Each delivery gets the time of its event, from which retention is counted. The event stays marked as missed while
+ * another output has not received it.
  */
 async function deliver(tx: Db, missed: MissedEvent[], output: OutputRow, now: Date): Promise<void> {
   const sent = missed.map(({ eventId, at, payload, ...file }) => {

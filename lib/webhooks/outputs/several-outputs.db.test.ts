@@ -201,7 +201,7 @@ describeWithDatabase('several outputs', (database) => {
     expect(eventSchema(kind).strict().parse(body)).toMatchObject({ event: kind, test: true })
   })
 
-  it('get events, once, from a node running the previous version, which only knows about the first output', async () => {
+  it('get events exactly once from a node running the previous version, which only knows about the first output', async () => {
     const { work } = dispatching(runtime)
     const first = await add()
     const [further, ofAll] = [await add(), await add({}, {})]
@@ -210,7 +210,8 @@ describeWithDatabase('several outputs', (database) => {
     const [eventId, deliveryId] = [uuidv7(runtime.clock.now()), uuidv7(runtime.clock.now())]
     const at = new Date(runtime.clock.now())
     const old = { ...place(), fileId, createdAt: at }
-    // As the previous version writes them: it does not know about `fanned_out` or any output except the first.
+    // Writes the rows as the previous version does, which does not know about `fanned_out` or any output except the
+    // first.
     await rows(
       runtime.db,
       sql`insert into events (id, workspace_id, pipe_id, file_id, payload, created_at)

@@ -49,7 +49,7 @@ export const outputChanges = z.strictObject({
 })
 export type OutputChanges = z.output<typeof outputChanges>
 
-/** A Pipe's first output is replaced, except for fields unknown to clients that only know one output. */
+/** Replaces a Pipe's first output, except for fields that did not exist when a Pipe could only have one output. */
 export const webhookOutputInput = outputChanges.extend({
   enabled: outputInput.shape.enabled,
   url: outputInput.shape.url,

@@ -21,7 +21,7 @@ it.each([
 
 it.each([
   ['a body that is not JSON', 'abc\n', 'abc'],
-  ['JSON that no parser has touched', '{"a":1}\n', '{"a":1}'],
+  ['JSON that has not been re-serialized', '{"a":1}\n', '{"a":1}'],
 ])('detects leading or trailing whitespace in %s', (_, received, sent) => {
   expect(differenceOf(received, sent)).toContain('trailing whitespace')
 })

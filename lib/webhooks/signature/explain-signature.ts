@@ -116,7 +116,10 @@ function idOf(body: string): string | undefined {
   return body.match(/"id"\s*:\s*"([0-9a-f-]{36})"/)?.[1]
 }
 
-/** Reads `Name: value` lines, or a JSON object, as many tools show headers. Returns the names in lower case. */
+/**
+ * Reads headers in the formats in which tools show them: `Name: value` lines, or a JSON object. Returns the names in
+ * lower case.
+ */
 export function readHeaders(text: string): Record<string, string> {
   const pairs = fromJson(text) ?? text.split('\n').map((line) => line.split(/:(.*)/s, 2))
   return Object.fromEntries(

@@ -65,7 +65,7 @@ describe.each(Object.entries(phases))('%s', (_, { signing, accepts, refuses }) =
   const { body, id } = message
   const headers: Record<string, string> = signWebhook(signing, { id, body, atMs: now })
 
-  it('is accepted with every signing secret, by us and by the standardwebhooks package', () => {
+  it('is accepted with every signing secret, by Sluice and by the standardwebhooks package', () => {
     for (const secret of accepts) expect(verdicts(secret, headers, body)).toEqual(valid)
   })
 

@@ -51,7 +51,7 @@ export type Verdict = { service: Finding; standard: Finding }
 type Received = { headers: Record<string, string | undefined>; body: string }
 
 const TOLERANCE_MS = minutes(5)
-/** A header may list several signatures. More than a rotation can produce are ignored. */
+/** A header may list several signatures. A rotation produces two. Any after the fifth are ignored. */
 const MAX_SIGNATURES = 5
 
 /** Verifies a webhook like a receiver: for the inbox, and to explain why a receiver's own check fails. */
