@@ -11,7 +11,7 @@ const MOST = 50
 const LOOKED_AT = 500
 
 /**
- * Emails that Sluice would have sent to the demo workspace's owner with an SMTP_URL, and emails on behalf of that
+ * Emails to the demo workspace's owner that Sluice would have sent if SMTP_URL were set, and emails on behalf of that
  * workspace, such as invitations; newest first. Other emails contain links into other people's accounts and stay in
  * DATA_DIR for the operator. Other workspaces see no emails, since a session alone must not give access to a link that
  * sets a password.

@@ -109,8 +109,8 @@ async function newestDeliveries(db: Db, where: ReturnType<typeof and>): Promise<
       state: deliveries.state,
       attemptCount: deliveries.attemptCount,
       nextAttemptAt: deliveries.nextAttemptAt,
-      // Included because a resent delivery can otherwise look unchanged. The column needs its full name, or it would be
-      // the attempt's id.
+      // Included because a resent delivery may otherwise look unchanged. The subquery needs the qualified name
+      // "deliveries"."id", because "id" alone would be the attempt's.
       lastAttempt: sql<string | null>`(select a.id from ${attempts} a where a.delivery_id = "deliveries"."id"
         order by a.id desc limit 1)`,
     })

@@ -70,7 +70,7 @@ describeWithDatabase('the demo workspace', (database) => {
     expect(await database().db.select().from(senders)).toHaveLength(1)
   })
 
-  it('keeps the bucket of the process that created it when another joins', async () => {
+  it('keeps the bucket of the process that created the demo when another process joins', async () => {
     const document = await ensureDemo(runtime(), { bucket: { ...elsewhere, accessKeyId: 'ANOTHER' } })
     expect(document.bucket).toMatchObject({ directory: bucket.directory, endpoint: 'http://127.0.0.1:4999' })
   })

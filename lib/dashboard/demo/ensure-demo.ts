@@ -56,8 +56,9 @@ async function keepDemo(
   const { db, config, vault } = runtime
   const context = demoVaultContext(workspaceId)
   const before = JSON.parse(vault.open(sealed, context)) as DemoDocument
-  // On a shared PostgreSQL server, the demo keeps the bucket of another DATA_DIR, since both may be running. Buckets
-  // are distinguished by their keys instead of their folders, because a DATA_DIR may have been moved or copied since.
+  // If processes with different DATA_DIRs share a PostgreSQL database, the demo keeps the bucket that it already has,
+  // because the process that serves it may still be running. Buckets are distinguished by their keys instead of their
+  // folders, because a DATA_DIR may have been moved or copied since.
   const ours = !config.databaseUrl || before.bucket.accessKeyId === bucket.accessKeyId
   const document: DemoDocument = {
     ...before,

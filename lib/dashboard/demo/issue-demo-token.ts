@@ -9,7 +9,7 @@ import { issueTrialToken, type TrialToken } from '../../workspace/tokens/issue-t
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
 const LIMITS = { maxBytes: 50_000_000, maxFiles: 3 }
 
-/** The demo Pipe that accepts uploads; undefined if there is no demo, or its owner has closed the Pipe. */
+/** The demo Pipe; undefined if there is no demo, or the owner has closed the Pipe. */
 export async function findDemoPipe({
   db,
   config,

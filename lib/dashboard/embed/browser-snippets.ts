@@ -7,7 +7,9 @@ import type { EmbedTarget } from './snippets.ts'
  * continues after a reload. The code does the same as packages/react: one test suite covers both, and the browser tests
  * run these exact snippets.
  */
-/** Types are enclosed in « and »: the TypeScript version keeps them, the others omit them. */
+/**
+ * In `text`, types are enclosed in « and »: the TypeScript version keeps them, and the JavaScript version omits them.
+ */
 const written = (text: string) => ({
   plain: text.replaceAll(/«[^»]*»/g, ''),
   typed: text.replaceAll(/[«»]/g, ''),
@@ -26,7 +28,7 @@ async function uploadToken()«: Promise<string>» {
 }
 
 // By default, tus-js-client counts every failure and gives up after a few, and it starts over if it cannot get the
-// offset. This code waits out temporary failures instead, when the network, the server or your backend is down.
+// offset. Instead, this code waits for as long as the network, the server or your backend is down.
 function keepGoing(tell«: (reason: string) => void») {
   let lost = false
   return {
@@ -100,7 +102,7 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
     current = undefined
     return askOffset(url, data, true)
   }
-  // With 404 or 410, the upload no longer exists, so it starts over.
+  // On 404 or 410, the upload no longer exists: the client starts over.
   if (!response.ok && ![404, 410].includes(response.status)) throw failure('The server responded', response.status)
   return {
     getStatus: () => response.status,
@@ -111,8 +113,8 @@ async function askOffset(url«: string», data«: unknown», renewed«?: boolean
 }`)
 
 /**
- * By default, Uppy only stores files of up to 10 MiB, and users have to select larger ones again after a reload. Its
- * types do not include these options.
+ * By default, Uppy only stores files of up to 10 MiB, and users have to select larger ones again after a reload. Uppy's
+ * types do not include the options that change this.
  */
 const retriever =
   written(`// Files of up to 1 GiB survive a reload. Larger files have to be selected again, and resume where they stopped.
@@ -126,8 +128,9 @@ const tusOptions = (uploadUrl: string) => `{
 }`
 
 /**
- * A complete page that uses Uppy's prebuilt bundle. An import cannot specify a hash, so a script tag before it loads
- * the same module: the browser fetches it only once, and verifies its hash there.
+ * A complete page that uses Uppy's prebuilt bundle. An import cannot specify a hash, so a script tag that precedes the
+ * import loads the same module: the browser fetches the module only once, and verifies its hash when the script tag
+ * loads it.
  */
 export function plainUppySnippet({ baseUrl, uploadUrl }: EmbedTarget): string {
   const style = currentUppy(baseUrl, 'uppy.min.css')
@@ -215,7 +218,7 @@ export async function upload(file, onProgress, onWaiting = () => {}) {
 `
 }
 
-/** Only the essential part, for short examples. The Embed page shows `keepGoing`. */
+/** Only the essential part, for short examples. The full snippets, with `keepGoing`, are on the Embed page. */
 export function shortUppySnippet({ uploadUrl }: EmbedTarget): string {
   return `const uppy = new Uppy()
   .use(Dashboard, { inline: true, target: '#uploader' })

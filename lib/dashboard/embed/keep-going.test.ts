@@ -5,7 +5,7 @@ import { keepGoing } from '#packages/react/src/keep-going.ts'
 import { askBackend, createTokens } from '#packages/react/src/tokens.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from './browser-snippets.ts'
 
-/** The functions in the package and in each snippet for customers. All of them run the same tests. */
+/** What `keepGoing` returns, in the package and in each customer snippet. The same tests run against all of them. */
 type Kept = Pick<ReturnType<typeof keepGoing>, 'onBeforeRequest' | 'onShouldRetry' | 'retryDelays'>
 
 const TARGET = {
@@ -17,7 +17,8 @@ const UPLOAD = `${TARGET.uploadUrl}1`
 const HOUR_MS = 3_600_000
 
 /**
- * The reported reasons, then the status codes that the backend and the server respond with: undefined for no response.
+ * The reported reasons for waiting, and the statuses that the backend and the server respond with: undefined means no
+ * response.
  */
 let told: string[]
 let backend: number | undefined
@@ -34,7 +35,7 @@ const ours = (): Kept =>
     fetch: fetchNow,
   })
 
-/** The `keepGoing` in a snippet, which is between the imports and its use. */
+/** Extracts a snippet's `keepGoing`, which is between the imports and the code that uses it. */
 function handedOut(snippet: string): () => Kept {
   const from = snippet.indexOf('// Your backend returns')
   const to = ['// Files of up to', 'export async function upload'].map((mark) => snippet.indexOf(mark))

@@ -9,7 +9,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  */
 type KitFile = { name: string; version: string; file: string; integrity: string; bytes: number }
 
-/** Relative to the working directory, since Next.js bundles modules. */
+/** Relative to the working directory, because Next.js bundles this module, which changes its location. */
 const FOLDER = '.kit'
 
 export const kitPath = (file: string): string => join(process.cwd(), FOLDER, file)

@@ -36,7 +36,7 @@ export async function cancelFiles(
   return canceled
 }
 
-/** Erases the records of ended uploads, which can be undone for a minute. Returns the ids of the erased records. */
+/** Erases the records of ended uploads. This can be undone for a minute. Returns the ids of the erased records. */
 export async function eraseFiles({ db, clock }: CoreRuntime, actor: Actor, ids: string[]): Promise<string[]> {
   return db.transaction(async (tx) => {
     const erased = await tx
@@ -136,7 +136,7 @@ async function clearRepairs(tx: Db, id: string, nowMs: number): Promise<void> {
     )
 }
 
-/** Whether parts are still in the bucket: the row is then needed to find them. */
+/** Whether parts are still in the bucket. If so, the row is still needed to find them. */
 async function awaitsClearing(tx: Db, id: string): Promise<boolean> {
   const pending = await tx
     .select({ fileId: fileDestinations.fileId })

@@ -104,7 +104,7 @@ const statusOf = ({ status, missingAt }: FileQuery) =>
 
 const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Must match `isWaiting`, which is for a single file. */
+/** Must match `isWaiting`, which does the same for a single file. */
 const IS_WAITING = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
 
 /** The files that customers see. Partial uploads are not listed, only the file that they are concatenated into. */

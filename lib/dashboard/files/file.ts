@@ -41,8 +41,8 @@ const destinationAnswer = z.strictObject({
 })
 
 /**
- * The decision of the `before_complete` hook. `due` means that Sluice asks it after the last byte, `asked` that it has
- * not answered yet.
+ * The decision of the `before_complete` hook. `due` means that Sluice will ask the hook after the last byte, `asked`
+ * that the hook has not answered yet.
  */
 const decisionAnswer = z.strictObject({
   state: z.enum(DECISION_STATES),

@@ -8,7 +8,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
 import { readBatchNames, readDecisions } from './list-files.ts'
 
-/** The limit for each kind of entry: an upload in tiny requests would have more than anyone reads. */
+/** The limit for each kind of entry: an upload sent in tiny requests would have more entries than anyone reads. */
 const MAX_ENTRIES = 500
 
 /** A file and its complete history: its token, each request and resume, its end, and every webhook attempt. */

@@ -154,7 +154,8 @@ export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
 }
 
 /**
- * Lists problems in all workspaces, such as Data Stores that reject uploads, by the names that their owners gave them.
+ * Lists problems in all workspaces, such as Data Stores that reject uploads. Each problem's `subject` is the name that
+ * a customer gave to the affected item.
  */
 export async function seeFailures({ db }: CoreRuntime): Promise<Failure[]> {
   return rows<Failure>(

@@ -12,7 +12,7 @@ import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Config } from '../../platform/settings/config.ts'
 
-/** An operator: an account in OPERATORS with a verified address. */
+/** An operator: an account that is listed in OPERATORS and has a verified address. */
 export type Operator = { userId: string; email: string }
 
 export function operatorOf(

@@ -13,7 +13,7 @@ import {
 import { type DataStore, toDataStore } from '../../workspace/data-stores/data-store.ts'
 import type { PipeDestination } from '../../workspace/pipes/destinations.ts'
 
-/** A Pipe's destinations in order, and the limits of a file that goes to all of them. */
+/** A Pipe's destinations in order, and the limits for a file that goes to all of them. */
 export type DestinationSet = {
   members: { store: DataStore; required: boolean; mayRead: boolean }[]
   largestBytes: number
