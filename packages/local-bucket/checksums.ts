@@ -11,7 +11,10 @@ export interface Measured {
   md5: string
 }
 
-/** Measures bytes as they pass. Hashing twice is expensive, so SHA-256 only runs if it will be compared. */
+/**
+ * Computes the size and checksums of bytes as they pass through. Hashing twice is expensive, so SHA-256 only runs if it
+ * will be compared.
+ */
 export class Meter {
   readonly #md5: Hash | undefined
   readonly #sha256: Hash | undefined

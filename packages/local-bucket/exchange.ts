@@ -26,7 +26,9 @@ export class Exchange {
     response.once('close', () => this.#gone.reject(new ConnectionCut()))
   }
 
-  /** Tells a client that sent `Expect: 100-continue` to proceed. If it is refused before that, it sends no body. */
+  /**
+   * Tells a client that sent `Expect: 100-continue` to send its body. A client that is refused before this sends none.
+   */
   body(): AsyncIterable<Buffer> {
     return {
       [Symbol.asyncIterator]: () => {

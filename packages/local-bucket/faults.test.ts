@@ -62,7 +62,7 @@ describe('a fault', () => {
     expect([await outcome(put('a')), await outcome(put('a'))]).toEqual(['SlowDown', 'done'])
   })
 
-  it('affects the k-th call from now on, and as many consecutive calls as specified', async () => {
+  it('affects the specified call, and as many consecutive calls as specified', async () => {
     await put('before')
     bucket.faults.add({ operation: 'PutObject', call: 2, times: 2, effect: slowDown })
     const outcomes = []

@@ -11,7 +11,10 @@ export interface Fault {
   bucket?: string
   key?: string
   partNumber?: number
-  /** The k-th matching call from now on, starting at 1, and how many consecutive calls. Both default to 1. */
+  /**
+   * Affects `times` consecutive matching calls, starting with this one, counted from 1 when the fault is added. Both
+   * default to 1.
+   */
   call?: number
   times?: number
   /**

@@ -37,7 +37,10 @@ function escapeCharacters(segment: string): string {
   })
 }
 
-/** Applied after splitting, because the last piece of a long segment can also be `..`. */
+/**
+ * Escapes names that a file system reserves. Called after splitting, because the last piece of a long segment can also
+ * be `..`.
+ */
 function safeName(name: string): string {
   if (name === '') return '%'
   if (name === '%') return '%25'

@@ -9,7 +9,7 @@ export interface KeyAndSigner {
 
 export type KeyRing = ReadonlyMap<string, KeyAndSigner>
 
-/** Each key pair with the SDK's own signer, because a signature is verified by computing it again. */
+/** Pairs each key with the SDK's own signer, because a signature is verified by computing it again. */
 export function keyRing(keys: readonly BucketKey[], region: string): KeyRing {
   return new Map(
     keys.map((key) => {
@@ -95,5 +95,5 @@ export interface BucketKey {
 
 export const requiredAction = (operation: Operation): Action => REQUIRED[operation]
 
-/** All actions: for a bucket's reader and its owner's tools. */
+/** All actions, for keys without restrictions. */
 export const ALL_ACTIONS: readonly Action[] = [...new Set(Object.values(REQUIRED)), TAGGING]

@@ -132,7 +132,7 @@ export class ObjectFiles {
     }
   }
 
-  /** The record for this file. Undefined if another file has the key by now. */
+  /** The record for this file. Undefined if the key has since been given to another file. */
   async #describe(key: string, file: FileHandle): Promise<ObjectMetadata | undefined> {
     const identity = await identify(file)
     if (!identity) return undefined
@@ -173,8 +173,8 @@ function sameFile(a: FileIdentity | undefined, b: FileIdentity): boolean {
 }
 
 /**
- * Creates the record for a file without one: either the file is a new object, or it has the same content with another
- * time, for example after the folder was copied.
+ * Creates the record for a file without one: either the file is a new object, or only its modification time has
+ * changed, for example because the folder was copied.
  */
 async function adopt(
   key: string,
@@ -208,7 +208,8 @@ function obstructed(error: unknown, key: string): unknown {
 }
 
 /**
- * S3 stores `a` and `a/b` side by side. A folder of plain files cannot, and reports an error instead of losing one.
+ * S3 stores `a` and `a/b` side by side. A folder of plain files cannot, so the second one is refused instead of
+ * replacing the first.
  */
 function fileAndFolder(key: string): S3Error {
   return new S3Error(

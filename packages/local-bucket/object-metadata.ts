@@ -62,7 +62,7 @@ export class MetadataFiles {
     await this.dropNext(key)
   }
 
-  /** A record is named by a digest of its key, which may have any length, and never collides with a folder's name. */
+  /** A record is named after a digest of its key: a key can be too long for a file name, and can contain slashes. */
   #path(key: string, suffix: string): string {
     return join(this.#directory, createHash('sha256').update(key).digest('hex') + suffix)
   }

@@ -72,7 +72,7 @@ export const RULES = {
         )
     },
   },
-  /** GCS, and formerly Storj. */
+  /** GCS, and formerly Storj: no UploadPartCopy. */
   'no-part-copy': {
     admit({ request }) {
       if (request.operation === 'UploadPartCopy') throw new S3Error('NotImplemented')
@@ -124,7 +124,7 @@ export const RULES = {
         throw new S3Error('MissingUploadObjectWithObjectLockHeaders')
     },
   },
-  /** B2, and others without the checksum headers that S3 added in 2022. */
+  /** B2, and other providers that do not support the checksum headers that S3 added in 2022. */
   'no-checksum-headers': {
     admit({ request }) {
       const unknown = Object.keys(request.headers).find((name) => name.startsWith('x-amz-checksum-'))
@@ -187,7 +187,7 @@ export const RULES = {
         throw new S3Error('KeyTooLongError')
     },
   },
-  /** AWS, in directory buckets: numbers from 1 without a gap, whether or not parts have checksums. */
+  /** AWS, in directory buckets: part numbers must be consecutive from 1, whether or not parts have checksums. */
   'consecutive-part-numbers': {
     assemble(parts) {
       if (parts.some(({ number }, n) => number !== n + 1)) throw new S3Error('InvalidPartOrder')

@@ -68,7 +68,8 @@ export async function startLocalBucket(options: LocalBucketOptions): Promise<Loc
     underWay.add(serving)
     serving.finally(() => underWay.delete(serving))
   }
-  // A 5 GiB part takes as long as necessary, and clients keep their connections.
+  // No time limit for requests, because a part may be as large as 5 GiB. Idle connections are kept for clients to
+  // reuse.
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: minutes(5) }, accept(false))
   server.on('checkContinue', accept(true))
   const port = await listen(server, options.port ?? 0)

@@ -154,7 +154,7 @@ describe('a body', () => {
     expect(answer).toMatchObject({ status: 411, code: 'MissingContentLength' })
   })
 
-  it('is refused before it is sent if it has more than 5 GiB', async () => {
+  it('is refused before it is sent if it is larger than 5 GiB', async () => {
     const headers = { 'content-length': String(5 * 2 ** 30 + 1), expect: '100-continue' }
     const answer = await put({ unsignedHeaders: headers, body: '' })
     expect(answer).toMatchObject({ status: 400, code: 'EntityTooLarge', headers: { connection: 'close' } })

@@ -40,7 +40,8 @@ async function examineDataStore(
     const refused = check?.operations.filter((operation) => !operation.ok) ?? []
     return { ok: false, what, advice: refused.map((operation) => `${operation.name}: ${operation.message}`) }
   } catch (error) {
-    // The Data Store is being changed right now, or has been checked too often. The other findings are still useful.
+    // The Data Store is being changed, or has been checked too often. `doctor` continues, because the other findings
+    // are still useful.
     if (!(error instanceof SluiceError) || !['conflict', 'rate_limited'].includes(error.code)) throw error
     return { ok: false, what, advice: [error.message] }
   }

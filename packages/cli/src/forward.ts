@@ -48,7 +48,7 @@ function reasonOf(error: unknown): string {
   return cause?.code ?? message
 }
 
-/** Signed like a Sluice webhook, but only for this machine, so with a different secret. */
+/** Signs an event as Sluice would, but with a secret that is only used on this machine. */
 export function signedHeaders(secret: string, id: string, body: string): Record<string, string> {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const t = Math.floor(Date.now() / 1000)

@@ -92,7 +92,7 @@ async function follow(sluice: Sluice, made: Open[], json = false): Promise<numbe
   }
 }
 
-/** Reports that an import is retried, which does not count as a failure. */
+/** Reports that an import is being retried, which does not count as a failure. */
 function tellRetry({ url, failures, lastError, nextAttemptAt }: Imported['import']): void {
   if (failures > 0 && lastError !== null && nextAttemptAt !== null)
     say(`${url}: ${lastError} Next attempt at ${nextAttemptAt}.`)

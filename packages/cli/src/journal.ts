@@ -16,7 +16,7 @@ export type Journal = {
   isDone(file: string): boolean
   begin(file: string, url: string): void
   finish(file: string): void
-  /** For the files of a completed run: the next run uploads them again. */
+  /** Removes these files, so that the next run uploads them from the start. */
   forget(files: string[]): void
 }
 

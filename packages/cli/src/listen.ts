@@ -74,7 +74,7 @@ function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined
 }
 
-/** Printed by every run, because the secret is only useful on this machine. */
+/** Every run prints this secret, which is safe because it is only used on this machine. */
 export function listenSecret(): string {
   const kept = readSettings().listenSecret
   if (kept) return kept

@@ -7,7 +7,7 @@ import { result, say } from './tell.ts'
 const usage =
   'login --url <address of your Sluice> [--json]   (asks for the account key, or reads it from standard input)'
 
-/** The key is never an argument, because everyone on the machine can read those. */
+/** The key is never an argument, because everyone on the machine can read a process's arguments. */
 export const login: Command = {
   usage,
   about: "Store your Sluice's address and an account key",

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 
 /**
- * Reads a secret from standard input, without its last line break, or prompts for it without echo. It is not an
- * argument, because everyone on the machine can read those.
+ * Reads a secret from standard input, without its last line break, or prompts for it without echo. Secrets are not
+ * arguments, because everyone on the machine can read a process's arguments.
  */
 export async function readSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY) {

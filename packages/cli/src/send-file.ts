@@ -20,7 +20,7 @@ type Way = {
   key: string
   tokens: Tokens
   journal: Journal
-  /** How many bytes have arrived, confirmed or in flight. */
+  /** Called with the number of bytes that have been sent, including those not yet confirmed. */
   onProgress(bytes: number): void
   onWait(reason: string): void
   /** Called with the result that the owner's backend returned for the finished file. */

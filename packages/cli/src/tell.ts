@@ -18,7 +18,7 @@ export function say(...lines: string[]): void {
   process.stderr.write(linesOf(lines))
 }
 
-/** Lines for people, or a single line of JSON, in which every escape is a JSON escape. */
+/** Writes lines for people, or a single line of JSON. Escapes in the JSON are valid JSON escapes. */
 export function result(json: boolean | undefined, value: object, ...lines: string[]): void {
   process.stdout.write(linesOf(json ? [JSON.stringify(value)] : lines))
 }

@@ -50,7 +50,10 @@ type Way = {
   tokens: Tokens
   journal: Journal
   keyOf(file: LocalFile): string
-  /** Seals the batch only once all files have arrived, so that the run after a killed one can add the missing files. */
+  /**
+   * Seals the batch. Called only once all files have arrived, so that if this run is killed, the next one can add the
+   * missing files.
+   */
   seal?(): Promise<unknown>
 }
 

@@ -7,7 +7,7 @@ import { result } from './tell.ts'
 const usage =
   'verify --headers <file> --body <file> [--json]   (with the secret in SLUICE_WEBHOOK_SECRET, or else the one from listen)'
 
-/** `--headers` names a file with one header per line, as servers print them, or with JSON. */
+/** `--headers` names a file that contains one header per line, as servers print them, or a JSON object. */
 export const verify: Command = {
   usage,
   about: "Check a webhook's signature, and explain a mismatch",

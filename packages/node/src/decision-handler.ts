@@ -36,8 +36,8 @@ export type DecisionHandlerOptions = {
 type Question = BeforeCreateQuestion | BeforeCompleteQuestion
 
 /**
- * The endpoint for decision hooks, for anything that takes a `Request` and returns a `Response`. If your function
- * throws, there is no answer: Sluice asks again, and then applies the hook's setting for a missing answer.
+ * The endpoint for decision hooks, for any framework whose handlers accept a `Request` and return a `Response`. If your
+ * function throws, there is no answer: Sluice asks again, and then applies the hook's setting for a missing answer.
  */
 export function createDecisionHandler(
   options: DecisionHandlerOptions,

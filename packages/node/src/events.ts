@@ -12,8 +12,8 @@ export type EventsOptions<Kind extends EventKind = 'file.status_changed'> = {
   after?: string
   signal?: AbortSignal
   /**
-   * Called when you request the event after this one, or when none has arrived for a while. Store the id, and pass it
-   * as `after` to continue from here.
+   * Called with the id of an event when you request the next one, and with the current position if no event has arrived
+   * for a while. Store it, and pass it as `after` to continue from there.
    */
   onPlace?(id: string): void
   /** Called when the stream is open, initially and after each interruption. */

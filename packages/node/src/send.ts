@@ -7,8 +7,8 @@ export type SendOptions = { fetch: typeof fetch; maxRetries: number; timeoutMs: 
 type Outcome = { response: Response } | { error: SluiceError; retryAfter?: string | null }
 
 /**
- * A `fetch` that retries after temporary errors, and throws a SluiceError for others. Sending a request twice is safe:
- * those that create something have an `Idempotency-Key`, and all others have the same result when repeated.
+ * A `fetch` that retries after temporary errors, and throws a SluiceError for all other errors. Sending a request twice
+ * is safe: requests that create something have an `Idempotency-Key`, and all others have the same result when repeated.
  */
 export function sendWith({
   fetch,

@@ -21,8 +21,8 @@ export type TokenHandlerOptions = Pick<SluiceOptions, 'baseUrl' | 'senderToken' 
 }
 
 /**
- * The endpoint where your pages get their upload tokens, for anything that takes a `Request` and returns a
- * `Response`. The Sender token stays in your backend.
+ * The endpoint where your pages get their upload tokens, for any framework whose handlers accept a `Request` and return
+ * a `Response`. The Sender token stays in your backend.
  */
 export function createTokenHandler(options: TokenHandlerOptions): (request: Request) => Promise<Response> {
   const { authorize, onError = console.error } = options

@@ -12,10 +12,10 @@ export type Entry = {
   url: string | undefined
   /** Set when the upload starts. */
   checksum: FileChecksum | undefined
-  /** How much of the file the browser keeps. */
+  /** How many bytes of the file the browser keeps across a reload. */
   keptBytes: number
   stop: (() => void) | undefined
-  /** The upload's lock, while the uploads are open. */
+  /** The upload's lock, while this list is open. */
   hold: Promise<Hold | undefined> | undefined
 }
 

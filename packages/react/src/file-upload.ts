@@ -45,8 +45,8 @@ export type UploadOptions = {
   /** How many files upload at a time; defaults to 3. */
   parallel?: number
   /**
-   * How much of all unfinished files the browser keeps across a reload; defaults to 1 GiB. A file without room must
-   * be picked again to continue. With 0, every visit starts over.
+   * How many bytes of unfinished files the browser keeps across a reload, in total; defaults to 1 GiB. A file that does
+   * not fit must be picked again to continue. With 0, every visit starts over.
    */
   keepBytes?: number
   onDone?(upload: FileUpload): void

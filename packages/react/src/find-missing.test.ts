@@ -22,7 +22,7 @@ it('recognizes a file picked without its folder, if only one matches', () => {
   expect(findMissing([missing()], picked('one/a.txt'))).toBeUndefined()
 })
 
-it('matches neither a file that has changed since, nor an upload that still has its file', () => {
+it('matches neither a file that has changed since it was added, nor an upload that still has its file', () => {
   expect(findMissing([missing()], new File(['abc'], 'a.txt', { lastModified: 8 }))).toBeUndefined()
   expect(findMissing([missing()], new File(['abcd'], 'a.txt', at))).toBeUndefined()
   const { upload } = missing()

@@ -35,13 +35,13 @@ type TusError = Error & {
 }
 
 /**
- * Half a minute between attempts, for the seven days that an upload may be idle. The count restarts when bytes
- * arrive.
+ * After the first few attempts, retries every half minute for the seven days that an upload may be idle. The count
+ * restarts when bytes arrive.
  */
 const RETRY_DELAYS_MS = [0, 1000, 3000, 5000, 10_000, ...Array<number>(20_160).fill(30_000)]
-/** The upload no longer exists on the server, so it starts over. */
+/** Statuses for an upload that no longer exists on the server, so that the client starts over. */
 const GONE = [404, 410]
-/** If new tokens are refused this many times, later ones will not be accepted either. */
+/** If this many new tokens in a row are refused, later ones will not be accepted either. */
 const MOST_REFUSED_TOKENS = 4
 
 /**

@@ -19,7 +19,7 @@ export type KeptUpload = {
 export type KeptUploads = ReturnType<typeof openKeptUploads>
 
 const DATABASE = 'sluice-uploads'
-/** As long as an upload may be idle on the server. */
+/** How long an upload may be idle on the server. */
 const LIFE_MS = 7 * 24 * 3_600_000
 
 export function openKeptUploads() {

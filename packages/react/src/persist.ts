@@ -26,7 +26,10 @@ export async function persist<Answer>(
   }
 }
 
-/** Waits for the browser to report that the network is back, but only for a limited time, as it may be wrong. */
+/**
+ * Waits for the browser to report that the network is back, but only for a limited time, because the browser may be
+ * wrong.
+ */
 export function online(atMostMs: number): Promise<void> {
   return new Promise((resolve) => {
     const wake = () => {

@@ -90,7 +90,8 @@ export function sendFile({
       async onBeforeRequest(request) {
         if (completes && SENDING.includes(request.getMethod()))
           request.setHeader('Repr-Digest', await checksum.field(stopped.signal))
-        // If the upload is stopped while tus-js-client is starting, the client continues, so this never resolves.
+        // tus-js-client continues even if the upload is stopped while the client is starting, so this waits forever to
+        // prevent the request.
         if (stopped.signal.aborted) await new Promise(() => {})
         await onBeforeRequest(request, { data: file })
         isCreating = request.getMethod() === 'POST'

@@ -95,7 +95,7 @@ function notStoredAsWritten(left: Plan): Failure {
   )
 }
 
-/** For `--json`: a step's fields may contain secrets. */
+/** For the output of `--json`: the values of a step's fields may be secrets, so only their names are kept. */
 const withoutFields = ({ fields, ...step }: Plan['steps'][number]) => ({
   ...step,
   fields: Object.keys(fields),

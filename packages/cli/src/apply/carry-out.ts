@@ -34,7 +34,9 @@ export async function carryOut(
 type Ids = {
   stores: Map<string, string>
   pipes: Map<string, string>
-  /** The settings of existing hooks: saving a hook replaces all of them. */
+  /**
+   * The current settings of existing hooks. Saving a hook replaces all its settings, so unchanged ones are sent again.
+   */
   hooks: Map<string, Fields>
   /** The ids of people with an invitation. */
   invitations: Set<string>
@@ -77,7 +79,7 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
     case 'person':
       await sluice.invite(fields)
       return undefined
-    // These always exist, so they are only changed.
+    // These always exist, so they are never created.
     case 'alerts':
     case 'workspace':
       return undefined

@@ -18,7 +18,7 @@ export type Step = {
   fields: Fields
   /** For a hook or an output: its Pipe, or undefined if it belongs to the workspace. */
   pipe?: string | undefined
-  /** For a Pipe that is created or whose destinations change. */
+  /** Set for a Pipe that is to be created or whose destinations change. */
   destinations?: NamedDestination[] | undefined
 }
 
@@ -107,7 +107,7 @@ function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
   return compareSet('alerts', fields, current)
 }
 
-/** Compares settings that a workspace has only once, so they have no names. */
+/** Compares settings of which a workspace has only one set, so they have no names. */
 function compareSet(kind: Kind, wanted: Fields | undefined, current: Fields): Plan {
   const name = 'settings'
   const things = wanted && [{ name, fields: wanted }]

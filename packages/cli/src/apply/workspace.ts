@@ -12,7 +12,7 @@ export type Workspace = {
   outputs: Found[]
   /** Members, and people with an invitation, by email address. */
   people: (Found & { isInvited: boolean })[]
-  /** Settings that a workspace has only once. */
+  /** Settings of which a workspace has only one set. */
   workspace: Fields
   alerts: Fields
 }
