@@ -23,7 +23,7 @@ const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }
   services: Record<string, Service>
 }
 
-/** Annotations: those for the HAProxy controller are on the upload Service, those for NGINX on the Ingresses. */
+/** Read an annotation. Those for the HAProxy controller are on the upload Service, those for NGINX on the Ingresses. */
 const haproxy = (name: string) => one(manifests, 'Service', 'sluice-upload').metadata.annotations![name]!
 const nginx = (ingress: string, name: string) =>
   one(manifestsOf('everything'), 'Ingress', ingress).metadata.annotations![name]!

@@ -40,7 +40,7 @@ function loadBuilt(): typeof import('next').default {
   const { config } = JSON.parse(readFileSync(join(BUILD, 'required-server-files.json'), 'utf8')) as {
     config: object
   }
-  // biome-ignore lint/style/noProcessEnv: the one way to tell Next
+  // biome-ignore lint/style/noProcessEnv: the only way to pass it to Next
   process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(config)
   return createRequire(join(BUILD, 'server/package.json'))('next')
 }

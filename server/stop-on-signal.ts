@@ -6,7 +6,7 @@ import type { Tracing } from './open-tracing.ts'
 
 /** How long work in progress may take to reach a point at which it can stop. */
 export const DRAIN_MS = 10_000
-/** This is longer because a supervisor waits for its processes. */
+/** Longer, because a supervisor waits until its processes have drained. */
 export const SUPERVISOR_DRAIN_MS = DRAIN_MS + 4000
 
 export type Part = { stop(): Promise<void> }

@@ -185,8 +185,8 @@ function assertDecodable(url: string): void {
 }
 
 /**
- * Ignores X-Forwarded-* headers that no trusted proxy sent, and overwrites them so that no later code is deceived by
- * them.
+ * Ignores X-Forwarded-* headers that no trusted proxy sent, and overwrites them, so that no later code relies on forged
+ * values.
  */
 function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
   const { host, proto, address } = forwarded(req, trusts)
@@ -235,7 +235,7 @@ export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   if (secure) res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains')
 }
 
-/** Anyone who knows an upload link's address can use the link. */
+/** Keeps an upload link's address from other sites and search engines, because anyone who knows it can use the link. */
 function keepAddressSecret(res: ServerResponse): void {
   res.setHeader('Referrer-Policy', 'no-referrer')
   res.setHeader('X-Robots-Tag', 'noindex, nofollow')

@@ -123,7 +123,7 @@ export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Pr
 /**
  * The server object passed to Next instead of the real server. Next listens for upgrades on its server, but neither
  * responds to unknown ones nor closes them. A server without such a listener treats upgrades as ordinary requests (RFC
- * 9110, 7.8: a server may ignore Upgrade), so they pass the front door and its deadlines.
+ * 9110, 7.8: a server may ignore Upgrade), so upgrades pass through the front door, with its deadlines.
  */
 export function upgradesForNext(server: Server, dev: boolean): Server {
   const upgrades = new Server()

@@ -28,7 +28,7 @@ export async function answerProbe(
 
 /**
  * Does not query the database. While the database is down, an upload node asks clients to wait. A balancer that took
- * the node out of rotation could only reject them.
+ * the node out of rotation could only reject those clients.
  */
 function answerReadyForUploads(res: ServerResponse, runtime: Runtime | undefined): void {
   if (!runtime) say(res, 503, 'starting\n')

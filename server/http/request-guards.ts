@@ -33,9 +33,9 @@ export function toOriginForm(req: IncomingMessage): void {
 }
 
 /**
- * Requests that may call a server action must come from a page on the same host, because the browser sends the
- * cookies with them. Next also refuses other requests, but with the same response as for requests it cannot read. A
- * request without an Origin was not sent by a browser.
+ * Requests that may call a server action must come from a page on the same host, because the browser sends the cookies
+ * with them. Next also refuses requests from other sites, but with the same response as for requests that it cannot
+ * read. A request without an Origin was not sent by a browser.
  */
 export function refuseCrossSite({ method, headers }: IncomingMessage): void {
   const { origin, host } = headers
@@ -53,9 +53,9 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * Next responds with 500 to a posted form or action arguments that it cannot read: truncated data, or made-up fields
- * in Next's own format. Sluice's actions catch their own errors, and an action's error for a script is inside a 200,
- * so only invalid requests remain.
+ * Next responds with 500 to a posted form or action arguments that it cannot read: truncated data, or made-up fields in
+ * Next's own format. Sluice's own actions never cause a 500: they catch their errors, and an error that an action
+ * returns to a script is sent in a response with status 200. So a 500 always means an invalid request.
  */
 export function refuseUnreadableForm(req: IncomingMessage, res: ServerResponse): void {
   const type = req.headers['content-type'] ?? ''
