@@ -60,7 +60,7 @@ export function streamEvents(
 
 const REFUSALS = {
   'own share used': `This workspace has ${LIMITS.mostForEach} event streams open on this node, which is the limit.`,
-  'all taken': `All ${LIMITS.most} event streams on this node are in use, and no workspace has more than yours. Try again later.`,
+  'all taken': `All ${LIMITS.most} event streams on this node are in use, and no workspace has more of them open than yours. Try again later.`,
 }
 
 /** Frees the place as soon as the client disconnects, even if the stream is waiting or was never read. */
@@ -99,7 +99,7 @@ async function* messages(
       let askedMs = lookedMs
       for await (const ids of eachNew(db, place, fromMs, told)) {
         for (const { id, kind, body } of await readEventBodies(db, ids)) {
-          // Checks the key again, since sending a backlog takes as long as the client needs to read it.
+          // Checks the key again, because a slow client may take a long time to read a backlog.
           if (clock.now() - askedMs >= LOOK_EVERY_MS) {
             askedMs = clock.now()
             if (!(await isKeyGood({ db, clock }, keyId))) return

@@ -35,7 +35,7 @@ export const deliveryOperations = [
   operation('POST /deliveries/{id}/resend', {
     id: 'resendDelivery',
     right: 'operate',
-    summary: 'Resend an event, immediately and then on the full schedule.',
+    summary: 'Resend an event immediately. If that fails, the full retry schedule starts over.',
     status: 202,
     answer: wholeDeliveryAnswer,
     problems: ['not_found', 'conflict', 'rate_limited'],

@@ -39,7 +39,8 @@ export const hookOperations = [
   operation('POST /pipes/{id}/hooks/{hook}/rotate', {
     id: 'rotateHookSecret',
     right: 'build',
-    summary: "Rotate a decision hook's signing secret. The previous secret keeps signing for 24 hours.",
+    summary:
+      "Rotate a decision hook's signing secret. For 24 hours, requests are also signed with the previous one.",
     answer: hookAnswer.extend({ secret }),
     problems,
     run: ({ runtime, who, params }) => rotateHookSecret(runtime, who, refOf(params)),

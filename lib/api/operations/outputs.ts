@@ -96,7 +96,7 @@ export const outputOperations = [
   operation('POST /outputs/{id}/rotate', {
     id: 'rotateOutputSecret',
     right: 'build',
-    summary: 'Rotate the signing secret. The previous secret keeps signing for 24 hours.',
+    summary: 'Rotate the signing secret. For 24 hours, webhooks are also signed with the previous one.',
     answer: withSecret,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => rotateSecret(runtime, who, { outputId: params.id! }),
@@ -163,7 +163,7 @@ export const firstOutputOperations = [
   operation('POST /pipes/{id}/webhook/rotate', {
     id: 'rotateWebhookSecret',
     right: 'build',
-    summary: 'Rotate the signing secret. The previous secret keeps signing for 24 hours.',
+    summary: 'Rotate the signing secret. For 24 hours, webhooks are also signed with the previous one.',
     answer: webhookOutputAnswer.extend({ secret: z.string() }),
     problems: [...problems],
     run: ({ runtime, who, params }) => rotateSecret(runtime, who, { firstOf: params.id! }),
