@@ -8,7 +8,9 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { type File, toFile } from './file.ts'
 import { alongIndex, type FileQuery, fits, LOOKED_AT, MAX_COMPARED } from './file-query.ts'
 
-/** Checking one name takes a few microseconds, and a page may take at most 20 ms. */
+/**
+ * How many rows are checked for a page: checking a name takes a few microseconds, and a page may take at most 20 ms.
+ */
 const WINDOW = 2500
 
 type FoundKeys = { keys: string[]; windowEnd?: string | undefined }

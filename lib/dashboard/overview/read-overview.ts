@@ -9,7 +9,7 @@ import { listed } from '../files/file-query.ts'
 
 /**
  * The setup steps that a workspace has completed, each found with one index lookup. A bucket that has accepted a file
- * needs no successful check.
+ * is considered working even without a successful check.
  */
 export type Checklist = {
   bucketTakesFiles: boolean

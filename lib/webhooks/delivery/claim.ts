@@ -40,9 +40,9 @@ export type Claimed = {
 const LEASE_MS = seconds(30)
 
 /**
- * Claims up to `count` due deliveries of each output in one statement, longest overdue first. The commit does not
- * wait for the disk: if the database crashes and loses the claim, the delivery is simply due again. The array keeps
- * the planner, which expects more rows than there are, from scanning entire tables.
+ * Claims up to `count` due deliveries of each output in one statement, longest overdue first. The commit does not wait
+ * for the disk: if the database crashes and loses the claim, the delivery is simply due again. The `array(…)` in the
+ * query keeps the planner, which expects more rows than there are, from scanning entire tables.
  */
 export async function claimDeliveries(
   db: Db,
@@ -84,7 +84,7 @@ export async function claimDeliveries(
   return found.map(toClaimed)
 }
 
-/** Instants are returned as text. */
+/** Despite these types, the query returns timestamps as strings. */
 type Row = Omit<Claimed, 'output'> & Omit<NonNullable<Claimed['output']>, 'id'> & { id: string | null }
 
 function toClaimed(row: Row): Claimed {

@@ -92,7 +92,7 @@ async function recordOutcomes(tx: Db, made: Attempt[], now: Date): Promise<void>
 }
 
 /**
- * Records when all attempts to an output started failing. Test events do not count. It uses the row instead of the
+ * Records when all attempts to an output started failing. Test events do not count. The row is used instead of the
  * values read by the claims, because other attempts may have ended in between. Among attempts recorded together, the
  * last one decides.
  */

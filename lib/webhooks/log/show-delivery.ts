@@ -62,7 +62,7 @@ type ShownEvent = {
   createdAt: string
   /** What receivers get; null while the event is marked as missed. */
   payload: unknown
-  /** The file's status, while the event is marked as missed. */
+  /** The file's status while the event is marked as missed; null otherwise. */
   missedStatus: string | null
   deliveries: { id: string; state: string; url: string }[]
 }
