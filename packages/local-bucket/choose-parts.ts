@@ -46,8 +46,9 @@ export function chooseParts(
   const byNumber = new Map(stored.map((part) => [part.number, part]))
   return named.map(({ number, etag, crc32 }, n) => {
     if (n > 0 && number <= named[n - 1]!.number) throw new S3Error('InvalidPartOrder')
-    // CompletedPart, general purpose buckets: "when a checksum […] is applied to each part, the PartNumber must start
-    // at 1 and the part numbers must be consecutive. Otherwise, Amazon S3 generates an HTTP 400 Bad Request".
+    // AWS's documentation of CompletedPart, for general purpose buckets: "when a checksum […] is applied to each part,
+    // the PartNumber must start at 1 and the part numbers must be consecutive. Otherwise, Amazon S3 generates an HTTP
+    // 400 Bad Request".
     if (checksumType !== undefined && number !== n + 1) throw new S3Error('InvalidPartOrder')
     const part = byNumber.get(number)
     if (!part || part.md5 !== etag)

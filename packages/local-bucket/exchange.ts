@@ -44,7 +44,7 @@ export class Exchange {
     return this.#response.destroyed || this.request.errored !== null
   }
 
-  /** Waits, but only as long as the connection is open. */
+  /** Waits for this promise, but throws as soon as the connection is closed. */
   async whileConnected<T>(waiting: Promise<T>): Promise<T> {
     return Promise.race([waiting, this.#gone.promise])
   }

@@ -7,8 +7,8 @@ import { S3Error } from './s3-error.ts'
 import type { Upload } from './upload-files.ts'
 
 /**
- * A difference between a provider and S3 in general, such as a request that it refuses. A bucket follows the enabled
- * rules, so a test can simulate any provider's bucket. `docs/providers.md` lists the source of each rule.
+ * A difference between a provider and S3 in general, such as a request that the provider refuses. A bucket follows the
+ * enabled rules, so a test can simulate any provider's bucket. `docs/providers.md` lists the source of each rule.
  */
 export type Rule = {
   /** Refuses an authenticated and authorized request before its body is read. */
@@ -137,7 +137,7 @@ export const RULES = {
     async admit(call) {
       if (!makesObject(call)) return
       if (!call.request.headers['if-none-match']) throw new S3Error('AccessDenied')
-      // A repeated Complete also fails, because it finds the object that it has created.
+      // A repeated Complete also fails, because it finds the object that the first one created.
       if (await call.storage.objects.find(call.request.key)) throw new S3Error('PreconditionFailed')
     },
   },

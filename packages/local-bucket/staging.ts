@@ -36,7 +36,7 @@ export class Staging {
     return join(this.#directory, randomUUID())
   }
 
-  /** Writes as fast as the disk accepts data, and reads no faster. */
+  /** Reads the bytes no faster than the disk accepts them. */
   async write(bytes: AsyncIterable<Buffer>): Promise<StagedFile> {
     return this.#whole((file) => (this.#keepBytes ? writeBatches(file, bytes) : countBytes(bytes)))
   }

@@ -10,12 +10,11 @@ import { openStorage } from './storage.ts'
 import { Traffic } from './traffic.ts'
 
 /**
- * An S3-compatible server on loopback: the demo workspace's bucket, and the failing bucket in tests.
- *
- * It refuses what S3 refuses: wrong signatures, checksums that do not match, parts too small or out of order, and
- * every action that a key is not granted. An object is a plain file in `<directory>/<bucket>/`, which appears
- * completely or not at all; other S3 data is stored in a hidden folder next to the buckets. Only one process at a
- * time may use a directory. It never listens beyond loopback, and it does not encrypt.
+ * An S3-compatible server on loopback: the demo workspace's bucket, and the failing bucket in tests. It refuses what S3
+ * refuses: wrong signatures, checksums that do not match, parts too small or out of order, and every action that a key
+ * is not granted. An object is a plain file in `<directory>/<bucket>/`, which appears completely or not at all; other
+ * S3 data is stored in a hidden folder next to the buckets. Only one process at a time may use a directory. The server
+ * only listens on loopback addresses, and does not encrypt.
  */
 export interface LocalBucketOptions {
   directory: string

@@ -23,7 +23,7 @@ export type TrafficFilter = Partial<
 
 const KEPT = 1000
 
-/** Requests to the bucket, so that a test can await them and a benchmark can count them. */
+/** Records requests to the bucket, so that a test can await them and a benchmark can count them. */
 export class Traffic {
   readonly #counts = new Map<Operation, number>()
   readonly #listeners = new Set<(request: SeenRequest) => void>()

@@ -70,8 +70,8 @@ function handlerOf(path: string): 'tus' | 'api' | 'pages' {
 }
 
 /**
- * Creates the span of an entire request, which ends when the response is sent or the client is gone. From here on, the
- * request has the span's traceparent, so that log lines, the file's timeline and webhooks belong to it.
+ * Creates the span of an entire request, which ends when the response is sent or the client is gone. The request gets
+ * the span's traceparent, so that log lines, the file's timeline and webhooks belong to the span.
  */
 export function traceRequest(req: IncomingMessage, res: ServerResponse, context: RequestContext): void {
   if (!isTracing()) return

@@ -79,7 +79,7 @@ function giveUp(res: ServerResponse, error: unknown): [] {
 async function handBack(response: IncomingMessage, res: ServerResponse): Promise<void> {
   for (const name of res.getHeaderNames()) res.removeHeader(name)
   res.writeHead(response.statusCode!, response.statusMessage, endToEnd(response.rawHeaders))
-  // An event stream may be silent at first.
+  // Sends the headers immediately, because an event stream may send nothing at first.
   res.flushHeaders()
   await pipeline(response, res).catch(() => void res.destroy())
 }

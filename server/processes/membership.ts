@@ -36,7 +36,7 @@ export function membershipsOf(config: Config, pagesSocket: string): Membership[]
     baseUrl,
     uploadUrl,
     allowedPrivateHosts,
-    // A worker holds at most one part at a time.
+    // Divided among the upload processes only: a worker has at most one part in memory at a time.
     uploadMemoryBytes: Math.floor(config.uploadMemoryBytes / processes),
     uploadMemoryShares: processes,
     databaseConnections: Math.max(connections, MIN_DATABASE_CONNECTIONS),

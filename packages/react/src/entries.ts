@@ -100,8 +100,8 @@ export function findMissing<Entry extends Known>(entries: readonly Entry[], file
 const AT_ONCE = 50
 
 /**
- * Processes a long list in slices, one after another, and lets the page respond in between. The first one starts
- * immediately.
+ * Processes a long list in slices, one after another, and lets the page respond in between. The first slice is
+ * processed immediately.
  */
 export async function inSlices<Item>(
   items: readonly Item[],

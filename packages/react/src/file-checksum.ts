@@ -1,7 +1,7 @@
 const MIB = 1024 * 1024
 /** The read size: a few milliseconds of work, after which the page can respond to its user. */
 const PIECE_BYTES = 4 * MIB
-/** How far a file is read ahead, so that the checksum of most files is known before they are sent. */
+/** How far a file is read ahead, so that the checksums of most files are known before the files are sent. */
 const AHEAD_BYTES = 64 * MIB
 /** The last request starts at a multiple of this, so its parts have the usual size. */
 const LAST_BYTES = 8 * MIB
@@ -75,7 +75,7 @@ for (let at = 256; at < TABLE.length; at++) {
 
 /** Continues a CRC32: `before` is the checksum of the preceding bytes, and `buffer` is appended to them. */
 export function crc32(buffer: ArrayBuffer, before = 0): number {
-  // Little-endian, like every machine with a browser.
+  // Assumes little-endian words, as on every machine with a browser.
   const words = new Int32Array(buffer, 0, buffer.byteLength >>> 2)
   const wholeWords = words.length & ~3
   let crc = ~before

@@ -5,7 +5,7 @@ import { type UseUpload, useUpload } from './use-upload.ts'
 import { WORDS, type Words } from './words.ts'
 
 export type UploadProps = UploadOptions & {
-  /** The result of `useUpload`, if you call it yourself; the options are then those of the hook. */
+  /** The result of `useUpload`, if you call it yourself. In that case, pass the options to the hook instead. */
   control?: UseUpload
   /** As in `<input type="file">`: `image/*`, `.pdf`. Your backend's tokens determine what may be uploaded. */
   accept?: string

@@ -35,10 +35,10 @@ export function UploadList({ control, words }: { control: UseUpload; words: Word
   )
 }
 
-/** If more uploads change at once, the others are counted instead of announced. */
+/** If more uploads change at the same time, the others are counted instead of announced. */
 const MOST_SAID = 5
 
-/** Announces only state changes of the uploads, not every percent of progress. */
+/** Announces only changes of state, not every percent of progress. */
 function useChanges(uploads: readonly FileUpload[], words: Words): string {
   const before = useRef<readonly FileUpload[]>([])
   const [said, setSaid] = useState('')
