@@ -95,7 +95,7 @@ const sixteen: Case = {
       1024 / (await seconds(() => inParallel(16, 16, async () => void (await one(contender)))))
     const [most, ours, theirs] = (await inTurns(of, [bare, sluice, peer])) as [number, number, number]
     const found = rate('throughput relative to the peer, 16 × 64 MiB at once', ours, theirs, 'MiB/s', 4)
-    // With few cores, the client and the sink use most of them, and a bare pipe is not ahead.
+    // With few cores, the client and the sink use most of them, so a bare pipe is no faster.
     return [{ ...found, measured: `${found.measured}; a bare pipe ${(most / theirs).toFixed(1)} times` }]
   },
 }
@@ -259,7 +259,7 @@ const memory: Case = {
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
 
-/** The same bytes on the same path; only the response differs. */
+/** A PUT sends the same bytes along the same path as a PATCH; only the response differs. */
 const plain: Case = {
   name: 'one PUT of 1 GiB',
   async run({ sluice }) {

@@ -35,7 +35,7 @@ async function costOf(node: Measured, work: () => Promise<void>): Promise<Cost> 
   return { cpuSeconds: (await node.usage()).cpuSeconds - before.cpuSeconds, peakBytes }
 }
 
-/** Returns the medians of both for each contender. The contenders take turns. */
+/** Returns the median CPU time and peak memory for each contender. The contenders take turns. */
 async function costsOf<Contender extends { node: Measured }>(
   contenders: Contender[],
   work: (contender: Contender) => Promise<void>,
@@ -54,7 +54,7 @@ async function costsOf<Contender extends { node: Measured }>(
 
 const inMiB = (bytes: number) => `${(bytes / MiB).toFixed(0)} MiB`
 
-/** Measures the cost of a second destination, and of a fifth. */
+/** Measures the cost of two and of five destinations, compared with that of one. */
 async function benchDestinations(postgresUrl: string, sink: Sink): Promise<Finding[]> {
   const nodes: SluiceNode[] = []
   const findings: Finding[] = []

@@ -142,7 +142,7 @@ export async function upload(target: Target, bytes: number, chunkBytes = bytes):
     await patch(target, url, at, Math.min(chunkBytes, bytes - at))
 }
 
-/** Runs `count` tasks, this many at a time. */
+/** Runs `count` tasks, `atOnce` at a time. */
 export async function inParallel(
   count: number,
   atOnce: number,
@@ -166,7 +166,7 @@ export async function put({ collection, headers }: Target, bytes: number): Promi
   if (status !== 201) throw new Error(`PUT failed with ${status}`)
 }
 
-/** Starts work at this rate for the given time, and waits until all of it is done. */
+/** Starts `work` at this rate for the given time, and waits until every call has finished. */
 export async function steadily(
   { perSecond, seconds }: { perSecond: number; seconds: number },
   work: (n: number) => Promise<void>,

@@ -58,8 +58,8 @@ type Cost = { cpuMs: number; events: number; deliveries: number }
 
 /**
  * Measures the cost of an event for one output and for five, compared with the last version that only supported one
- * output per Pipe. The cost is the CPU time of everything involved except the receiver. All have the same number of
- * deliveries per second.
+ * output per Pipe. The cost is the CPU time of everything involved except the receiver. The number of deliveries per
+ * second is the same in all cases.
  */
 export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
   const before = sourceBefore()

@@ -24,7 +24,7 @@ export type Measured = {
 export type Sink = {
   url: string
   counts(): Promise<Record<string, number>>
-  /** How often it was asked to complete an upload with a gap in its part numbers. */
+  /** How often the sink was asked to complete an upload whose part numbers have a gap. */
   refusals(): Promise<number>
   stop(): Promise<void>
 }

@@ -40,7 +40,7 @@ try {
     const findings = await run(field)
     for (const { what, measured, wanted, holds } of findings)
       console.log(`  ${holds ? 'met   ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`)
-    // Clients would not notice this: they get their response before the object is created.
+    // Clients would not notice a gap: they get their response before the object is created.
     if ((await sink.refusals()) > 0) throw new Error('part numbers with a gap were sent to the sink')
     sections.push({ name, findings })
   }

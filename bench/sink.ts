@@ -126,7 +126,7 @@ function discard(req: IncomingMessage): Promise<number> {
     let bytes = 0
     req.on('data', (chunk: Buffer<ArrayBuffer>) => {
       bytes += chunk.length
-      // Frees the memory here, since garbage collection would take as long as everything else.
+      // Frees the memory immediately, since collecting it as garbage would take as long as everything else.
       if (chunk.length === chunk.buffer.byteLength) chunk.buffer.transfer(0)
     })
     // The AWS SDK wraps a stream in chunks followed by a checksum, so the number of bytes received is larger.
@@ -136,7 +136,7 @@ function discard(req: IncomingMessage): Promise<number> {
   })
 }
 
-/** All requests share the sink's small capacity. */
+/** Discards the bytes at a low rate, which all requests share. */
 async function discardSlowly(req: IncomingMessage): Promise<number> {
   let bytes = 0
   for await (const chunk of req as AsyncIterable<Buffer>) {

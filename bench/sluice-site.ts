@@ -42,7 +42,7 @@ export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promi
   return startNode([{ url: sinkUrl, required: true }], { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
 }
 
-/** Settings that determine the database. */
+/** Settings that specify the database. */
 type Place = Record<string, string> & {
   DATABASE_URL?: string
   DATA_DIR?: string

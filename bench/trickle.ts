@@ -5,7 +5,7 @@ import type { Target } from './load.ts'
 
 export type Crowd = { target: Target; clients: number; bytesPerSecond: number }
 
-/** Starts clients in a separate process, as in reality, that send small amounts until they are stopped. */
+/** Starts clients that send small amounts until they are stopped. Like real clients, they run in a separate process. */
 export async function trickle(crowd: Crowd): Promise<{ stop(): Promise<void> }> {
   const child = fork(join(import.meta.dirname, 'trickling-clients.ts'), [JSON.stringify(crowd)])
   await once(child, 'message')

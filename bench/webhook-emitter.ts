@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { steadily } from './load.ts'
 
 /**
- * Writes events with the version whose source is in SOURCE, at the given pace, and reports the CPU time that it used,
- * without PostgreSQL's.
+ * Writes events at the given pace, using the version whose source is in SOURCE. Reports the CPU time of this process,
+ * which does not include PostgreSQL's.
  */
 const { SOURCE, DATABASE_URL, RECEIVER, OUTPUTS } = process.env as Record<string, string>
 const FILES = 50

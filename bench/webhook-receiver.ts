@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * A receiver in its own process. `/ok` responds immediately and records how long after the event's timestamp it
- * arrived; `/hang` never responds; GET returns the records and starts over.
+ * A receiver in its own process. `/ok` responds immediately and records how long after its event's timestamp each
+ * webhook arrived; `/hang` never responds; GET returns the records and starts over.
  */
 let delaysMs: number[] = []
 

@@ -67,7 +67,7 @@ async function hanging(stage: Stage): Promise<Finding[]> {
   const delays = await stage.receiver.delays(seconds * 50 * 0.8)
   await worker.stop()
   const p99 = percentile(delays, 0.99)
-  const what = 'Delay of the other receivers at one host while a fifth of them hang until timeout, p99'
+  const what = 'Delay of the other receivers at one host while a fifth of them hang until they time out, p99'
   return [{ what, measured: `${p99} ms`, wanted: 'under 2000 ms', holds: p99 < 2000 }]
 }
 

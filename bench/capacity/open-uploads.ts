@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#lib/platform/db/database.ts'
 import type { Fenced } from '#lib/uploads/ledger/lease-terms.ts'
 
-/** The tables with rows of an unfinished upload. */
+/** The tables that have rows for an unfinished upload. */
 const TABLES = ['files', 'file_destinations', 'file_parts', 'file_timeline']
 const BATCH = 250_000
 

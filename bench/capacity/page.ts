@@ -5,7 +5,7 @@ import type { Figures } from './figures.ts'
 const GBIT_PER_GIB = (1024 ** 3 * 8) / 1e9
 const DAY_S = 86_400
 
-/** Chosen rather than measured; all of them appear on the page. */
+/** Assumptions, which were chosen rather than measured. The page states all of them. */
 const ASSUMED = {
   /** How busy a processor gets before another one is added. */
   load: 0.7,

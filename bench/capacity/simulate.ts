@@ -187,8 +187,8 @@ async function measureConnections(database: DatabaseHandle): Promise<Connections
 const CONNECTIONS_OF_A_NODE = 20
 
 /**
- * Opens nodes one after another, waiting until each of their connections has a query plan. PostgreSQL would reject them
- * all at once.
+ * Opens nodes one after another, waiting until each connection has a query plan. If all of them connected at the same
+ * time, PostgreSQL would reject some.
  */
 async function openNodes({ address }: DatabaseHandle, connections: number): Promise<DatabaseHandle[]> {
   const nodes: DatabaseHandle[] = []

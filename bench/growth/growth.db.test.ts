@@ -53,7 +53,7 @@ it('sorts no more rows than a list compares', () => {
   expect(told(sorting(measured.at(-1)!))).toEqual([])
 })
 
-it('reads no more rows of a table that has grown', () => {
+it('reads no more rows as a table grows', () => {
   const [small, large] = measured as [Measured[], Measured[]]
   const growing = large.filter(({ path, text, read }) => {
     const before = small.find((one) => one.path === path && one.text === text)

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Measured } from './measure.ts'
 
 const PAGE = 'docs/growth.md'
-/** Too long for git: run the benchmark to read them. */
+/** The plans are too long for git: run the benchmark to read them. */
 const PLANS = 'test-results/growth-plans.txt'
 
 /** A database with this many files, and its measurements. */
@@ -70,7 +70,7 @@ function plansOf(sizes: number[], statements: Statement[]): string {
     const plans = bySize.flatMap((one, at) => {
       if (!one) return []
       const head = `${countOf(sizes[at]!)} files, ${one.ms} ms`
-      // A plan of the same shape is drawn once, with the largest database's rows.
+      // A plan with the same shape as the largest database's is not repeated.
       return one !== last && shapeOf(one) === shapeOf(last)
         ? [`${head}: as below`]
         : [`${head}:`, ...one.plan]

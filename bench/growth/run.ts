@@ -7,8 +7,8 @@ import { measure } from './measure.ts'
 import { type Grown, writeGrowth } from './report.ts'
 
 /**
- * Measures how frequent operations scale as a database grows: `npm run bench -- growth --files 1000000,10000000` fills
- * a database with these numbers of files, one after another, and writes docs/growth.md.
+ * Measures how frequent operations scale as a database grows: `npm run bench -- growth --files 1000000,10000000` grows
+ * a database to each of these file counts in turn, and writes docs/growth.md.
  */
 const { files } = readOptions('npm run bench -- growth [--files 1000000,10000000]', {
   options: { files: { type: 'string', default: '10000,100000,1000000' } },

@@ -7,7 +7,7 @@ import { type Load, PIPES } from './loads.ts'
 export type Figures = Round & { range: [least: number, most: number] }
 type Round = { cpu: number; database: number; perSecond: number }
 
-/** Rounds before the first one that is measured, during which V8 compiles. */
+/** Unmeasured rounds at the start, which give V8 time to compile. */
 const WARM_UPS = 2
 
 /** Measures a load for all contenders, which take turns. */
@@ -96,7 +96,10 @@ export function judge(
   ]
 }
 
-/** A bare pipe has no uploads, and @tus needs minutes for a thousand at once. */
+/**
+ * Whether a contender supports a load. Bare pipes have no uploads, and @tus takes minutes for a thousand simultaneous
+ * ones.
+ */
 export function canDo(name: Name, { mostOfBare, crowded }: Load): boolean {
   if (PIPES.includes(name)) return mostOfBare !== undefined
   return name !== '@tus' || !crowded

@@ -1,7 +1,7 @@
 import { create, head, inParallel, MiB, patch, send, type Target, upload } from '../load.ts'
 import type { Name } from './line-up.ts'
 
-/** Contenders that accept bytes by PUT, and do not support uploads. */
+/** Contenders that accept a plain PUT, but do not support resumable uploads. */
 export const PIPES: readonly Name[] = ['bare', 'floor']
 
 export type Load = {
