@@ -3,7 +3,7 @@ import { fillIn } from '../../test/support/addresses.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
 import { expect, openPalette, test } from '../../test/support/browser.ts'
 
-/** Pages, each with its buttons that open a dialog. */
+/** Pages, each with the buttons that open its dialogs. */
 const DIALOGS: [address: string, ...buttons: string[]][] = [
   ['/dashboard/senders/{senderId}', 'Rotate', 'Add a key', 'Remove', 'Revoke', 'Revoke…'],
   ['/dashboard/pipes/{pipeId}', 'Rotate'],

@@ -27,8 +27,8 @@ import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 /** Starts each example with the command in its README and the packages that the server serves. */
 const MAX_LINES_OF_NEXT = 15
 /**
- * Linked from this repository, because installing them from npm takes minutes and yields the same packages. `npm run
- * drill -- examples` installs them.
+ * Packages that are linked from this repository, because installing them from npm takes minutes and yields the same
+ * packages. `npm run drill -- examples` installs them.
  */
 const FROM_HERE = ['next', 'react', 'react-dom', 'hono', '@hono/node-server', 'express']
 const PROGRAMS = ['next', 'vite', 'esbuild']

@@ -23,7 +23,7 @@ test('a file, its event and its webhook are shown as JSON, and ⌘K finds each b
   const find = async (text: string, option: string | RegExp) => {
     await openPalette(page)
     await page.getByRole('dialog', { name: 'Find anything' }).getByRole('combobox').fill(text)
-    // Other tests create files with the same name, so an address identifies the option.
+    // Other tests create files with the same name, so the option is identified by its address.
     if (typeof option === 'string') await page.locator(`[role=option][data-value*="${option}"]`).click()
     else await page.getByRole('option', { name: option }).click()
   }

@@ -195,7 +195,7 @@ test('each drop is its own batch, sealed once all of its files are created, even
   const flow = await holdBodies(page, customer.uploadUrl)
   await page.getByLabel('Choose files').setInputFiles(names.map((name) => file(name, MIB)))
   await expect.poll(customer.statuses).toEqual({ 'one.txt': 'uploading' })
-  // If it were reloaded earlier, the page would create the first upload again.
+  // If the page were reloaded earlier, it would create the first upload again.
   await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
   await expect(page.getByRole('listitem')).toContainText(names)

@@ -216,7 +216,7 @@ test('file filters are kept in the address, and ⌘K finds existing resources', 
   await expect(page).toHaveURL(/status=uploading/)
   await page.getByLabel('Name, subject or id').fill('needle ')
   await expect(page).toHaveURL(/search=needle/)
-  // Text typed after that is preserved.
+  // Text typed after the address has changed is preserved.
   await page.getByLabel('Name, subject or id').pressSequentially('x')
   await expect(page.getByLabel('Name, subject or id')).toHaveValue('needle x')
   await expect(page).toHaveURL(/search=needle(\+|%20)x/)

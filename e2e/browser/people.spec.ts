@@ -116,7 +116,7 @@ test('a member is invited, views, edits and is removed, with the keyboard alone'
   await context.close()
 })
 
-/** Tests the operator console as the same user, who is an operator. */
+/** Tests the operator console as the invited member, who is also an operator. */
 async function operate(page: Page): Promise<void> {
   await page.goto('/dashboard')
   await press(page, 'Operator console')

@@ -71,7 +71,7 @@ test('forms with errors are accessible', async ({ page, owner, demo }) => {
   await expectAccessibleInLight(owner, 'webhooks that are retried')
 })
 
-test('uploads on the landing page are accessible, in progress, waiting and refused', async ({
+test('uploads on the landing page are accessible while in progress, while waiting and after a refusal', async ({
   page,
   context,
 }) => {

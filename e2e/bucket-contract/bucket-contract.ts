@@ -8,8 +8,8 @@ import { multipartRefusalClauses } from './multipart-refusal-clauses.ts'
 import { objectClauses } from './object-clauses.ts'
 
 /**
- * What Sluice assumes about S3, tested on a bucket with the unmodified AWS SDK. Each clause is named by a sentence. A
- * bucket that does not support everything lists the clauses it breaks. Each of those must fail, so that a clause that
+ * What Sluice assumes about S3, tested on a bucket with the unmodified AWS SDK. The name of each clause is a sentence.
+ * A bucket that does not support everything lists the clauses it breaks. Each of those must fail, so that a clause that
  * works does not stay on the list.
  */
 const GROUPS = {

@@ -11,9 +11,9 @@ export interface BucketUnderTest {
   endpoint: string
   region: string
   bucket: string
-  /** Has all permissions. */
+  /** These have all permissions. */
   keys: Keys
-  /** May only call PutObject; the same as `keys` if the bucket cannot restrict keys. */
+  /** These only permit PutObject; they are the same as `keys` if the bucket cannot restrict keys. */
   putOnlyKeys: Keys
   /** How long a request may take. A bucket that never responds also breaks the clause. */
   giveUpMs?: number
@@ -23,7 +23,7 @@ export interface BucketUnderTest {
 export type Prove = (ground: Ground) => Promise<void>
 
 const MIB = 2 ** 20
-/** The S3 minimum for a part that is not the last. */
+/** The minimum size that S3 requires of every part except the last. */
 export const PART_BYTES = 5 * MIB
 
 const GIVE_UP_MS = 20_000

@@ -12,7 +12,7 @@ export type Site = {
   /** An upload token, used instead of requesting new ones. */
   token?: string | undefined
   log: Log
-  /** Returns true once an upload that has not finished is a fault. */
+  /** Returns true once an unfinished upload is considered a fault. */
   impatient(): boolean
 }
 

@@ -200,8 +200,8 @@ async function cutDatabase({ database }: World, _: Random, log: Log): Promise<vo
 }
 
 /**
- * Kills a node while a part is in flight, which then arrives after another node has taken over. The bucket does not
- * know which of the two nodes sent the part, so the killed node may be the other one.
+ * Kills a node while a part is in flight, so that the part arrives after another node has taken over. The bucket does
+ * not know which node sent the part, so the killed node may be a different one.
  */
 async function holdPart(world: World, random: Random, log: Log): Promise<void> {
   const forMs = random.whole(LONG_FREEZE_MS, 2 * LONG_FREEZE_MS)

@@ -39,7 +39,7 @@ export async function startReceiver(random: Random) {
     verifyWith(keys: string[]) {
       secrets = keys
     },
-    /** Accepts everything from now on. */
+    /** Stops the failures: every event is accepted. */
     calm() {
       patience = true
     },

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** How many times as much work as another process one may have done. */
+/** The factor by which one process's work may exceed another's. */
 const MAX_TIMES = 1.5
 
 type Line = { process?: string; route?: string; bytesIn?: number }

@@ -106,7 +106,7 @@ function readFiles(db: Db): Promise<FileRow[]> {
   )
 }
 
-/** The client cannot tell these apart. */
+/** The statuses of a file that has arrived, which its client cannot distinguish. */
 const ARRIVED = ['transferred', 'partially_transferred']
 
 /** Checks that a file is partially transferred if and only if an object that is not required is missing. */

@@ -40,7 +40,7 @@ describe('creation', () => {
     expect((await tus.post({ 'Upload-Length': 5, 'Upload-Defer-Length': 1 })).status).toBe(400)
   })
 
-  it('returns 413 with Tus-Max-Size above that size', async () => {
+  it('returns 413 with Tus-Max-Size for a length above that size', async () => {
     const largest = (await tus.options()).headers['tus-max-size']!
     for (const length of [String(BigInt(largest) + 1n), '9'.repeat(30)]) {
       const answer = await tus.post({ 'Upload-Length': length })

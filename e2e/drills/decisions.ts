@@ -17,9 +17,9 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
  * `npm run drill -- decisions`: uploads small files to two nodes, one of which is killed every few seconds, while the
- * receiver of both hooks fails, hangs, gives contradictory answers, and is preceded by decisions through the API. One
- * decision must be stored for each file and hook. Clients must get exactly that decision, and an object may only exist
- * if it was allowed.
+ * receiver of both hooks fails, hangs, or gives contradictory answers, and while decisions arrive through the API
+ * before its own. One decision must be stored for each file and hook. Clients must get exactly that decision, and an
+ * object may only exist if it was allowed.
  */
 const REASON = 'Not this one.'
 const LEASES = { leaseMs: 1500, renewMs: 300, marginMs: 300, turnMs: 300 }

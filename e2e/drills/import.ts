@@ -23,7 +23,7 @@ const ETAG = '"one"'
 const METRICS_TOKEN = 'metrics-token-of-the-drill'
 const LOOK_MS = 200
 
-/** Generates the source's bytes from an offset on, so that they need no disk space. */
+/** Generates the source's bytes starting at an offset, so that they need no disk space. */
 function bytesFrom(offset: number): (length: number) => Buffer {
   const counter = Buffer.alloc(16)
   counter.writeBigUInt64BE(BigInt(Math.floor(offset / 16)), 8)
@@ -132,7 +132,7 @@ async function drill({ database, site, nodes, lengthBytes, kills }: Drill): Prom
     while (source.furthest < (lengthBytes * kill) / (kills + 1)) await sleep(LOOK_MS)
     const before = source.again.length
     await killCarrier(nodes, source)
-    // Bytes that the source dropped in between were not lost because of the kill.
+    // The source also drops connections in between, so only the largest loss is attributed to the kill.
     lost.push(Math.max(...source.again.slice(before)))
     console.log(
       `      killed a node at ${(source.furthest / MiB).toFixed(0)} MiB: ${lost.at(-1)} bytes fetched again`,

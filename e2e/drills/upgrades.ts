@@ -66,7 +66,7 @@ async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
   load.goTo([clientOf(older), clientOf(newer)])
   await load.more(FILES)
   load.goTo([clientOf(newer)])
-  // The files that each client has already started, and one more each.
+  // Waits for the files that clients have already started, and for one more file from each.
   await load.more(2 * CLIENTS)
   const codes = [await older.stop()]
   await load.more(FILES)

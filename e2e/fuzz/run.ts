@@ -17,9 +17,9 @@ import { shapeRequest } from './shape-requests.ts'
  */
 const SIDE_BY_SIDE = 8
 const SAMPLES = 40
-/** The longest request deadline, that of an idle upload, and the time between two checks. */
+/** The longest request deadline (that of an idle upload) plus the time between two checks. */
 const LONGEST_MS = seconds(130)
-/** How much memory may grow from the second quarter of the run to the last. */
+/** The factor by which memory use may grow from the second quarter of the run to the last. */
 const GROWTH = 1.15
 
 const { values } = parseArgs({

@@ -62,7 +62,7 @@ function environment(home: string): NodeJS.ProcessEnv {
     .PATH!.split(delimiter)
     .filter((path) => !path.startsWith(resolve('node_modules')))
   const PATH = [resolve(node), ...others.filter((path) => !path.includes('node_modules'))].join(delimiter)
-  // This machine's settings for network access stay, such as its certificates.
+  // Keeps this machine's settings for network access, such as its certificates.
   const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) && !(name in settings))
   return { ...Object.fromEntries(kept), NODE_ENV: 'production', PATH, HOME: home, PORT: '0' }
 }

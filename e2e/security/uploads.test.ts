@@ -126,7 +126,7 @@ describe('the host', () => {
 })
 
 describe('the limits', () => {
-  it('reject headers that are too large with 431, and the connection is closed', async () => {
+  it('reject headers that are too large with 431, and close the connection', async () => {
     const answer = await ask('HEAD', tus.at(tus.uploadUrl), { 'X-Large': 'x'.repeat(100_000) })
     expect(answer.status).toBe(431)
   })

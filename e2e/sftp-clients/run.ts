@@ -39,7 +39,7 @@ async function versionOf({ version: [program, ...args] }: Client): Promise<strin
 }
 
 function start({ program, args, env }: Command) {
-  // In its own process group, since some clients start ssh.
+  // Some clients start ssh, so each gets its own process group, which can be killed as a whole.
   const child = spawn(program, args, {
     detached: true,
     env: { ...process.env, ...env },

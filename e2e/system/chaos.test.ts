@@ -22,7 +22,7 @@ it('leaves no process behind when interrupted', async () => {
   await expect.poll(() => begun.filter(isAlive), { timeout: 20_000 }).toEqual([])
 }, 120_000)
 
-/** A node with a log of processes that have each handled this many requests of a thousand bytes. */
+/** Returns a node whose log shows how many requests of a thousand bytes each of its processes handled. */
 function nodeOf(requests: number[]) {
   const line = (at: number) =>
     JSON.stringify({ process: `upload-${at + 1}`, route: '/pipes/:id/files/:id', bytesIn: 1000 })

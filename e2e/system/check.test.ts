@@ -49,7 +49,7 @@ const importsType = (path: string) =>
   `import type * as planted from '${path}'\nexport type Seen = typeof planted\n`
 
 describe('npm run check', () => {
-  // All of these share one run, since each run reads the entire source.
+  // All of these errors are checked in a single run, since each run reads the entire source.
   describe('finds an import in a forbidden direction:', () => {
     const targets = Object.fromEntries(
       [

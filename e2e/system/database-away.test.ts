@@ -59,7 +59,7 @@ const askAll = () =>
     ask('/dashboard/pipes', { headers: { Cookie } }),
   ])
 
-/** Log lines from this position on that an operator should read. */
+/** Returns the log lines after this position that an operator should read. */
 function loud(from: number): Line[] {
   const lines = sluice.output().slice(from).split('\n').filter(Boolean)
   return lines.map((line) => JSON.parse(line) as Line).filter(({ level }) => level >= WARN)

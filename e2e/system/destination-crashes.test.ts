@@ -58,7 +58,7 @@ describe('kill -9 between the acknowledgements of two required destinations', ()
     ['the multipart creations', 20 * MiB, 'CreateMultipartUpload'],
     ['the completions', 20 * MiB, 'CompleteMultipartUpload'],
     ['the single-part files', MiB, 'PutObject'],
-  ] as const)('of %s: no byte is confirmed that one of them is missing', async (_, bytes, operation) => {
+  ] as const)('of %s: no byte is confirmed before both destinations have it', async (_, bytes, operation) => {
     const whole = randomBytes(bytes)
     const doomed = await start()
     const client = await site.client(doomed)

@@ -77,7 +77,8 @@ it('misses no event while the relay and the server are killed in turn', async ()
     relay.kill('SIGKILL')
     await sendFile()
     relay = await startRelay()
-    // Checked before the server is killed: once it is back, it resends the events of the last seconds anyway.
+    // Checks this before the server is killed: after its restart, the server resends the events of the last seconds,
+    // which would hide a missed one.
     await missesNothing()
     await sendFile()
     await server.kill()

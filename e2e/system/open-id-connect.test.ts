@@ -45,7 +45,7 @@ afterAll(async () => {
 })
 
 let people = 0
-/** The user who signs in at the provider from now on. */
+/** Makes the provider sign in a new user. */
 function atProvider({ email_verified = true, email = '' } = {}) {
   const sub = `person-${++people}`
   Object.assign(provider.person, { sub, email: email || `${sub}@example.com`, email_verified, name: 'Pat' })

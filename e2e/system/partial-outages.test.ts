@@ -141,7 +141,7 @@ async function goOn(url: string, whole: Buffer): Promise<string> {
 
 const WARN = 40
 
-/** Log lines from this position on that an operator should read. */
+/** Returns the log lines after this position that an operator should read. */
 function loud(from: number): { msg: string }[] {
   const lines = sluice.output().slice(from).split('\n').filter(Boolean)
   return lines.map((text) => JSON.parse(text)).filter(({ level }) => level >= WARN)

@@ -155,8 +155,8 @@ async function openTwo(database: Awaited<ReturnType<typeof openDatabase>>) {
 }
 
 /**
- * Sends a file whose client reaches the older node after this many bytes, which reports the file as locked. No bytes
- * may be lost in either bucket.
+ * Sends this many bytes of a file to the newer node and the rest to the older one, which reports the file as locked. No
+ * bytes may be lost in either bucket.
  */
 async function sendToBoth(
   site: Awaited<ReturnType<typeof openTwo>>,
@@ -176,8 +176,8 @@ async function sendToBoth(
 }
 
 /**
- * Adds two outputs that the older node does not know about, alongside the one it does: one for the Pipe, and one for
- * the entire workspace.
+ * Adds two outputs that the older node does not know about, in addition to the one that it knows about: one for the
+ * Pipe, and one for the entire workspace.
  */
 async function addOutputs(db: Db) {
   const [first] = await db.select().from(webhookOutputs)

@@ -9,8 +9,8 @@ import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-clie
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
- * Runs popular clients on connections that break at any byte. Every object must equal its source, and hardly any bytes
- * may be resent.
+ * Runs popular clients on connections that break at arbitrary bytes. Every object must equal its source, and hardly any
+ * bytes may be resent.
  */
 const MiB = 1024 * 1024
 /** Set `UPLOADS=200` for a longer run. */

@@ -81,7 +81,7 @@ it('no database file, including the write-ahead log, shows the bytes waiting in 
   expect((await site.bucket.object(key!)).equals(whole)).toBe(true)
 })
 
-/** Names of the files of this database and of the write-ahead log that contain these bytes on disk. */
+/** Returns the names of the database files and write-ahead log files that contain these bytes on disk. */
 async function filesWith(bytes: Buffer): Promise<string[]> {
   const found = await rows<{ name: string }>(
     handle.db,

@@ -47,7 +47,7 @@ const start = (port: number) =>
     ROLES: 'web',
     HOST: '127.0.0.1',
     PORT: String(port),
-    // Requests use both balancers' addresses.
+    // Requests are sent to the addresses of both balancers.
     BASE_URL: balancers[0]!.url,
     UPLOAD_URL: balancers[1]!.url,
     DATABASE_URL: database.url,
