@@ -96,6 +96,6 @@ const USAGE = 'npm run generate -- kubernetes-schemas <OpenAPI document or defin
 
 if (import.meta.main) {
   const { positionals } = readOptions(USAGE, { allowPositionals: true })
-  if (positionals.length === 0) misused('No file is given', USAGE)
+  if (positionals.length === 0) misused('No file was given', USAGE)
   write(positionals)
 }

@@ -120,8 +120,8 @@ function destructiveFaults(folder: string, name: string): string[] {
 }
 
 /**
- * Migrations up to this one landed before locks were checked; each of their attempts stays within the time for one
- * lock.
+ * Migrations up to this one landed before locks were checked; each attempt to apply one is limited to the time allowed
+ * for one lock.
  */
 const UNCHECKED = '0016_note_who_was_in_an_account.sql'
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { type Json, nonAdditiveChanges } from './non-additive-changes.ts'
 
 const landed = readFileSync('packages/node/openapi.json', 'utf8')
-// biome-ignore lint/suspicious/noExplicitAny: to reach deep into it
+// biome-ignore lint/suspicious/noExplicitAny: to reach deep into the document
 type Any = any
 
 function changed(change: (document: Any) => void): string[] {

@@ -69,7 +69,7 @@ function schemaOf(described: Json): Json {
   return object(object(Object.values(content)[0]).schema)
 }
 
-/** A value of any of these kinds is allowed here. A constant is an enumeration of one. */
+/** A value of any of these kinds is allowed here. A constant is an enumeration with one value. */
 function kinds(schema: Json): Json[] {
   if (schema.anyOf ?? schema.oneOf) return list(schema.anyOf ?? schema.oneOf).flatMap(kinds)
   const { const: only, ...rest } = schema

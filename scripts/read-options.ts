@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 type Options<Config extends ParseArgsConfig> = ReturnType<typeof parseArgs<Config>>
 
-/** Parses a command's options. An unknown option makes it exit with a message and its usage. */
+/** Parses a command's options. An unknown option makes the command exit with a message and its usage. */
 export function readOptions<const Config extends ParseArgsConfig>(
   usage: string,
   config: Config,

@@ -13,7 +13,7 @@ const { dev } = readOptions('npm start, or npm run dev', {
   options: { dev: { type: 'boolean', default: false } },
 }).values
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
-// The paths to watch are given explicitly. Threads that inherit this variable would report each module they load.
+// Threads that inherit this variable would report each module they load, but the paths to watch are given explicitly.
 delete process.env.WATCH_REPORT_DEPENDENCIES
 await runScript(async () => {
   if (dev) buildKitIfNeeded()
@@ -22,7 +22,7 @@ await runScript(async () => {
   // This folder must not be writable by others, since its contents are executed.
   const cache = join(dirname(import.meta.dirname), 'node_modules/.cache/sluice')
   enableCompileCache(cache)
-  // For processes started by a supervisor.
+  // The processes that a supervisor starts use the same cache.
   process.env.NODE_COMPILE_CACHE = cache
   await import('../server.ts')
 })

@@ -74,7 +74,7 @@ async function describeDatabase(db: Db, applied: number): Promise<string> {
   return `${about} Running processes: ${running.join(', ') || 'none'}.`
 }
 
-/** Uses our own PostgreSQL, so that the operator's needs no additional permissions. */
+/** Uses an embedded PostgreSQL, so that no additional permissions are needed on the operator's server. */
 async function inScratch<Result>(work: (db: Db) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-upgrade-'))
   const scratch = await openEmbedded(join(folder, 'db'), { log: createLogger('warn') })

@@ -127,7 +127,7 @@ function resolveFrom(path: string, name: string, entries: Entries): string | und
 
 type Bundle = { entry: string; platform: 'browser' | 'node' }
 
-/** What esbuild bundles for this entry point, built like the kit package. */
+/** Builds this entry point like the kit package, and returns the packages that esbuild bundles into it. */
 export async function entriesInside({ entry, platform }: Bundle, all: Entries): Promise<Entries> {
   const { metafile } = await build({
     entryPoints: [entry],

@@ -123,8 +123,8 @@ function copyPackages(folder: string): void {
 const DRIZZLE = 'node_modules/drizzle-orm'
 
 /**
- * Keeps few exports: Node parses them again for each module (see resolve-drizzle.cjs), and nine tenths are for single
- * modules.
+ * Keeps only the exports of folders: Node parses all exports again for each module (see resolve-drizzle.cjs), and nine
+ * tenths of them are for single modules.
  */
 export function withFewExports({ exports = {} }: { exports?: object }): { exports: object } {
   const areFolders = Object.entries(exports).filter(([path]) => path.split('/').length <= 2)

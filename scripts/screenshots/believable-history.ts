@@ -227,7 +227,10 @@ async function writeUsage(db: Db, { workspaceId }: Own): Promise<void> {
     on conflict (workspace_id, month) do update set used_bytes = excluded.used_bytes`)
 }
 
-/** Makes Pipes, Senders, Data Stores and keys older than the files that used them, and updates when they were used. */
+/**
+ * Makes Pipes, Senders, Data Stores and keys older than the files that used them, and updates the times of their last
+ * use.
+ */
 async function age(db: Db, { workspaceId }: Own): Promise<void> {
   for (const table of ['pipes', 'senders', 'data_stores', 'account_keys', 'audit_log']) {
     await db.execute(sql`

@@ -1,7 +1,7 @@
 import { type Costs, estimateMs } from '../../lib/platform/db/upgrade/estimate.ts'
 import { type Effect, type Rehearsed, waitingFor } from '../../lib/platform/db/upgrade/rehearse.ts'
 
-/** Clients notice an upload pause longer than this. */
+/** Clients notice when an upload pauses for longer than this. */
 const LONG_MS = 2000
 const WAITING = { nobody: 'nobody waits', writers: 'writers wait', everybody: 'readers and writers wait' }
 const ROWS = {
@@ -13,7 +13,7 @@ const ROWS = {
 
 export type Told = { lines: string[]; isLong: boolean }
 
-/** `costs` is by table. A migration keeps its locks until all of it is done. */
+/** `costs` has an entry for each table. A migration keeps its locks until all of it is done. */
 export function tellMigration({ name, effects }: Rehearsed, costs: ReadonlyMap<string, Costs>): Told {
   const takesMs = effects.reduce((sum, effect) => sum + estimateMs(effect, costs.get(effect.table)!), 0)
   const isLong = takesMs > LONG_MS && effects.some(({ lock }) => waitingFor(lock) !== 'nobody')

@@ -15,7 +15,7 @@ describe.each(['nginx.conf', 'haproxy.cfg'])('a balancer file based on %s', (nam
     expect(compareBalancer(own, '.')).toEqual({ shipped: `deploy/${name}`, missing: [] })
   })
 
-  it('is reported as missing a line that it does not have', () => {
+  it('is reported as incomplete if a line is missing', () => {
     const line =
       name === 'nginx.conf' ? 'proxy_request_buffering off;' : 'option httpchk GET /readyz?for=upload'
     expect(compareBalancer(own.replace(line, ''), '.').missing).toEqual([line])
