@@ -18,7 +18,7 @@ export type Stories = { whole: string; short?: string }
 
 export type Site = {
   serverUrl: string
-  /** The name of a migrated database there. */
+  /** The name of a migrated database on that server. */
   template: string
   /** The fault planted in the core. */
   fault: string | undefined

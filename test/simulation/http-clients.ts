@@ -50,7 +50,7 @@ export class ResumableClient extends SimulatedClient {
     return true
   }
 
-  /** Takes over the state that a response reports. */
+  /** Adopts the state that a response reports. */
   #told(reply: Exclude<Reply, 'nothing'>): void {
     this.fileId ??= this.addressOf(reply)
     this.confirm(reply)

@@ -141,7 +141,7 @@ export class Invariants {
     const etag = part.etags[at.position - 1] ?? null
     if (etag === null && !at.required) return
     const multipart = this.#world.buckets.get(at.bucket)!.multiparts.get(at.multipartId ?? '')
-    // Its object may have been created since, or the bucket has dropped the upload.
+    // The object may have been created since then, or the bucket may have dropped the upload.
     if (etag !== null && at.multipartId !== null && !multipart) return
     const stored = multipart?.parts.get(part.number)
     const { offsetBytes, sizeBytes } = part
@@ -223,7 +223,7 @@ export class Invariants {
     )
   }
 
-  /** `file` is undefined if it has no record, such as a file that was to be joined. */
+  /** `file` is undefined for a file without a record, such as one that was still to be joined. */
   #mayFail(file: LedgerFile | undefined): boolean {
     if (this.#world.mayFail || file === undefined) return this.#world.mayFail
     return (

@@ -46,7 +46,7 @@ const ARRIVALS: Partial<Record<Fate, string>> = {
 type Outgoing = Parameters<typeof exchange>[0]
 type Fate = (typeof FATES)[number]
 
-/** How late something is: only after other steps, or so late that nobody may be waiting for it. */
+/** Possible delays. With 0, only other steps may come first; after the longest, nobody may be waiting any more. */
 const LATE_MS = [0, 0, 2_000, 12_000]
 
 /** An abandoned request arrives within this time or never: Sluice cleans up after ended uploads a minute later. */

@@ -62,7 +62,7 @@ export class Node {
     )
   }
 
-  /** Runs as this node's code. */
+  /** Runs `work` as this node's code. */
   on<Result>(work: () => Result): Result {
     return onHost(this.host, work)
   }

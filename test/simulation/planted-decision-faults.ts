@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the source
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are excerpts of the source
 import type { PlantedFault } from './planted-faults.ts'
 
 /** Mistakes concerning files that the customer's backend decides about. */

@@ -11,11 +11,11 @@ export type ReceiverDeps = {
   isTroubled(): boolean
   /** The file's name in a story. */
   nameOf(fileId: string): string
-  /** Calls the API of some node. False if none is up, or if it fails or dies before it responds. */
+  /** Calls a node's API. Resolves to false if no node is up, or if the node fails or dies before it responds. */
   decide(fileId: string, allow: boolean): Promise<boolean>
 }
 
-/** After this long a node stops waiting for an answer, and the hook's setting decides. */
+/** After this time, a node stops waiting for an answer, and the hook's setting decides. */
 const SILENT_MS = 10_000
 const LATE_MS = [0, 0, 500, 8_000]
 /** When a backend decides about a file it has deferred. */

@@ -6,13 +6,13 @@ export type Step = {
   /** The actor and the action, for the trace. */
   actor: string
   label: string
-  /** It does not happen while its host is frozen, and never once it is dead. */
+  /** The step does not happen while its host is frozen, and never happens once the host is dead. */
   host?: Host | undefined
   /** The step does not happen before this time. */
   dueMs?: number
   /** Checked before the step is offered. */
   isPossible?: () => boolean
-  /** It may still happen after its host died, since it was already in flight. */
+  /** The step may still happen after its host has died, since it was already in flight. */
   mayOutlive?: boolean
   /** One of the core's many timers, which a story leaves out. */
   quiet?: boolean
@@ -65,7 +65,7 @@ export class Scheduler {
     return [...this.#parked].filter((step) => step.host === host)
   }
 
-  /** When the next step that is only waiting for its time comes due. */
+  /** When the next step that is only waiting on a timer comes due. */
   get nextDueMs(): number | undefined {
     let next: number | undefined
     for (const { dueMs, host } of this.#parked)

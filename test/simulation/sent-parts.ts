@@ -4,7 +4,10 @@ import { assertHolds } from './failure.ts'
 type Range = { from: number; to: number }
 type Sent = Range & { multipartId: string; number: number }
 
-/** The range of bytes that each part number was sent with. It may arrive at any time, so the number stays bound to it. */
+/**
+ * The range of bytes that each part number was sent with. A part may arrive at any time, so its number stays bound to
+ * that range.
+ */
 export class SentParts {
   /** By multipart upload and number. */
   readonly #ranges = new Map<string, Map<number, Range>>()

@@ -43,7 +43,7 @@ describe('a statement that waits for a lock', () => {
     await asked
   })
 
-  it('is not blocked by others, such as autovacuum, which no step of a node would end', async () => {
+  it('is not blocked by other sessions, such as autovacuum, whose lock no step of a node would release', async () => {
     let asked: Promise<unknown>
     await stranger.begin(async (transaction) => {
       await transaction`lock table files`

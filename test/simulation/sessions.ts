@@ -140,7 +140,10 @@ export class Sessions {
     await this.#listener.unsafe(`listen ${channel}`)
   }
 
-  /** Notifications since the last call. The query returns after everything committed before it. */
+  /**
+   * Returns the notifications since the last call. The query ensures that everything committed before it has been
+   * received.
+   */
   async heard(): Promise<{ channel: string; payload: string }[]> {
     await this.#listener.unsafe('select 1')
     const heard = this.#heard

@@ -82,7 +82,7 @@ function lazily(run: (values: boolean) => Promise<unknown>) {
   }
   return {
     values: () => run(true),
-    // biome-ignore lint/suspicious/noThenProperty: it is awaited in place of a query of postgres.js, which has it
+    // biome-ignore lint/suspicious/noThenProperty: it stands in for a postgres.js query, which can be awaited
     then: (...on: Parameters<Promise<unknown>['then']>) => begun().then(...on),
     catch: (on: (error: unknown) => unknown) => begun().catch(on),
   }

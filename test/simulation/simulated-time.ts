@@ -24,12 +24,12 @@ export function idle(): Promise<void> {
   return new Promise((resolve) => void real.setImmediate(resolve))
 }
 
-/** Pauses in real time, for any caller. */
+/** Pauses in real time, even if a node's code is running. */
 export function pauseReally(ms: number): Promise<void> {
   return new Promise((resolve) => void real.setTimeout(resolve, ms))
 }
 
-/** From now on, nodes use this scheduler's clock, and randomness comes from this seed. */
+/** Makes nodes use this scheduler's clock, and takes randomness from this seed. */
 export function simulateTime(by: Scheduler, seed: string): void {
   scheduler = by
   startedMs = by.nowMs

@@ -22,7 +22,7 @@ import { JoiningClient, PieceClient, TusClient } from './tus-clients.ts'
 
 /** More steps than any run that finishes needs. */
 const MAX_STEPS = 20_000
-/** Including timers, which do not count as troubled steps. */
+/** The maximum including timers, which do not count towards a run's own number of troubled steps. */
 const MAX_TROUBLED_STEPS = 2_000
 const RANKS = 1_000
 const REST_MS = seconds(25)
@@ -240,7 +240,10 @@ export class World {
     for (const name of node.sweeps) await node.sweep(name)
   }
 
-  /** Continues until nothing is open: first as if within minutes, then after an hour, a day and a month. */
+  /**
+   * Continues until nothing is open, and moves the clock forward as needed: first by a minute, then by hours, days and
+   * a month.
+   */
   async #comeToRest(): Promise<void> {
     const leapsMs = [0, minutes(1), hours(2), hours(25), hours(25), days(32), minutes(1)]
     for (const leapMs of leapsMs) {

@@ -7,7 +7,7 @@ export const LANDED = 'e2e/landed/757d55c'
 export const PIPE = 'pipe_d4i3aysouyldygkdplnj'
 export const TOKEN = 'tmp_Ayq1VdK9M90tbnCWZ2tnpGSbh03gjhzZOAfrcGj5yKS'
 
-/** Its Data Store's access key. */
+/** The access key of the Data Store in that database. */
 export const KEYS = { accessKeyId: 'PUTTER', secretAccessKey: 'secret-of-putter' }
 
 /**

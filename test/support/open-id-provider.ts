@@ -8,7 +8,7 @@ import Provider, { type Configuration } from 'oidc-provider'
 export type OpenIdProvider = {
   issuer: string
   client: { id: string; secret: string }
-  /** The user who is signed in from now on. */
+  /** The user whom the provider signs in; a test may change it. */
   person: { sub: string; email: string; email_verified: boolean; name: string }
   close(): void
 }

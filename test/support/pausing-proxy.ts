@@ -41,7 +41,7 @@ export async function openPausingProxy(databaseUrl: string) {
       paused = false
       for (const socket of sockets) socket.resume()
     },
-    /** While away, breaks every existing and new connection. */
+    /** Starts or ends an outage, during which every existing and new connection is broken. */
     setAway(now: boolean) {
       away = now
       if (away) for (const socket of sockets) socket.destroy()

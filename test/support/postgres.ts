@@ -30,7 +30,8 @@ export async function startPostgres(settings: Settings = SETTINGS): Promise<Post
 type Settings = Record<string, string | number>
 
 /**
- * For many clients at once, without durability. Autovacuum is off because it would visit every test's database in turn.
+ * Settings for many simultaneous clients, without durability. Autovacuum is off because it would visit every test's
+ * database in turn.
  */
 const SETTINGS: Settings = {
   autovacuum: 'off',
@@ -78,7 +79,7 @@ export async function freePort(): Promise<number> {
 /** Takes a quarter of the CPU time of the default strategy, which writes each page to the WAL. */
 const COPY = ' strategy file_copy'
 
-/** Creates a database on that server: empty, or a copy of a template that nobody is connected to. */
+/** Creates a database on this server: empty, or a copy of a template that nobody is connected to. */
 export async function createDatabase(serverUrl: string, template?: string): Promise<TestDatabase> {
   const name = `sluice_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
   const admin = async (statement: string) => {

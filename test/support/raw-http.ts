@@ -105,8 +105,8 @@ export function cut(socket: Socket): void {
 type Taken = { body: Buffer; rest: Buffer }
 
 /**
- * Returns the body that the headers announce once all of it has arrived, or what has arrived of it if the connection
- * has ended.
+ * Returns the body once it has arrived completely, according to the headers. If the connection has ended, returns the
+ * part that has arrived.
  */
 function takeBody(headers: Record<string, string>, bytes: Buffer, ended: boolean): Taken | undefined {
   if (headers['transfer-encoding'] === 'chunked') return takeChunks(bytes, ended)

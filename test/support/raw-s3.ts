@@ -7,7 +7,7 @@ import type { Keys } from '../../e2e/bucket-contract/ground.ts'
 
 export interface RawRequest {
   method: string
-  /** As sent on the wire. */
+  /** The path exactly as it is sent. */
   path: string
   query?: Record<string, string>
   /** These are all signed. */

@@ -39,7 +39,7 @@ export type TestBucket = LocalBucket & {
   /** The keys of the bucket's objects. */
   objects(): Promise<string[]>
   object(key: string): Promise<Buffer>
-  /** Like `object`, for objects that are too large for memory. */
+  /** Like `object`, but for objects that are too large for memory. */
   readObject(key: string): ReadStream
   remove(key: string): Promise<void>
   /** Overwrites an object's bytes on disk, without a request to the bucket. */
