@@ -4,7 +4,7 @@ import { invariant } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { type ApiRequest, answerRequest } from './answer-request.ts'
 
-/** Handles requests from Next.js route handlers. Streams end when the signal aborts. */
+/** Handles requests from Next.js route handlers. Streams end when the request's signal is aborted. */
 export async function handleApiRequest(
   runtime: Runtime,
   request: Request,

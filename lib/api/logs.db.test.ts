@@ -28,7 +28,7 @@ describeWithDatabase('the log', (database) => {
           const operation = byId(id)
           const response = await handleApiRequest(runtime, request(operation, recipeOf(mine), key))
           if (response.status >= 500) failures++
-          // A stream never ends, so it is canceled instead of read.
+          // A stream never ends, so it is canceled instead of being read.
           if (operation.stream && response.ok) await response.body!.cancel()
           else shown.push(...((await response.text()).match(SECRET) ?? []))
         }

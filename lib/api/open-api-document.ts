@@ -50,7 +50,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
 
 const WHEN: Record<EventKind, string> = {
   'file.status_changed': 'A file arrived or failed.',
-  'file.created': 'An upload has started. Like all kinds below, only sent to outputs that subscribe to it.',
+  'file.created': 'An upload has started. Like all events below, only sent to outputs that subscribe to it.',
   'batch.completed': 'A batch is sealed and all its files have ended.',
   'data_store.failing': 'A bucket has rejected uploads for a minute.',
   'data_store.recovered': 'The bucket accepts uploads again.',

@@ -19,7 +19,7 @@ type Call<Query, Body, Who> = {
 
 type Schema = z.ZodType
 
-/** An error that an operation may return, with a status if it differs from the code's usual one. */
+/** An error code that an operation may return, with the status if it is not the usual one for the code. */
 export type Problem = ErrorCode | { code: ErrorCode; status: number }
 
 /**
@@ -51,7 +51,7 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
    * actors, this is true of every POST.
    */
   once?: boolean
-  /** Errors in addition to those of every operation of this kind. */
+  /** Errors in addition to those that every operation of this kind may return. */
   problems?: Problem[]
   /** Whether it responds with server-sent events for as long as the client is connected. */
   stream?: boolean

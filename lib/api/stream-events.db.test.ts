@@ -11,7 +11,7 @@ import { createPipe } from '../workspace/pipes/create-pipe.ts'
 import { pipeInput } from '../workspace/pipes/pipe.ts'
 import { handleApiRequest } from './handle-request.ts'
 
-describeWithDatabase('the stream of events', (database) => {
+describeWithDatabase('the event stream', (database) => {
   async function open() {
     const runtime = testRuntime(database())
     const made = await createTestWorkspace(runtime)

@@ -105,7 +105,7 @@ export const outputOperations = [
     id: 'testOutput',
     right: 'operate',
     summary:
-      'Send an event of any kind, marked as a test. Only one attempt is made, even while the output is off.',
+      'Send an event of any kind, marked as a test, even while the output is off. Only one attempt is made.',
     body: testEventInput,
     status: 202,
     answer: wholeDeliveryAnswer,
@@ -171,7 +171,7 @@ export const firstOutputOperations = [
   operation('POST /pipes/{id}/webhook/test', {
     id: 'sendTestEvent',
     right: 'operate',
-    summary: 'Send an event marked as a test. Only one attempt is made, even while the output is off.',
+    summary: 'Send an event marked as a test, even while the output is off. Only one attempt is made.',
     status: 202,
     answer: wholeDeliveryAnswer,
     problems: [...problems, 'rate_limited'],

@@ -10,7 +10,7 @@ const { operation, senderOperation } = operationsOf('Tokens')
 export const tokenOperations = [
   senderOperation('POST /tokens', {
     id: 'issueToken',
-    summary: 'Exchange a Sender token for a temporary upload token. Call it from your backend.',
+    summary: 'Exchange a Sender token for a temporary upload token. Call this from your backend.',
     body: tokenInput,
     status: 201,
     answer: issuedTokenAnswer,

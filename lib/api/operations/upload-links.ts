@@ -53,7 +53,7 @@ export const uploadLinkOperations = [
     id: 'changeUploadLink',
     right: 'build',
     summary:
-      'Change an upload link, or close and reopen it. Uploads in progress continue while it is closed.',
+      'Change an upload link, or close and reopen it. Uploads in progress continue even if the link is closed.',
     body: uploadLinkChange,
     answer: uploadLinkAnswer,
     problems: ['not_found'],
