@@ -7,7 +7,7 @@ import { readDestinationProgress } from './destination-progress.ts'
 
 const MiB = 1024 * 1024
 
-describeWithDatabase('destinations of a file', (database) => {
+describeWithDatabase("a file's destinations", (database) => {
   async function addDestinations(count: number) {
     const { db } = database()
     const { id: workspaceId } = await addWorkspace(db)

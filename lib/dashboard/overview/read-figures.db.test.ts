@@ -24,7 +24,7 @@ describe('a range', () => {
   )
 })
 
-describeWithDatabase('the figures of the Overview', (database) => {
+describeWithDatabase('the Overview figures', (database) => {
   async function furnished() {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]

@@ -44,7 +44,10 @@ export async function deleteOutput(
 
 export type TurningOff = Pick<Runtime, 'clock' | 'queue'>
 
-/** Turns an output off automatically. Its page, the audit log and an alert, which reads the row, report it. */
+/**
+ * Turns an output off automatically. Its page and the audit log show this, and so does an alert, which is derived from
+ * the row.
+ */
 export async function turnOffOutput(
   runtime: TurningOff,
   tx: Db,

@@ -50,7 +50,7 @@ export async function saveOutput(
 ): Promise<WebhookOutput & { secret?: string }> {
   assertUrl(input.url, needs.config)
   return needs.db.transaction(async (tx) => {
-    // With the lock, the second of two concurrent first calls finds the output that the first has created.
+    // Without the lock, two concurrent calls could both create the first output.
     const pipeName = await lockScope(tx, actor, { pipeId })
     const [first] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.pipeId, pipeId))
     if (first) return change(tx, needs, actor, { firstOf: pipeId }, input)
