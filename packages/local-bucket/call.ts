@@ -12,7 +12,7 @@ export interface Call {
   request: S3Request
   body: IncomingBody
   storage: BucketStorage
-  /** For another bucket, such as that of a copy's source. */
+  /** The storage of another bucket, such as the one that contains a copy's source. */
   storageOf(bucket: string): BucketStorage
   clock: Clock
   permits(action: Action): boolean

@@ -12,7 +12,7 @@ export interface BodyOptions {
   source: AsyncIterable<Buffer>
   /** False if the checksum in the headers belongs to the assembled object, not to this body. */
   checksummed: boolean
-  /** If false, the MD5 of bytes that are not kept is not computed, unless Content-MD5 requires it. */
+  /** Whether to compute the MD5 even if there is no Content-MD5; false for bytes that are not kept. */
   md5: boolean
 }
 

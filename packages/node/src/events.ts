@@ -13,7 +13,7 @@ export type EventsOptions<Kind extends EventKind = 'file.status_changed'> = {
   signal?: AbortSignal
   /**
    * Called with the id of an event when you request the next one, and with the current position if no event has arrived
-   * for a while. Store it, and pass it as `after` to continue from there.
+   * for a while. Store the value, and pass it as `after` to continue from there.
    */
   onPlace?(id: string): void
   /** Called when the stream is open, initially and after each interruption. */

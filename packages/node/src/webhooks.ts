@@ -1,7 +1,7 @@
 import type { SluiceEvent } from './event-kinds.ts'
 import type { FileStatusChanged } from './generated/types.ts'
 
-/** In any framework's format: a `Headers`, or an object such as the `headers` of a Node request. */
+/** In any framework's format: a `Headers` object, or a plain object such as the `headers` of a Node request. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
 
 /** The reason is for your log: the sender only needs to know that you rejected the webhook. */

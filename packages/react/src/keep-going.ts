@@ -39,7 +39,7 @@ type TusError = Error & {
  * restarts when bytes arrive.
  */
 const RETRY_DELAYS_MS = [0, 1000, 3000, 5000, 10_000, ...Array<number>(20_160).fill(30_000)]
-/** Statuses for an upload that no longer exists on the server, so that the client starts over. */
+/** Statuses that mean that the upload no longer exists on the server: the client starts over. */
 const GONE = [404, 410]
 /** If this many new tokens in a row are refused, later ones will not be accepted either. */
 const MOST_REFUSED_TOKENS = 4

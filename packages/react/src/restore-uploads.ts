@@ -15,7 +15,7 @@ type Restoring = {
  * once it is closed.
  */
 export async function restoreUploads({ kept, place, closed, isListed, list }: Restoring): Promise<void> {
-  /** Returns a function that lists the upload, so that several are listed in order. */
+  /** Returns a function that lists the upload, so that several uploads are listed in order. */
   async function takeOver(id: string): Promise<(() => void) | undefined> {
     if (closed.aborted || isListed(id)) return undefined
     const hold = await holdIfFree(id)

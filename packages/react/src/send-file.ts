@@ -61,7 +61,7 @@ export function sendFile({
     beforeSend,
   })
 
-  // The extent of the next request is known before the request is sent.
+  // Whether the next request completes the file. This is set before the request is sent.
   let completes = file.size === 0
   const fileReader = readerOf(checksum, (endBytes) => {
     completes = endBytes === file.size

@@ -89,7 +89,8 @@ export function createUploads(options: UploadOptions = {}) {
       transport,
       onUrl: (url) => noteUrl(entry, url),
       onLateUrl(url) {
-        // The upload was paused during its creation. It continues at that address, unless it was created again since.
+        // The upload was paused during its creation. It continues at that address, unless it has since been created
+        // again.
         const goesOn = isOpen && entries.has(entry.upload.id) && !entry.stop && !entry.url
         if (goesOn) noteUrl(entry, url)
         else void deleteUpload(url, tokens, transport)
@@ -111,9 +112,9 @@ export function createUploads(options: UploadOptions = {}) {
         options.onDone?.(entry.upload)
       },
       onFail(reason) {
-        // A retry reads the file again, regardless of the cause.
+        // A retry reads the file from the start, regardless of why the upload failed.
         entry.checksum = undefined
-        // After a reload, it stays paused until its user, who may have signed in again, resumes it.
+        // After a reload, the upload stays paused until the user, who may first have to sign in again, resumes it.
         void kept.note(entry.upload.id, { paused: true })
         end(entry, { state: 'failed', reason })
         options.onFailed?.(entry.upload)

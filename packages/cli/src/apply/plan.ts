@@ -107,7 +107,7 @@ function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
   return compareSet('alerts', fields, current)
 }
 
-/** Compares settings of which a workspace has only one set, so they have no names. */
+/** Compares settings that exist only once per workspace, and therefore have no names. */
 function compareSet(kind: Kind, wanted: Fields | undefined, current: Fields): Plan {
   const name = 'settings'
   const things = wanted && [{ name, fields: wanted }]

@@ -12,7 +12,7 @@ export type Workspace = {
   outputs: Found[]
   /** Members, and people with an invitation, by email address. */
   people: (Found & { isInvited: boolean })[]
-  /** Settings of which a workspace has only one set. */
+  /** Settings that exist only once per workspace. */
   workspace: Fields
   alerts: Fields
 }
