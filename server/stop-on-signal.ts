@@ -25,7 +25,7 @@ export function stopOnSignal(
    * A database that is down must not prevent the process from ending. Every acknowledged change is already committed.
    */
   const tried = (work: Promise<unknown>) =>
-    work.catch((error: unknown) => runtime.log.warn({ err: error }, 'stopping'))
+    work.catch((error: unknown) => runtime.log.warn({ err: error }, 'could not stop cleanly'))
   const drainMs = runtime.config.processes > 1 ? SUPERVISOR_DRAIN_MS : DRAIN_MS
   const stop = async (signal: string) => {
     if (stopping) return

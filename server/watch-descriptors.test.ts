@@ -15,8 +15,8 @@ it('logs once when the limit is near, and once when it is no longer near', () =>
   found = undefined
   watch.look()
   expect(lines).toEqual([
-    'the limit of open files is near: connections will be lost',
-    'the limit of open files is no longer near',
+    'the limit on open files is near: connections will be lost',
+    'the limit on open files is no longer near',
   ])
   watch.stop()
 })

@@ -20,8 +20,8 @@ export function watchDescriptors(
     const found = count()
     if (!found) return
     const share = found.open / found.limit
-    if (!isNear && share > NEAR) log.error(found, 'the limit of open files is near: connections will be lost')
-    if (isNear && share < FAR) log.warn(found, 'the limit of open files is no longer near')
+    if (!isNear && share > NEAR) log.error(found, 'the limit on open files is near: connections will be lost')
+    if (isNear && share < FAR) log.warn(found, 'the limit on open files is no longer near')
     if (share > NEAR || share < FAR) isNear = share > NEAR
   }
   const timer = setInterval(look, LOOK_EVERY_MS).unref()

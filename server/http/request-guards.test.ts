@@ -74,7 +74,7 @@ describe.each([
 it('accepts cross-site requests that cannot call an action', () => {
   const origin = 'https://evil.example'
   check({ origin, 'content-type': 'application/json' })
-  // A sign-in provider may send its response this way.
+  // A sign-in provider may send its response as a cross-site form.
   check({ origin, 'content-type': 'application/x-www-form-urlencoded' })
   check({ origin, ...form }, 'PUT')
 })
