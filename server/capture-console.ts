@@ -1,7 +1,7 @@
 import { format } from 'node:util'
 import { type Logger, withoutQuery } from '../lib/platform/log/log.ts'
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colors start with one.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colors start with an escape character.
 const COLOUR = /\u001b\[[0-9;]*m/g
 /** Next's prefix for its messages. */
 const SIGN = /^\s*[⨯✓⚠○▲]\s*/u

@@ -23,8 +23,8 @@ type Work = {
 /**
  * `Idempotency-Key`: sending the same request again within a day returns the first response and changes nothing. The
  * response is stored in the same transaction as the change: neither ever exists without the other, and a second request
- * that arrives in the meantime waits for the row lock. Only successes are stored. Responses are sealed, since they may
- * contain a secret that is shown only once. Each account key has its own idempotency keys.
+ * that arrives in the meantime waits for the row lock. Only successes are stored. Responses are sealed, because they
+ * may contain a secret that is shown only once. Each account key has its own idempotency keys.
  */
 export async function answerOnce(
   runtime: Runtime,

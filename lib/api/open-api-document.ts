@@ -235,7 +235,7 @@ const COMMON: Record<Operation['auth'], Problem[]> = {
   nobody: ['unavailable'],
 }
 
-/** The right `see` is never refused, since every role and key scope has it. */
+/** The right `see` is never refused, because every role and key scope has it. */
 function ofRight({ right }: Operation): Problem[] {
   return right === undefined || right === 'see' ? [] : ['forbidden']
 }

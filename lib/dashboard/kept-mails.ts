@@ -13,8 +13,8 @@ const LOOKED_AT = 500
 /**
  * Emails to the demo workspace's owner that Sluice would have sent if SMTP_URL were set, and emails on behalf of that
  * workspace, such as invitations; newest first. Other emails contain links into other people's accounts and stay in
- * DATA_DIR for the operator. Other workspaces see no emails, since a session alone must not give access to a link that
- * sets a password.
+ * DATA_DIR for the operator. Other workspaces see no emails, because a session alone must not give access to a link
+ * that sets a password.
  */
 export async function listKeptMails(
   { config }: Pick<Runtime, 'config'>,

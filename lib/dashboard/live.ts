@@ -39,7 +39,7 @@ type Snapshot = { uploads?: LiveUpload[]; mark: string }
 const LOOKED_AT = 50
 const isWaiting = sql<boolean>`${files.status} = 'uploading'
   and coalesce(${files.lastByteAt}, ${files.createdAt}) < now() - interval '5 minutes'`
-/** Kept short, since marks are included in pages. */
+/** Kept short, because marks are included in pages. */
 const MARK_LENGTH = 16
 
 export function isTopic(text: string): text is Topic {

@@ -25,9 +25,9 @@ type DemoRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 const LOCK = 7_584_230_020
 
 /**
- * Creates the demo workspace once, then keeps it. Its URLs and its bucket's folder are updated at each start, since the
- * local bucket's port may change and DATA_DIR may have been moved. The contents of `demo.json` are also sealed in the
- * database, so that a second process, or one that lost the file, writes the same contents.
+ * Creates the demo workspace once, then keeps it. Its URLs and its bucket's folder are updated at each start, because
+ * the local bucket's port may change and DATA_DIR may have been moved. The contents of `demo.json` are also sealed in
+ * the database, so that a second process, or one that lost the file, writes the same contents.
  */
 export async function ensureDemo(
   runtime: DemoRuntime,
@@ -96,7 +96,7 @@ async function moveDataStore(
     .where(and(eq(dataStores.workspaceId, workspaceId), eq(dataStores.id, dataStoreId)))
 }
 
-/** Marks the Data Store as ready without a check, since Sluice itself runs this bucket. */
+/** Marks the Data Store as ready without a check, because Sluice itself runs this bucket. */
 async function makeReady(
   { db, clock }: DemoRuntime,
   dataStoreId: string,
@@ -113,7 +113,7 @@ async function makeReady(
     .where(ours)
 }
 
-/** Only moves outputs that still point to the inbox, since the owner may have changed the URL. */
+/** Only moves outputs that still point to the inbox, because the owner may have changed the URL. */
 async function moveInbox({ db, config }: DemoRuntime, workspaceId: string, from: string): Promise<void> {
   const inbox = `${from}/api/inbox/`
   await db

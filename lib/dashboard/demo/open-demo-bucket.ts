@@ -94,7 +94,7 @@ function newKeys(): Kept {
   return { port: 0, ...key('PUT'), reader: key('READ') }
 }
 
-/** Waits for the file, since the process that serves the bucket may still be starting. */
+/** Waits for the file, because the process that serves the bucket may still be starting. */
 async function keptByAnother(dataDir: string): Promise<Kept> {
   for (let tries = 0; tries < START_TRIES; tries++) {
     const kept = readKept(dataDir)

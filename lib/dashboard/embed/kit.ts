@@ -14,7 +14,7 @@ const FOLDER = '.kit'
 
 export const kitPath = (file: string): string => join(process.cwd(), FOLDER, file)
 
-/** Cached, since a process serves a single build for its lifetime. */
+/** Cached, because a process serves a single build for its lifetime. */
 let files: KitFile[] | undefined
 
 function kitFiles(): KitFile[] {
@@ -24,7 +24,7 @@ function kitFiles(): KitFile[] {
 
 const kitUrl = (baseUrl: string, { file }: KitFile): string => `${baseUrl}/kit/${file}`
 
-/** A command that installs these packages by URL, since their names on npm do not belong to this project. */
+/** A command that installs these packages by URL, because their names on npm do not belong to this project. */
 export function installKit(baseUrl: string, ...names: string[]): string {
   const urls = names.map((name) => kitUrl(baseUrl, kitFiles().find((file) => file.name === name)!))
   return ['npm install', ...urls].join(' \\\n  ')

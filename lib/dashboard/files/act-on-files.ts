@@ -146,8 +146,8 @@ async function awaitsClearing(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Decides on a file whose hook has deferred the decision or has not responded yet, since a scan may finish before the
- * hook's response arrives. The object of an allowed file is created within seconds.
+ * Decides on a file whose hook has deferred the decision or has not responded yet: a scan may finish before the hook's
+ * response arrives. The object of an allowed file is created within seconds.
  */
 export async function decideOnFile(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,

@@ -142,7 +142,7 @@ export function toFile(
   decision: Decision | undefined,
   batchName: string | undefined,
 ): File {
-  // The checksum is unknown if an object was only found in the bucket, since Sluice has not seen all its bytes.
+  // The checksum is unknown if an object was only found in the bucket, because Sluice has not seen all its bytes.
   const hasObject = row.status === 'transferred' || row.status === 'partially_transferred'
   const known = hasObject && destinations.every(({ certainty }) => certainty !== 'found')
   return toAnswer(fileAnswer, {

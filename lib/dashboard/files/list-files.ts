@@ -119,7 +119,7 @@ export async function readBatchNames(
 
 const AT_ONCE = 500
 
-/** All matching files, for an export. They are sorted by time, since sorting by size is limited. */
+/** All matching files, for an export. They are sorted by time, because sorting by size is limited. */
 export function eachFile(runtime: Pick<Runtime, 'db'>, actor: Actor, query: FileQuery) {
   const order = query.order === 'oldest' ? 'oldest' : 'newest'
   return eachPage((cursor) => listFiles(runtime, actor, { ...query, order, cursor, limit: AT_ONCE }))

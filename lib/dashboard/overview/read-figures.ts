@@ -20,7 +20,7 @@ export type Range = keyof typeof RANGES
 
 export type Totals = {
   transferred: number
-  /** Failed or expired files. Canceled files are not included, since their client no longer wanted them. */
+  /** Failed or expired files. Canceled files are not included, because their client no longer wanted them. */
   lost: number
   bytes: number
   delivered: number
