@@ -23,7 +23,7 @@ export async function benchContent(postgresUrl: string, sinkUrl: string): Promis
     await site.database.db.execute(sql`update pipes set verify_content = ${verifies}`)
     return cpuPerGiB(site.node, fileBytes, () => upload(target, fileBytes, chunkBytes))
   }
-  /** Many short turns, in both orders: the effect is smaller than the machine's noise. */
+  /** Uses many short turns, in both orders, because the effect is smaller than the machine's noise. */
   const costs = async (way: Way) => {
     const found = { without: [] as number[], verified: [] as number[] }
     for (let round = 0; round < ROUNDS; round++)

@@ -4,7 +4,10 @@ import type { Measured } from './processes.ts'
 /** With this many rounds, a stall of the machine affects one of them, but not the median. */
 export const ROUNDS = 5
 
-/** Returns the median of each contender. They take turns, so that the machine's other load affects all of them. */
+/**
+ * Returns the median for each contender. The contenders take turns, so that the machine's other load affects all of
+ * them.
+ */
 export async function inTurns<Contender>(
   work: (contender: Contender) => Promise<number>,
   contenders: Contender[],

@@ -41,7 +41,7 @@ function head(f: Figures): string[] {
     'What a large Sluice installation needs, what breaks first, and how to raise that limit. Nothing was run at that size: the figures are extrapolated from',
     'measurements on one two-processor machine ([comparison with tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) from `npm run bench`, on',
     `${f.measured.day} at commit ${f.measured.commit}, and [capacity-simulated.json](capacity-simulated.json) from \`npm run bench -- capacity --simulate\`).`,
-    '`npm run bench -- capacity` computes this page from these files, and a test fails if it is out of date. A processor means one of that machine: measure one of yours, and scale the figures.',
+    "`npm run bench -- capacity` computes this page from these files, and a test fails if it is out of date. “Processor” means one of that machine's processors: measure one of yours, and scale the figures.",
     '',
     `Assumptions: processors run at ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the day's average load; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
     `\`ROLES=upload\`; PostgreSQL has ${ASSUMED.databaseProcessors} processors and \`max_connections = ${ASSUMED.maxConnections}\`; one upload in ${round(1 / ASSUMED.givenUp)} is abandoned.`,
@@ -288,7 +288,7 @@ function whatMoves(f: Figures): string[] {
     '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
     '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures the cost of a request behind one, and the renewal of 40,000 leases over 50 connections.',
     '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: no frequent statement reads more rows as tables grow.',
-    '- **A second database** is a second Sluice, with its own address: workspaces share nothing, so each belongs to one of the two. This doubles every database limit. Moving a workspace',
+    '- **A second database** means a second Sluice installation, with its own address: workspaces share nothing, so each belongs to one of the two. This doubles every database limit. Moving a workspace',
     '  from one to the other is not supported yet.',
     '- **Another region** is also a second Sluice, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',
   ]

@@ -6,7 +6,7 @@ export const PIPES: readonly Name[] = ['bare', 'floor']
 
 export type Load = {
   what: string
-  /** In GiB, or in thousands of requests. */
+  /** The amount of work, in GiB or in thousands of requests. */
   amount: number
   unit: { cpu: string; rate: string; perSecond: number }
   /** The goal is at most this many times tusd's CPU. */
