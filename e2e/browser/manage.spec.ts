@@ -51,7 +51,7 @@ test('a warning appears when a Sender token was exposed in a browser', async ({ 
   await expect(page.getByText('This token was exposed in a browser')).toBeVisible()
   await expect(page.getByText('https://shop.example')).toBeVisible()
 
-  // The warning disappears with the old token, and the new one is still shown.
+  // The warning disappears along with the old token, while the new token is still shown.
   await page.getByRole('button', { name: 'Rotate' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   await expect(page.getByText(/^sk_\w{20,}$/)).toBeVisible()

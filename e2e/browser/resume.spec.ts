@@ -88,8 +88,8 @@ test('a Try it upload resumes after a lost connection, an offline period, an exp
   await expect(page.getByText('delivered', { exact: true })).toBeVisible()
 
   const [resumes, saved] = [await figure(page, 'resumes'), await figure(page, 'saved')]
-  // The pause, the interruption, the offline period, the revoked token and the reload each count, because bytes were
-  // sent between them.
+  // The pause, the interruption, the offline period, the revoked token and the reload each count as a resume, because
+  // bytes were sent between them.
   expect(resumes).toBe(5)
 
   await page.getByRole('link', { name: 'Full timeline' }).click()

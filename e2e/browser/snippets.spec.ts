@@ -213,7 +213,7 @@ function complaintsOfTypeScript(text: string): string[] {
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     types: [],
   }
-  // Declares style sheets as bundlers do, like vite/client.
+  // Declares style sheet imports, as bundlers do in declarations such as vite/client.
   const sources = new Map([
     [resolve('uploader.tsx'), text],
     [resolve('bundler.d.ts'), "declare module '*.css'"],

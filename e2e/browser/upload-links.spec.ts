@@ -70,7 +70,7 @@ test('a link is created in the dashboard, accepts one file across a reload, and 
   await expect.poll(() => statusesOf(demo, pipe)).toEqual({ 'scene.txt': 'uploading' })
   await expect.poll(() => keptUrls(page)).toHaveLength(1)
   await page.reload()
-  // The link accepts no more files, but continues its uploads.
+  // The link accepts no more files, but uploads in progress continue.
   await expect(page.getByText('This link accepts no more files')).toBeVisible()
   await expect(row(page, 'scene.txt')).toBeVisible()
   await expect(page.getByLabel('Choose files')).toHaveCount(0)

@@ -14,7 +14,7 @@ import type { World } from './world.ts'
 
 /** Longer than a lease, so that the frozen node resumes as a writer that was presumed dead. */
 const LONG_FREEZE_MS = 18_000
-/** Simulates a suspended machine. Several leases start and expire in the meantime. */
+/** Simulates a suspended machine. During this time, several leases are acquired and expire. */
 const MINUTE_FREEZE_MS = minutes(1)
 /** The pause between two of these freezes. */
 const MINUTE_FREEZE_PAUSE_MS = [seconds(30), seconds(90)] as const
@@ -48,7 +48,7 @@ const DISTURBANCES: Disturbance[] = [
   holdPart,
 ]
 
-/** Injects one failure after another until the time is up. Long ones overlap with the next. */
+/** Injects one failure after another until the time is up. Long failures overlap with the next one. */
 export async function disturb(world: World, random: Random, log: Log, period: Period): Promise<void> {
   const running = new Set([freezeForMinutes(world, random.fork('minute freezes'), log, period)])
   while (period.overForMs() < 0) {

@@ -25,7 +25,7 @@ export async function startNode(
   const start = async () => {
     const source = sourceOf?.()
     const launch = () => startSluice({ ...env, ROLES: roles.join(), PORT: String(port) }, source)
-    // If the database goes down during startup, the process exits. It is started again, as its supervisor would do.
+    // If the database goes down during startup, the process exits. Starts it again, as a supervisor would.
     const sluice = await launch().catch((error) => {
       log.note(`${name} did not start: ${error.message}`)
       return launch()

@@ -67,7 +67,7 @@ function startNode(databaseUrl: string, dataDir: string): Promise<Sluice> {
 async function timeUploads({ baseUrl }: Sluice, site: Site, body: Buffer): Promise<number> {
   const client = tusClient({ url: baseUrl, pipeId: site.pipe.id, token: await site.token() })
   const times: number[] = []
-  // The first one is a warm-up.
+  // The first upload is a warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     const beganMs = performance.now()
     const url = await client.begin(body.length)

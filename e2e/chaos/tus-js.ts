@@ -19,7 +19,7 @@ export async function uploadByTusJs(
   let over = false
   let lastHead: number | undefined
   let beginningAgain: NodeJS.Timeout | undefined
-  /** Only one start at a time: two starts without an upload address would create the upload twice. */
+  /** Replaces a planned start, since two starts without an upload address would create the upload twice. */
   const begin = () => {
     clearTimeout(beginningAgain)
     if (!over) upload.start()

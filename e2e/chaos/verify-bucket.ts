@@ -92,7 +92,7 @@ async function checkMultiparts(
         log.count('multipart uploads to abandoned destinations, with keys that cannot abort')
       else if (file?.multipartId !== id || isStored(file))
         log.violation(
-          `${name}/${key}: a multipart upload with ${parts} parts is left; its file is ${file?.status}`,
+          `${name}/${key}: a multipart upload with ${parts} parts remains; its file is ${file?.status}`,
         )
       else if ((file.status === 'canceled' || isGivenUp(file)) && !bucket.putOnly) uncleared += 1
       else log.count(`multipart uploads of ${file.status} files`)

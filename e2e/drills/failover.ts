@@ -34,7 +34,7 @@ const AFTER_MS = seconds(10)
 const TOLD: [RegExp, string][] = [
   [/the offset went back/, 'offsets that went back'],
   [/the receiver got event \S+ that is not recorded/, 'webhooks sent again under a new id'],
-  [/a multipart upload with \d+ parts is left/, 'multipart uploads left open'],
+  [/a multipart upload with \d+ parts remains/, 'multipart uploads left open'],
 ]
 
 /** The maximum time between the end of the promotion and the next accepted PATCH. */

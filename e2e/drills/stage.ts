@@ -45,7 +45,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
   const balancer = await startShippedBalancer(kind, { upload: ports, web: ports }, changes)
   const clientLine = await openBreakableLine({ toPort: balancer.port, bytesPerSecond })
   const baseUrl = `http://127.0.0.1:${clientLine.port}`
-  // Set as in compose.yaml and the documentation.
+  // Set to the same value as in compose.yaml and the documentation.
   const interim = { INTERIM_RESPONSES: kind === 'haproxy' ? '1' : '0' }
   const settings = {
     ...SETTINGS,

@@ -55,7 +55,7 @@ export function startLoad(first: TusClient, clients: number) {
     ),
   )
   return {
-    /** Makes clients use these nodes from now on. */
+    /** Makes clients send their next requests to these nodes. */
     goTo(chosen: TusClient[]): void {
       nodes = chosen
     },

@@ -154,7 +154,7 @@ it('creates a token with its own Sender', async () => {
 })
 
 describe('listen', () => {
-  /** A user's program, on a port that stays the same while it starts and stops. */
+  /** Opens a user's program, whose port stays the same when it is restarted. */
   async function openProgram() {
     const got: { id: string; body: string; headers: Record<string, string> }[] = []
     let port = 0
@@ -362,7 +362,7 @@ describe('upload', () => {
     expect(new Set(names).size).toBe(300)
     const paths = files.map(({ uploadMetadata }) => uploadMetadata.relativePath)
     expect(paths).toEqual(expect.arrayContaining(['photos/photo 0.txt', 'photos/été/photo 1.txt']))
-    // Only files in flight when it was killed may have been created twice.
+    // Only files in flight when the command was killed may have been created twice.
     expect(names.length).toBeLessThanOrEqual(316)
   })
 

@@ -35,7 +35,7 @@ describe.each(['websocket', 'h2c', 'TLS/1.0, unknown'])('an upgrade to %s', (pro
   })
 })
 
-it('an upgrade passes the Host check', async () => {
+it('the Host check also applies to an upgrade', async () => {
   const answer = await ask('GET', new URL('/', baseUrl), { ...upgrade('websocket'), Host: 'evil.example' })
   expect(answer.status).toBe(421)
 })

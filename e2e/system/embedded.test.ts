@@ -46,7 +46,7 @@ function watcherOf(dataDir: string): number {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
       if (command.includes('read -r') && readlinkSync(`/proc/${pid}/cwd`) === folder) return Number(pid)
     } catch {
-      // The process has exited in the meantime.
+      // The process has already exited.
     }
   }
   throw new Error('There is no process that stops PostgreSQL.')

@@ -46,8 +46,8 @@ const newToken = async () =>
     .token
 
 /**
- * Kills all processes at once, and waits until the metrics of the supervisor and its four processes show that they have
- * restarted.
+ * Kills all processes at the same time, and waits until the metrics of the supervisor and its four processes show that
+ * they have restarted.
  */
 async function killAll(): Promise<void> {
   for (const pid of descendantsOf(sluice.pid))

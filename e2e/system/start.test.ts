@@ -31,7 +31,7 @@ const production = {
   HOST: '127.0.0.1',
 }
 
-it('three processes migrate one empty PostgreSQL at once, serve, and exit with 0', async () => {
+it('three processes migrate the same empty PostgreSQL database at the same time, serve, and exit with 0', async () => {
   const database = await createDatabase(inject('postgresUrl'))
   using folder = temporaryFolder()
   const env = { ...production, DATABASE_URL: database.url, DATA_DIR: folder.path, ROLES: 'upload,worker' }

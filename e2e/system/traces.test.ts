@@ -139,7 +139,7 @@ it('loads no OpenTelemetry unless an endpoint for traces is set', async () => {
   expect(await off.stop()).toBe(0)
   const on = await startTracing()
   await on.stop()
-  // Only the API package, which does nothing on its own. prom-client depends on it.
+  // Only the API package is loaded, because prom-client depends on it. It does nothing on its own.
   expect(loaded(off)).toEqual(['@opentelemetry/api for prom-client'])
   expect(loaded(on)).toContain('@opentelemetry/sdk-trace for sluice')
 })

@@ -148,7 +148,7 @@ describe('kill -9', () => {
       const key = `${(await final()).id}/file`
       await expect.poll(() => joining.bucket.objects(), { timeout: 60_000, interval: 100 }).toEqual([key])
       expect((await joining.bucket.object(key)).equals(Buffer.concat(pieces))).toBe(true)
-      // A multipart upload that was created but not recorded is left, since its id is unknown.
+      // A multipart upload that was created but not recorded remains, since its id is unknown.
       expect(await joining.bucket.unfinished()).toHaveLength(killAt === 'multipart created' ? 1 : 0)
       await joining.close()
     },
