@@ -9,7 +9,7 @@ import { loadSettings } from './load-settings.ts'
 /** `npm run backup -- [file]`: writes the entire database to one file, whether or not Sluice is running. */
 try {
   const file = resolve(process.argv[2] ?? `sluice-${new Date().toISOString().replace(/[:.]/g, '-')}.backup`)
-  if (existsSync(file)) throw new StartError(`${file} already exists. Name another file.`)
+  if (existsSync(file)) throw new StartError(`${file} already exists. Specify a different file.`)
   const database = await openDatabase(loadSettings(), { log: createLogger('warn'), share: true })
   try {
     const { tables } = await writeBackup(database.address, file)

@@ -2,9 +2,9 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 
 /**
- * Copies the code that runs the built pages next to them: of the 300 MB of Next and its compiler, the 20 MB that Next's
- * server reads, as Next itself collects them for `output: 'standalone'`. This way, `npm ci --omit=dev` installs neither
- * Next nor its compiler (decision 106).
+ * Copies the code that runs the built pages next to them. Of the 300 MB of Next and its compiler, this is the 20 MB
+ * that Next's server reads, which Next itself collects for `output: 'standalone'`. This way, `npm ci --omit=dev`
+ * installs neither Next nor its compiler (decision 106).
  */
 const STANDALONE = '.next/standalone'
 const PLACE = '.next/server/node_modules'

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
 const FOLDER = dirname(createRequire(import.meta.url).resolve('ssh2/package.json'))
-/** Missing if there was no compiler during the installation. */
+/** This file does not exist if there was no compiler during the installation. */
 export const ADDON = join(FOLDER, 'lib/protocol/crypto/build/Release/sshcrypto.node')
 const MARK = join(FOLDER, 'lib/protocol/crypto/build/sluice-node')
 const HEADERS = resolve(`node_modules/node-${process.platform}-${process.arch}`)

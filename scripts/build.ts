@@ -82,7 +82,7 @@ function redrawPreviewKeys(source: string): void {
   }
 }
 
-/** Next records its build folder. A running server only uses its own folder. */
+/** Removes the path of the build folder, which Next records: a running server only uses its own folder. */
 function forgetFolder(): void {
   for (const file of ['.next/required-server-files.json', '.next/required-server-files.js']) {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(JSON.stringify(process.cwd()), '"."'))

@@ -17,7 +17,7 @@ const READ = [
   'Dockerfile',
   '*openapi.json',
 ]
-/** Landed migrations never change, and the phrases appear where they are defined and tested. */
+/** Leaves out landed migrations, which never change, and the files where the phrases are defined and tested. */
 const isRead = (file: string) =>
   !/^(drizzle\/migrations|e2e\/landed|scripts\/(phrases|check-words\.test)\.ts)/.test(file)
 

@@ -49,7 +49,7 @@ const STEPS: [name: string, command: string[]][] = [
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
 
-/** These also read the source of the packages. */
+/** The checks that also read the source of the packages. */
 const READ_ALL = ['types', 'directions', 'dead code']
 
 type Outcome = { name: string; ok: boolean; output: string }

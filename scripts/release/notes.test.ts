@@ -19,12 +19,12 @@ Words.
 - Old.
 `
 
-it("takes a version's notes from its section", () => {
+it("reads a version's notes from its section", () => {
   expect(notesFor(CHANGELOG, '1.10.0')).toBe('### Uploads\n- New.\n')
   expect(notesFor(CHANGELOG, '1.1.0')).toBe('- Old.\n')
 })
 
-it("takes the next version's notes if it has no section yet", () => {
+it("returns the next version's notes if no version is given", () => {
   expect(notesFor(CHANGELOG, undefined)).toBe('- Soon.\n')
 })
 
