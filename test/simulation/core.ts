@@ -36,9 +36,9 @@ export type CoreNode = {
   held: ReadonlySet<string>
   usedBytes(): number
   limitBytes: number
-  /** Resolves to undefined if nobody is left to respond to. */
+  /** Resolves to undefined if there is no client left to respond to. */
   handle(request: CoreRequest): Promise<CoreReply | undefined>
-  /** Decides through the API. */
+  /** Decides about a file through the API. */
   decide(fileId: string, allow: boolean): Promise<unknown>
   sweeps: { name: string; run(): Promise<number> }[]
   drain(): Promise<void>
@@ -128,7 +128,7 @@ export type LedgerPart = { number: number; offsetBytes: number; sizeBytes: numbe
 
 export type LedgerFile = {
   id: string
-  /** Identifies the client's source. */
+  /** The client's name for the file, which identifies its source. */
   filename: string
   status: FileStatus
   reason: string | null

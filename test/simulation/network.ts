@@ -49,7 +49,10 @@ type Fate = (typeof FATES)[number]
 /** Possible delays. With 0, only other steps may come first; after the longest, nobody may be waiting any more. */
 const LATE_MS = [0, 0, 2_000, 12_000]
 
-/** An abandoned request arrives within this time or never: Sluice cleans up after ended uploads a minute later. */
+/**
+ * An abandoned request arrives within this time or never, since Sluice waits a minute before it cleans up after an
+ * ended upload.
+ */
 const ARRIVES_WITHIN_MS = 60_000
 
 let network: Network

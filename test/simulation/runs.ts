@@ -33,7 +33,7 @@ export async function runWorld<Kind extends World>(
   choices: Choices,
   make: () => Kind,
 ): Promise<Run & { world: Kind }> {
-  // Resets the id counter, whose state from another run must not show in this one.
+  // Resets the id counter, so that an earlier run's state does not affect this one.
   uuidv7(0)
   const world = make()
   const unhandled = (error: unknown) =>

@@ -49,7 +49,7 @@ export class World {
   isTroubled = true
   /** Whether something has happened after which an upload may fail. */
   mayFail = false
-  /** Whether hours have passed. */
+  /** Whether the clock has been moved forward by hours. */
   hasIdled = false
   #ranking = 0
   #failure: unknown

@@ -21,7 +21,9 @@ const THOROUGH: Look[] = [1280, 360].flatMap((width) => [
 export const expectAccessible = (page: Page, what: string, piece = 'html'): Promise<void> =>
   expectNothingSerious(page, { what, piece, quick: [LIGHT, DARK] })
 
-/** For a page state whose dark-mode colors are checked by another test. `npm run drill -- axe` checks them here too. */
+/**
+ * Checks a page state whose dark-mode colors are checked by another test. `npm run drill -- axe` checks them here too.
+ */
 export const expectAccessibleInLight = (page: Page, what: string, piece = 'html'): Promise<void> =>
   expectNothingSerious(page, { what, piece, quick: [LIGHT] })
 

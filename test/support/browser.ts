@@ -15,7 +15,7 @@ export { api } from './api.ts'
 export { expect }
 
 export const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the first argument
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the property names in the first parameter
   baseURL: async ({}, use) => use(process.env.SLUICE_URL),
   // biome-ignore lint/correctness/noEmptyPattern: as above
   demo: async ({}, use) => use(JSON.parse(readFileSync(join(process.env.SLUICE_DATA!, 'demo.json'), 'utf8'))),

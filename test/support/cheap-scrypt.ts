@@ -3,7 +3,7 @@ import { vi } from 'vitest'
 import type { Stretch } from '#lib/identity/accounts/scrypt-pool.ts'
 
 /**
- * For the database tests, which would otherwise spend minutes hashing passwords.
+ * Makes password hashing cheap for the database tests, which would otherwise spend minutes on it.
  * `lib/identity/accounts/password.test.ts` tests hashing at full cost.
  */
 vi.mock('#lib/identity/accounts/scrypt-pool.ts', () => ({

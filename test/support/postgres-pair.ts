@@ -73,7 +73,7 @@ export async function startPair({ synchronous }: { synchronous: boolean }) {
       await ask(0, `create database ${name}`)
       return name
     },
-    /** Stops replication: the standby receives nothing from now on. */
+    /** Stops replication, so that the standby receives nothing more. */
     cutLine: () => line.away(),
     /** Pauses the postmaster, so that the primary accepts no new connections; existing ones continue. */
     freezePrimary: () => process.kill(first.pid, 'SIGSTOP'),

@@ -76,7 +76,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Takes a quarter of the CPU time of the default strategy, which writes each page to the WAL. */
+/** This strategy takes a quarter of the CPU time of the default strategy, which writes each page to the WAL. */
 const COPY = ' strategy file_copy'
 
 /** Creates a database on this server: empty, or a copy of a template that nobody is connected to. */
