@@ -5,7 +5,7 @@ import { MiB, percentile, upload } from './load.ts'
 import { startSluiceNode } from './sluice-site.ts'
 
 const ROUNDS = 40
-/** The benchmarks send endless text, so this is the true type. */
+/** The benchmarks send text, so this is the actual type of their files. */
 const TEXT = `filename ${btoa('a.txt')},filetype ${btoa('text/plain')}`
 
 type Way = { fileBytes: number; chunkBytes: number }

@@ -46,7 +46,7 @@ export async function benchPaint(): Promise<Finding[]> {
       times.sort((a, b) => a - b)
       const median = Math.round(times[ROUNDS >> 1]!)
       findings.push({
-        what: `Largest contentful paint of ${path}, the CPU slowed ${SLOWER} times`,
+        what: `Largest contentful paint of ${path}, with the CPU slowed down ${SLOWER} times`,
         measured: `${median} ms, the slowest of ${ROUNDS} ${Math.round(times.at(-1)!)} ms`,
         wanted: `≤ ${MAX_MS} ms`,
         holds: median <= MAX_MS,

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /**
  * An S3 server that discards bytes, for measuring the servers in front of it. It only stores small objects, which
- * @tus/s3-store needs to read back, and the sizes of parts. It only checks part numbers, so that it costs next to
- * nothing. With TROUBLE, it fails in the given way.
+ * @tus/s3-store needs to read back, and the sizes of parts. It checks nothing but part numbers, so that it uses hardly
+ * any CPU time. With TROUBLE, it fails in the given way.
  */
 export type Trouble = 'hangs' | 'returns 503' | 'refuses' | 'accepts 1 MiB/s'
 const trouble = process.env.TROUBLE as Trouble | undefined
