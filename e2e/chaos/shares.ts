@@ -5,7 +5,7 @@ const MAX_TIMES = 1.5
 
 type Line = { process?: string; route?: string; bytesIn?: number }
 
-/** Checks in the logs that all upload processes have done about the same amount of work. */
+/** Checks that, according to the logs, all upload processes have done about the same amount of work. */
 export function checkShares({ nodes }: { nodes: { output(): string }[] }, log: Log, processes: number): void {
   const done = Array.from({ length: processes }, () => ({ requests: 0, bytes: 0 }))
   for (const { process, route, bytesIn } of nodes.flatMap((node) => linesOf(node.output()))) {

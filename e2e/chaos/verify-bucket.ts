@@ -71,9 +71,9 @@ function wasStruck(atMs: number, { outages }: Log): boolean {
 
 /**
  * Of a transferred file's multipart uploads, only an empty one whose id was lost may remain: the response was lost, or
- * the node or its database failed before the id was recorded. Keys that cannot abort also leave the uploads that a node
- * lost to another, and those to an abandoned destination. Keys that can abort remove the uploads of a canceled file,
- * unless the worker died while doing so.
+ * the node or its database failed before the id was recorded. If the keys cannot abort, the uploads that a node lost to
+ * another one may also remain, as may those to an abandoned destination. If the keys can abort, no upload of a canceled
+ * file remains, unless the worker died while aborting it.
  */
 async function checkMultiparts(
   { bucket }: World,

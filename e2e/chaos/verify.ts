@@ -109,7 +109,10 @@ function readFiles(db: Db): Promise<FileRow[]> {
 /** The statuses of a file that has arrived, which its client cannot distinguish. */
 const ARRIVED = ['transferred', 'partially_transferred']
 
-/** Checks that a file is partially transferred if and only if an object that is not required is missing. */
+/**
+ * Checks that a file is partially transferred if and only if its object is missing from a destination that is not
+ * required.
+ */
 function checkDestinations(places: FileRow[], log: Log): void {
   for (const { id, status, destinationStatus, isRequired, bucket } of places) {
     const isStored = destinationStatus === 'transferred'

@@ -6,8 +6,8 @@ import { expect, it, type TestContext } from 'vitest'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 /**
- * Systems where packages, or almost everything, are read-only. Only root can set these up, in a separate mount
- * namespace.
+ * Tests systems where packages, or almost everything, are read-only. Only root can simulate such systems, in a separate
+ * mount namespace.
  */
 type User = { uid: number; gid: number }
 const ROOT: User = { uid: 0, gid: 0 }

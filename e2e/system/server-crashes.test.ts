@@ -11,9 +11,7 @@ import { fileIdOf, openPatch, type TusClient, tusClient } from '../../test/suppo
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 
-/**
- * Kills the server itself with kill -9, as run by `npm start`: an upload node and a worker, each in its own process.
- */
+/** Kills the server, as run by `npm start`, with kill -9: an upload node and a worker, each in its own process. */
 const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
 let site: Site
@@ -100,7 +98,7 @@ async function finish(client: TusClient, { url, whole }: Begun): Promise<void> {
   }
 }
 
-/** Expires the leases of killed processes without waiting, by moving them back by their duration. */
+/** Expires the leases of killed processes without waiting, by moving them back in time by their duration. */
 const lapseLeases = () =>
   database.db.execute(sql`update files set lease_until = lease_until - interval '15 seconds',
     complete_sent_at = complete_sent_at - interval '15 seconds'`)
