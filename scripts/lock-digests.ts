@@ -9,7 +9,7 @@ type Lock = { packages: Record<string, Entry> }
 
 export function digestFaults({ packages }: Lock): string[] {
   return Object.entries(packages).flatMap(([path, { integrity, inBundle, link }]) => {
-    // The root and the workspaces are this source itself.
+    // The entries for the root and the workspaces refer to this source itself.
     if (!path.includes('node_modules/') || inBundle || link) return []
     if (/^sha512-[\w+/]{86}==$/.test(integrity ?? '')) return []
     return [`${path} has no SHA-512 digest in package-lock.json.`]

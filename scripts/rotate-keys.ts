@@ -8,8 +8,8 @@ import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
 /**
- * `npm run rotate-keys`, after a new key was added at the start of ENCRYPTION_KEY: encrypts all secrets with it, so
- * that the older keys can be removed.
+ * `npm run rotate-keys`: encrypts all secrets with the first key of ENCRYPTION_KEY. Run it after adding a new key at
+ * the start, so that the older keys can be removed.
  */
 readOptions('npm run rotate-keys', {})
 await runScript(async () => {
