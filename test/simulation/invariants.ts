@@ -136,7 +136,7 @@ export class Invariants {
     return this.ledger.files.find(({ id }) => id === joinedInto)?.status === 'transferring'
   }
 
-  /** Checks that a recorded part is in every required bucket, and in the others whose ETag is recorded. */
+  /** Checks that a recorded part is in every required bucket, and in each other bucket whose ETag is recorded. */
   #checkPart(file: LedgerFile, at: LedgerDestination, part: LedgerPart): void {
     const etag = part.etags[at.position - 1] ?? null
     if (etag === null && !at.required) return

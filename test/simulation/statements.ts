@@ -1,4 +1,4 @@
-/** What the core does in the database, in words, by the name of its function. */
+/** Descriptions of what the core does in the database, by the name of the function that does it. */
 
 const STATEMENTS: Record<string, string> = {
   statement: 'executes a statement',
