@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Finding } from '../cases.ts'
 import { closeIdle, create, head, MiB, percentile, steadily } from '../load.ts'
+import { MEMORY_BYTES } from '../sluice-site.ts'
 import { trickle } from '../trickle.ts'
 import type { Contender } from './line-up.ts'
 
 const CLIENTS = 1000
 const BYTES_PER_SECOND = 10_000
-const SETTLE_MS = 3000
+/** By then, Sluice has more than half of its upload memory in use, and writes incomplete parts to PostgreSQL. */
+const SETTLE_MS = 30_000
 const HEADS = { perSecond: 50, seconds: 15 }
 
 type Figures = { name: string; cpuSeconds: number; mib: number; p99Ms: number; inFlightBytes: number }
@@ -69,6 +71,6 @@ async function crowd({ name, target, usage, database }: Contender): Promise<Figu
     cpuSeconds,
     mib: after.rssBytes / MiB,
     p99Ms: percentile(latencies, 0.99),
-    inFlightBytes: CLIENTS * BYTES_PER_SECOND * (SETTLE_MS / 1000 + HEADS.seconds),
+    inFlightBytes: Math.min(CLIENTS * BYTES_PER_SECOND * (SETTLE_MS / 1000 + HEADS.seconds), MEMORY_BYTES),
   }
 }
