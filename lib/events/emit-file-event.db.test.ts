@@ -93,7 +93,7 @@ describeWithDatabase('emitFileEvent', (database) => {
       await emitFileEvent(tx, { queue, clock }, ...fileIds)
       return prepare.mock.calls.length
     })
-    // The first query reads the ended files.
+    // One statement reads the ended files, and the other writes their events.
     expect(statements).toBe(2)
     expect(jobs).toEqual(
       outputs.map(({ id, workspaceId }) => ({ queue: 'webhook-attempt', outputId: id, workspaceId })),
@@ -106,7 +106,7 @@ describeWithDatabase('emitFileEvent', (database) => {
     expect(sent.map(({ eventId }) => eventId).sort()).toEqual(written.map(({ id }) => id).sort())
   })
 
-  it('leaves nothing when its transaction rolls back', async () => {
+  it('leaves nothing behind if its transaction rolls back', async () => {
     const { db } = database()
     const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
     const rolledBack = db.transaction(async (tx) => {
@@ -134,13 +134,13 @@ describeWithDatabase('emitFileEvent', (database) => {
     },
   )
 
-  it('sends transferred even to outputs that only subscribe to other statuses', async () => {
+  it('sends the status transferred even to outputs that only subscribe to other statuses', async () => {
     const { db } = database()
     const output = await addOutput(db, 'https://hooks.example.com/a', { statuses: ['failed'] })
     expect((await emit(db, await addFile(db, output))).events).toHaveLength(1)
   })
 
-  it('keeps the event as missed if the output is off or missing, and writes none for a partial upload', async () => {
+  it('records the event as missed if the output is off or missing, and writes no event for a partial upload', async () => {
     const { db } = database()
     const off = await addOutput(db, 'https://hooks.example.com/a', { enabled: false })
     const workspaceId = (await addWorkspace(db)).id

@@ -13,10 +13,10 @@ import { type NewEvent, writeEvents } from './write-events.ts'
 type EmitRuntime = { queue: Queue; clock: Clock }
 
 /**
- * Call this in the transaction that changes the status of files, after the change. It writes an event for each file,
- * with a delivery for each output of the file's Pipe and workspace that subscribes to that status, and the job for the
- * first attempt, so that none of them exists without the others. An event that some output misses is marked as missed.
- * Each file's end is also recorded for the statistics.
+ * Call this in the transaction that changes the status of files, after the change. For each file, it writes an event
+ * and a delivery for each output of the file's Pipe and workspace that subscribes to the status. The jobs for the first
+ * attempts are created in the same transaction. If an output misses an event, that is recorded with the event. Each
+ * file's end is also recorded for the statistics.
  */
 export async function emitFileEvent(
   tx: Db,
@@ -29,7 +29,7 @@ export async function emitFileEvent(
 }
 
 /**
- * Emits the event of a repaired file. The file was already counted as ended when it became `partially_transferred`.
+ * Emits the event for a repaired file. The file was already counted as ended when it became `partially_transferred`.
  */
 export async function emitFileRepaired(tx: Db, { queue, clock }: EmitRuntime, fileId: string): Promise<void> {
   await writeEnds(tx, queue, await endedFiles(tx, [fileId]), new Date(clock.now()))
@@ -68,7 +68,7 @@ function endOf({ outputs, ...file }: Ended, at: Date): NewEvent {
   }
 }
 
-/** The limit makes PostgreSQL look up each file by its index, regardless of its estimated row count. */
+/** `limit 1` makes PostgreSQL look up each file by index, however many rows it expects. */
 function filesOf(fileIds: string[]): SQL {
   return sql`select found.* from json_array_elements_text(${JSON.stringify(fileIds)}::json) as wanted(id)
       cross join lateral (select * from files where id = wanted.id::uuid limit 1) found`
@@ -92,7 +92,7 @@ type Created = Omit<EventData<'file.created'>, 'status'> & {
   outputs: EventOutput[]
 }
 
-/** Emits the events of new files. Few outputs subscribe to them, so an event is only written if one does. */
+/** Emits the events for new files. Few outputs subscribe to these events, so one is only written if an output does. */
 export async function emitFileCreated(
   tx: Db,
   { queue, clock }: EmitRuntime,

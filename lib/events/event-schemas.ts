@@ -80,11 +80,11 @@ const completedBatch = z.object({
   subject: z.string().nullable().describe('Your own id for the person, from the tokens'),
   sealedAt: instant,
   total: count('How many files the batch contains'),
-  transferred: count('How many of them are in your buckets'),
-  partially_transferred: count('How many of them are in all required buckets, but missing from others'),
-  failed: count('How many failed'),
-  expired: count('How many were not finished in time'),
-  canceled: count('How many were canceled'),
+  transferred: count('How many of the files are in your buckets'),
+  partially_transferred: count('How many of the files are in all required buckets, but missing from others'),
+  failed: count('How many of the files failed'),
+  expired: count('How many of the files were not finished in time'),
+  canceled: count('How many of the files were canceled'),
   files: z
     .array(
       z.object({
@@ -92,7 +92,7 @@ const completedBatch = z.object({
         status: z.enum(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled']),
       }),
     )
-    .describe('In order of creation, the first 5,000; GET /files?batchId= lists all'),
+    .describe('The first 5,000 files, in order of creation; GET /files?batchId= lists all of them'),
 })
 const dataStore = { data_store_id: z.uuid(), name: z.string(), bucket: z.string() }
 

@@ -46,8 +46,9 @@ export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'sta
 export type Addressed = { to: EventOutput[]; isMissed: boolean }
 
 /**
- * Decides which outputs get an event, and whether an output misses it because it is off or only subscribes to other
- * final statuses. If no output gets a file's final status, a future output misses it.
+ * Decides which outputs get an event, and whether it is recorded as missed because an output is off or only subscribes
+ * to other final statuses. A final status that no output gets is also recorded as missed, so that it can be sent to an
+ * output that is created later.
  */
 export function address(outputs: EventOutput[], kind: EventKind, topic: EventTopic): Addressed {
   const asking = outputs.filter(({ events }) => events.includes(kind))

@@ -4,7 +4,7 @@ import { type Db, rows } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { ENDED_FILE, type EndedFile, fileEventBody, toEventFile } from './file-event.ts'
 
-/** How long an event can be viewed and sent. It is deleted with its month, once the entire month is older. */
+/** How long an event can be viewed and sent. Events are deleted by month, once the entire month is older than this. */
 export const EVENTS_KEPT_MS = days(30)
 
 export const keptSince = (nowMs: number): Date => new Date(nowMs - EVENTS_KEPT_MS)

@@ -15,11 +15,11 @@ export type NewEvent = {
   test?: true
   /** Null if no output gets the event, and the body can be built later. */
   body: string | null
-  /** From the request that caused the event, for its deliveries. */
+  /** From the request that caused the event, and passed on to its deliveries. */
   requestId?: string | null
   traceparent?: string | null
   to: readonly { id: string; url: string }[]
-  /** The topic that an output must be subscribed to in order to miss the event. */
+  /** The topic of the event if an output missed it, otherwise null. */
   missed: EventTopic | null
 }
 
