@@ -1,7 +1,7 @@
 import { takeFromLimit } from '../platform/rate-limits.ts'
 import type { CoreRuntime } from '../platform/runtime.ts'
 
-/** A workspace may have any number of these, but it cannot create an unlimited number at once. */
+/** A workspace may have any number of these objects; only the rate at which it creates them is limited. */
 const PER_WORKSPACE = { burst: 1000, refillMs: 10_000 }
 
 export async function takeCreation(

@@ -61,7 +61,7 @@ describeWithDatabase('an operator', (database) => {
     )
   })
 
-  it("can set a user's new password, which ends their sessions", async () => {
+  it('can set a new password for a user, which ends their sessions', async () => {
     const { runtime, email, enter, userId } = await made('reset@example.com')
     const { id: session } = await createSession(runtime, userId, { userAgent: null, address: '192.0.2.1' })
     const { password } = await resetUser(runtime, email)
@@ -115,7 +115,7 @@ describeWithDatabase('an operator', (database) => {
     expect(await runtime.db.select().from(usageMonths)).toHaveLength(1)
   })
 
-  it('gets an error for an address that nobody has', async () => {
+  it('gets an error for an email address without an account', async () => {
     const runtime = testRuntime(database())
     await expect(disableUser(runtime, 'nobody@example.com')).rejects.toThrow(
       /no account for nobody@example.com/,

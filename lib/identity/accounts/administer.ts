@@ -16,13 +16,13 @@ import { findUserByEmail, type UserRow } from './users.ts'
 export type ListedUser = {
   email: string
   name: string | null
-  /** Null for a user without a workspace; a user with several is listed once for each. */
+  /** Null for a user without a workspace. A user with several workspaces is listed once for each. */
   workspaceId: string | null
   createdAt: string
   lastSeenAt: string | null
   disabledAt: string | null
   usedBytes: number
-  /** Null for the value of FREE_TIER_BYTES. */
+  /** If null, FREE_TIER_BYTES applies. */
   limitBytes: number | null
 }
 
@@ -39,7 +39,10 @@ export async function listUsers({ db, clock }: CoreRuntime): Promise<ListedUser[
   )
 }
 
-/** Ends the user's sessions and account keys. Uploads continue, so the users of their backends are not affected. */
+/**
+ * Ends the user's sessions and revokes the account keys that they created. Uploads continue, so the people who upload
+ * through the user's backends are not affected.
+ */
 export function disableUser(runtime: CoreRuntime, email: string): Promise<void> {
   return change(runtime, email, 'user.disabled', async (inTx, user, places) => {
     await inTx.db
@@ -81,7 +84,7 @@ export function dropSecondFactor(runtime: CoreRuntime, email: string): Promise<v
   })
 }
 
-/** A limit of null means the value of FREE_TIER_BYTES; 0 means unlimited. */
+/** If the limit is null, FREE_TIER_BYTES applies; 0 means unlimited. */
 export function limitWorkspace(
   runtime: CoreRuntime,
   email: string,

@@ -44,7 +44,7 @@ export async function findEmailLink(
   throw invalid()
 }
 
-/** Call it in the transaction of the action that the link allows. */
+/** Uses up a link. Call this in the transaction of the action that the link allows. */
 export async function useEmailLink(
   { db, clock }: CoreRuntime,
   purpose: Purpose,

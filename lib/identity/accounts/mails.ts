@@ -26,12 +26,12 @@ export function passwordChangedMail(to: string, baseUrl: string): Mail {
   return { to, subject: 'Your password was changed', text: text + SIGNATURE }
 }
 
-/** The names of the kinds of turned-off items in emails and on pages. */
+/** The names of the kinds of turned-off items, as shown in emails and on pages. */
 export const TURNED_OFF_NAMES: Record<TurnedOffKind, string> = {
   account_key: 'Account key',
   sender: 'Sender',
-  webhook: 'Webhook of the Pipe',
-  hook: 'Decision hook of the Pipe',
+  webhook: 'Webhook for the Pipe',
+  hook: 'Decision hook for the Pipe',
   data_store: 'Data Store',
 }
 

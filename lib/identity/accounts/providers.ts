@@ -46,7 +46,8 @@ type Given = {
 }
 
 /**
- * Turns a provider's response into a profile. Of the three, only GitHub does not say whether an address is verified.
+ * Turns a provider's response into a profile. Of the three providers, only GitHub does not say whether an address
+ * is verified.
  */
 export function toProviderProfile({ email, name, ...given }: Given, profile: unknown): ProviderProfile {
   const claimed = (profile as { email_verified?: unknown } | undefined)?.email_verified === true
@@ -142,10 +143,10 @@ async function joinOrCreate(
 }
 
 /**
- * Gives an account to the user who verified its address in another way, and drops an unverified user's password and
- * links. Returns false if the account was ever used, since its contents may belong to that user. Sessions reveal users
- * whom a node running an older version signed in, but they are not sufficient on their own, since they are deleted
- * after they end.
+ * Gives an account to the user who verified its address in another way, and drops the password and links that were set
+ * without verifying it. Returns false if the account was ever used, since its contents may belong to an earlier user.
+ * A node running an older version records a sign-in only as a session. Looking for sessions is not sufficient on its
+ * own, since they are deleted after they end.
  */
 async function takeOverUnproven(tx: Db, userId: string, at: Date): Promise<boolean> {
   const entered = tx.select().from(sessions).where(eq(sessions.userId, users.id))

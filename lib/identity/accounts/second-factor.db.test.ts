@@ -60,7 +60,7 @@ describeWithDatabase('the second factor', (database) => {
     await giveSecondFactor(runtime, again, shown[0]![0]!)
   })
 
-  it('is on after the first correct code; from then on, every other session requires a code', async () => {
+  it('is switched on by the first correct code, after which every other session requires a code', async () => {
     const before = await signIn()
     const id = await signIn()
     const person = await personOf(id)
@@ -102,7 +102,7 @@ describeWithDatabase('the second factor', (database) => {
     await expect(again).rejects.toMatchObject({ fields: [{ field: 'code' }] })
   })
 
-  it('limits attempts, locks and notifies its owner after a hundred, and is unlocked by a recovery code', async () => {
+  it('limits attempts, is locked after a hundred wrong codes with an email to its owner, and is unlocked by a recovery code', async () => {
     const { secret, codes } = await enabled()
     const id = await signIn()
     const person = await personOf(id)

@@ -16,10 +16,10 @@ import { tellStreams } from '../sessions/sessions.ts'
 import { secondFactorMail } from './mails.ts'
 
 /**
- * The second factor: time-based codes (TOTP, RFC 6238), and ten recovery codes. It belongs to the user and is entered
- * once in each session, no matter how they signed in; until then, the session cannot open a workspace. Each code is
- * accepted only once, because the statement that accepts it records its time step. After a hundred wrong codes, only a
- * recovery code works.
+ * The second factor: time-based codes (TOTP, RFC 6238), and ten recovery codes. It belongs to the user, who enters a
+ * code once in each session, no matter how they signed in; until then, the session cannot open a workspace. Each code
+ * is accepted only once, because the statement that accepts it records its time step. After a hundred wrong codes, only
+ * a recovery code works.
  */
 const STEP_MS = seconds(30)
 /** The previous and next codes are also accepted, to tolerate clock differences. */
@@ -57,7 +57,9 @@ export async function beginSecondFactor(
   return { svg: renderSVG(totp(base32, email).toString(), { border: 2 }), secret: base32 }
 }
 
-/** From then on, every other session also requires a code. Only this response contains the recovery codes. */
+/**
+ * Completes the setup. Every other session then also requires a code. Only this response contains the recovery codes.
+ */
 export async function enableSecondFactor(
   runtime: MailingRuntime,
   person: Person,

@@ -17,8 +17,8 @@ export const signInInput = z.strictObject({
 const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
 const PER_ADDRESS_AND_ACCOUNT = { burst: 10, refillMs: 60_000 }
 /**
- * Applies across all addresses. Someone who uses it up locks the owner out only until the owner resets the password,
- * which signs them in.
+ * Applies to all addresses together. Anyone who uses up this limit locks the owner out, but only until the owner resets
+ * the password, which also signs the owner in.
  */
 const PER_ACCOUNT = { burst: 100, refillMs: 60_000 }
 
@@ -48,7 +48,7 @@ export async function signIn(
   )
 }
 
-/** If email is actually delivered, an address must be verified before it can be used. */
+/** If this server can send email, an address must be verified before it can be used. */
 export function mustVerify({ smtpUrl }: { smtpUrl: string | undefined }): boolean {
   return smtpUrl !== undefined
 }

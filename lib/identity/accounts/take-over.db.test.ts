@@ -168,8 +168,8 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     for (const words of [
       'Account key “Test key”',
       'Sender “Backend”',
-      'Webhook of the Pipe “Photos”',
-      'Decision hook of the Pipe “Photos”',
+      'Webhook for the Pipe “Photos”',
+      'Decision hook for the Pipe “Photos”',
       'Data Store “Bucket”',
     ])
       expect(told.text).toContain(words)
@@ -287,7 +287,7 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
   }
 })
 
-/** How the migration that adds the column treats existing accounts. */
+/** The migration statements that fill in `entered_at` for existing accounts. */
 function backfill(): string[] {
   const folder = 'drizzle/migrations'
   const statements = readdirSync(folder)

@@ -26,11 +26,11 @@ import { signOutEverywhere, tellStreams } from '../sessions/sessions.ts'
 export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
 
 /**
- * Turns off everything in an account that was used before its address was verified: that user may not be the owner, and
- * may have set a trap for them. Provider accounts and sessions no longer grant access, keys and Senders (with every
- * token they issued) are revoked, webhooks and decision hooks are off, Data Stores accept no uploads, and members who
- * were added are removed. The owner sees the list and may switch each item on again. Call it in the transaction in
- * which the owner verifies the address.
+ * Turns off everything in an account that was used before its address was verified: whoever used it may not be the
+ * address's owner, and may have set a trap for the owner. Provider accounts and sessions no longer grant access, keys
+ * and Senders (with every token they issued) are revoked, webhooks and decision hooks are off, Data Stores accept no
+ * uploads, and members who were added are removed. The owner sees the list and may switch each item on again. Call this
+ * in the transaction in which the owner verifies the address.
  */
 export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Promise<TurnedOffThing[]> {
   const { db } = runtime
@@ -79,7 +79,7 @@ const REASON = 'The account changed hands.'
 async function turnOffWorkspace(runtime: CoreRuntime, workspaceId: string): Promise<TurnedOffThing[]> {
   const { db, clock } = runtime
   const now = new Date(clock.now())
-  // The stranger may have muted alerts that would reveal them, and the owner has no second factor yet.
+  // The stranger may have muted alerts that would expose them, and the owner has no second factor yet.
   const free = { mutedAlerts: [], requireSecondFactor: false }
   await db.update(workspaces).set(free).where(eq(workspaces.id, workspaceId))
   const things = await turnOffAll(db, workspaceId, now)
@@ -173,7 +173,7 @@ export type TurnedOff = z.output<typeof turnedOffAnswer>
 
 export const turnedOffList = z.strictObject({ data: z.array(turnedOffAnswer) })
 
-/** A workspace may have more; they are listed once others have been switched on. */
+/** The maximum number of items listed. Any others are listed once some of these have been switched on. */
 const MOST = 500
 
 /** Items that were switched on elsewhere or deleted are not listed. */

@@ -43,7 +43,7 @@ export const AUDIT_KINDS = {
   sign_in: 'Sign-in providers',
   token: 'Upload tokens',
   upload_link: 'Upload links',
-  user: 'Access changes with npm run account',
+  user: 'Access changes made with npm run account',
   webhook: 'Webhooks',
   workspace: 'Workspace',
 }
@@ -57,7 +57,7 @@ export type AuditEntry = {
   detail?: Record<string, unknown>
 }
 
-/** Call it in the transaction of the change itself. It throws if the account has changed hands in the meantime. */
+/** Call this in the transaction of the change itself. It throws if the account has changed hands in the meantime. */
 export async function recordAudit(
   { db, clock }: { db: Db; clock: Clock },
   actor: Actor,
@@ -101,14 +101,17 @@ export async function recordForPerson(
 const lockOf = (workspaceId: string) => sql`hashtextextended(${`change-of-hands:${workspaceId}`}, 0)`
 
 /**
- * Holds the lock until the transaction ends. Acquire it before locking any row: all writes by others are then committed
- * and visible.
+ * Acquires the lock, which is released when the transaction ends. Call this before locking any row: afterwards, all
+ * writes by requests that held the lock are committed and visible.
  */
 export async function lockChangeOfHands(tx: Db, workspaceId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${lockOf(workspaceId)})`)
 }
 
-/** Throws if the session or key has lost its account in the meantime. Actors with neither cannot have lost one. */
+/**
+ * Throws if the actor's session or key has lost its account in the meantime. Actors without a session or key are not
+ * checked.
+ */
 export async function assertSameHands(tx: Db, actor: Actor): Promise<void> {
   const lost = lostSince(actor)
   if (!lost) return

@@ -53,8 +53,8 @@ export async function readSession(runtime: ConfiguredRuntime, id: string): Promi
 }
 
 /**
- * Read on each request, so that revoking a session, ending a membership or changing a role takes effect with the next
- * request on every node.
+ * Reads the session on each request, so that revoking it, ending a membership or changing a role takes effect at the
+ * next request, on every node.
  */
 export async function readStanding(runtime: ConfiguredRuntime, id: string): Promise<Standing | undefined> {
   const row = isUuid(id) ? await findSession(runtime, id) : undefined

@@ -6,7 +6,7 @@ export const SESSION_COOKIES = [HOST_NAME, OLDER_NAME, NAME]
 
 export type SessionCookie = {
   name: string
-  /** Read if the cookie with the new name is missing, and never written. */
+  /** A cookie with this name is read if the one with the new name is missing. It is never written. */
   olderName: string | undefined
   options: { httpOnly: true; sameSite: 'lax'; path: '/'; secure: boolean }
 }
@@ -38,7 +38,7 @@ export type SessionClaims = {
   cookie?: string
 }
 
-/** The session id for the claims of a token in the cookie with this name. */
+/** The session id in the claims of a token, if the token belongs in the cookie with this name. */
 export function sessionOfClaims(claims: Record<string, unknown> | null, name: string): string | undefined {
   if (typeof claims?.sid !== 'string') return undefined
   return claims.cookie === undefined || claims.cookie === name ? claims.sid : undefined

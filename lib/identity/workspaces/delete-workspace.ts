@@ -86,8 +86,8 @@ async function tellMembers(
 }
 
 /**
- * Ends all of the workspace's keys, Senders, Pipes and memberships. Returns the Pipes, whose uploads the caller must
- * cancel.
+ * Ends all of the workspace's keys, Senders, Pipes, invitations and memberships. Returns the ids of the Pipes, so that
+ * the caller can cancel their uploads immediately.
  */
 export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Promise<string[]> {
   await tx.update(accountKeys).set({ revokedAt: at }).where(eq(accountKeys.workspaceId, workspaceId))
@@ -102,7 +102,7 @@ export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Pro
   return closed.map(({ id }) => id)
 }
 
-/** Ends one workspace whose grace period is over. The sweep of deleted Pipes cancels uploads in progress. */
+/** Closes one workspace whose grace period is over. The sweep of deleted Pipes then cancels its uploads in progress. */
 export async function closeDeletedWorkspaces({ db, clock }: CoreRuntime): Promise<number> {
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {

@@ -40,7 +40,7 @@ export const invitationAnswer = z.strictObject({
 export type Invitation = z.output<typeof invitationAnswer>
 type InTx = MailingRuntime & { db: Db }
 
-/** Pending invitations, and expired ones, which can be sent again. */
+/** Invitations that were not accepted, including expired ones, which can be sent again. */
 export async function listInvitations(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
@@ -112,7 +112,7 @@ export async function withdrawInvitation(runtime: MailingRuntime, actor: Actor, 
 
 type Withdrawn = { workspace: string; email: string; role: Role }
 
-/** Deletes the row. Callers that need a new one insert it again. */
+/** Deletes the invitation's row and runs `work`, which inserts a new row if the invitation is to be sent again. */
 async function change<Result>(
   runtime: MailingRuntime,
   actor: Actor,

@@ -173,7 +173,7 @@ async function assertAnotherOwner(tx: Db, workspaceId: string, userId: string): 
 
 type Noted = { action: string; member: Row; detail?: Record<string, unknown> }
 
-/** Also makes open pages and streams check immediately whether they may continue. */
+/** Audits the change, and makes open pages and streams check immediately whether they may continue. */
 async function noteChange(
   inTx: MailingRuntime,
   actor: Actor,

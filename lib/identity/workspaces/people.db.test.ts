@@ -210,7 +210,7 @@ describeWithDatabase("a workspace's people", (database) => {
       }
     })
 
-    it('keep the last owner from leaving, being removed or being demoted', async () => {
+    it('prevent the last owner from leaving, being removed or being demoted', async () => {
       await member('admin')
       const { actor, userId } = mine
       await expect(removeMember(runtime, actor, userId)).rejects.toMatchObject({ code: 'conflict' })
@@ -222,7 +222,7 @@ describeWithDatabase("a workspace's people", (database) => {
       ).toHaveLength(1)
     })
 
-    it('keep one owner if two owners demote each other at the same time', async () => {
+    it('leave one owner if two owners demote each other at the same time', async () => {
       const other = await member('owner')
       const gate = Promise.withResolvers<void>()
       const held = runtime.db.transaction(async (tx) => {
@@ -244,7 +244,7 @@ describeWithDatabase("a workspace's people", (database) => {
       expect(Object.values(await roles()).sort()).toEqual(['owner', 'viewer'])
     })
 
-    it('keep one owner if two owners leave at the same time', async () => {
+    it('leave one owner if two owners leave at the same time', async () => {
       const other = await member('owner')
       const outcomes = await Promise.allSettled([
         removeMember(runtime, mine.actor, mine.userId),

@@ -58,7 +58,7 @@ export async function listWorkspaces(
   return found.map((row) => ({ ...row, deleteAfter: row.deleteAfter?.toISOString() ?? null }))
 }
 
-/** Takes effect with the next request in every tab of this session. */
+/** Takes effect in every tab of this session at its next request. */
 export async function openWorkspace(
   { db }: Pick<Runtime, 'db'>,
   { id, userId }: Pick<Person, 'id' | 'userId'>,
