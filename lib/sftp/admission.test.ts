@@ -30,7 +30,7 @@ describe('connection admission', () => {
     partner.signedIn()
     partner.left()
   }
-  /** Opens connections, each from a different network. Returns the reason of the last refusal. */
+  /** Opens connections, each from a different network. Returns the reason for the last refusal. */
   const flood = (connections: number, leave = false) => {
     let last: unknown
     for (let n = 0; n < connections; n++) {
@@ -41,21 +41,21 @@ describe('connection admission', () => {
     return last
   }
 
-  it('keeps places for networks from which someone has signed in', () => {
+  it('reserves places for networks from which someone has signed in', () => {
     signIn('192.0.2.1')
     expect(flood(1000)).toBe('signing_in')
     expect(admit('192.0.2.2')).toBe('signing_in')
     for (let n = 0; n < 3; n++) signIn('192.0.2.1')
   })
 
-  it('keeps key exchanges for networks from which someone has signed in', () => {
+  it('reserves key exchanges for networks from which someone has signed in', () => {
     signIn('2001:db8:1:2::1')
     expect(flood(1000, true)).toBe('key_exchanges')
     expect(admit('2001:db8:1:3::1')).toBe('key_exchanges')
     for (let n = 2; n < 5; n++) signIn(`2001:db8:1:2::${n}`)
   })
 
-  it('limits networks from which someone has signed in, too, individually and in total', () => {
+  it('also limits networks from which someone has signed in, individually and in total', () => {
     for (let n = 1; n <= 9; n++) signIn(`192.0.2.${n}`)
     nowMs += 60_000
     for (let n = 0; n < 3; n++) admitted('192.0.2.1')
@@ -86,7 +86,7 @@ describe('connection admission', () => {
     expect(admit('203.0.113.1')).toBe('signing_in')
   })
 
-  it('forgets the networks whose last sign-in is oldest', () => {
+  it('forgets the networks from which nobody has signed in for the longest time', () => {
     const roomy = { burst: 1e6, refillMs: 1 }
     admission = new Admission(
       { now: () => nowMs },

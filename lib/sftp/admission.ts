@@ -12,16 +12,16 @@ export type Admitted = {
 type Bucket = { tokens: number; atMs: number }
 type Rate = { burst: number; refillMs: number }
 type Counts = { all: number; signingIn: number }
-/** Current sign-in usage, shared by a group of networks (known or unknown). */
+/** The current usage of the limits that all known networks share, or that all unknown networks share. */
 type Share = { signingIn: number; exchanges: Bucket }
 
 const MAX_NETWORKS = 10_000
 
 /**
  * Decides whether to admit a connection, before any CPU time is spent on it. All state is in memory, because a flood
- * must not reach the database. Networks from which someone has signed in have as many sign-in places as all other
- * networks together, so that a flood of connections from other networks does not keep them out. Trusted proxy networks
- * have no limits and are never known, because everyone connects through them.
+ * must not reach the database. Known networks, from which someone has signed in, have as many sign-in places as all
+ * other networks together, so that a flood of connections from other networks does not keep them out. The networks of
+ * trusted proxies have no limits and are never known, because everyone connects through them.
  */
 export class Admission {
   readonly #clock: Clock
@@ -91,8 +91,8 @@ export class Admission {
 
   #takeOfNetwork(network: string): boolean {
     const bucket = this.#exchangesByNetwork.get(network) ?? { tokens: Infinity, atMs: 0 }
-    // The buckets are kept in order of their last use, so the first one, which is dropped, has most likely filled up
-    // again.
+    // The buckets are in order of their last use. If there are too many, the first one is dropped, because it has most
+    // likely filled up again.
     this.#exchangesByNetwork.delete(network)
     this.#exchangesByNetwork.set(network, bucket)
     if (this.#exchangesByNetwork.size > MAX_NETWORKS)

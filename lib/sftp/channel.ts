@@ -19,7 +19,7 @@ type Deps = {
 }
 
 type FileHandle = { kind: 'file'; path: string; file: OpenFile }
-/** Where the next page of a listing starts; null at its end. */
+/** `after` is the last name of the previous page of the listing; null at its end. */
 type FolderHandle = { kind: 'folder'; folder: string; after: string | null; hasBegun: boolean }
 type Handle = FileHandle | FolderHandle
 

@@ -57,7 +57,7 @@ export class Directory {
     return entry
   }
 
-  /** Looks up a file with its exact offset. If a client is writing the file, it is asked to stop first. */
+  /** Looks up a file with its exact offset. A client that is writing the file is asked to stop first. */
   async look(place: Place): Promise<Entry> {
     const entry = await this.get(place)
     if (entry.status !== 'uploading') return entry

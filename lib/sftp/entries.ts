@@ -128,7 +128,7 @@ export async function addEntry(
   )
 }
 
-/** Notes the opening in the timeline, because a file may be continued from another address or with another key. */
+/** Adds the opening to the timeline, because a file may be continued from another address or with another key. */
 export async function noteOpening(db: Db, fileId: string, opening: Opening, nowMs: number): Promise<void> {
   await db.execute(sql`with added as (select ${fileId}::uuid as id) ${noteOf(opening, nowMs)}`)
 }

@@ -29,8 +29,8 @@ export function readPublicKey(line: string): PublicKey | string {
 }
 
 /**
- * The number of bits of an RSA key. All other key types have a fixed strength, for which this returns the minimum.
- * Throws if OpenSSL does not accept the key.
+ * The number of bits of an RSA key. For keys of other types, whose strength is fixed, this returns the minimum for RSA,
+ * so that they pass. Throws if OpenSSL does not accept the key.
  */
 function rsaBits(algorithm: string, [type, ...parts]: Buffer[]): number {
   if (type?.toString() !== algorithm) throw new Error('another type')

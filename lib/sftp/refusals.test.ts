@@ -27,7 +27,7 @@ it('counts every refusal, but logs at most one line a minute for each reason', a
   expect(lines.slice(2)).toMatchObject([
     { reason: 'signing_in', more: 999, lastClient: '203.0.113.0', msg: 'sftp: refused more' },
   ])
-  // After a quiet minute, a single refusal is reported immediately again.
+  // After a minute without refusals, the next one is logged immediately again.
   refusals.count('password', '198.51.100.8')
   pass(seconds(60))
   refusals.count('signing_in', '203.0.113.1')

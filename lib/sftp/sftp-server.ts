@@ -26,7 +26,7 @@ const ALGORITHMS: ServerConfig['algorithms'] = {
 const LOOK_EVERY_MS = 1000
 /**
  * Sluice has its own limits for idle connections, and a client whose connection is paused cannot respond to keepalives,
- * so ssh2 only ends a connection after 20 minutes.
+ * so ssh2 waits 20 minutes for a response before it ends a connection.
  */
 const KEEPALIVE = { keepaliveInterval: seconds(30), keepaliveCountMax: 40 }
 

@@ -250,7 +250,7 @@ describe("a Sender's key", () => {
     await remove(id)
   })
 
-  it('leaves no token behind when its session ends, while its files stay', async () => {
+  it('leaves no token behind when its session ends, but its files stay', async () => {
     const [[, pair]] = KEYS
     const { id } = await add(pair.public, { subject: 'tidy' })
     const tokens = async () => {

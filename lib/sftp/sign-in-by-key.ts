@@ -15,12 +15,12 @@ type Where = {
   user: string
   /** Undefined if the connection comes from a proxy, whose address all clients share. */
   address: string | undefined
-  /** The address to record. */
+  /** The address to record, even if it is a proxy's. */
   from: string
   offer: Offer
   /**
-   * True for the connection's first unknown key. Agents offer every key they have, so only this one counts as a
-   * failure.
+   * True if no unknown key has been offered on this connection yet. Agents offer every key they have, so only the
+   * first unknown key counts as a failure.
    */
   isFirstUnknown: boolean
 }

@@ -100,7 +100,7 @@ async function hasKey(db: Db, id: string): Promise<boolean> {
 const keyRemoved = () => new SluiceError('token_revoked', 'This key was removed from its Sender.')
 
 export function refused(
-  why = 'The user name is not a Pipe, or the password is not an upload token.',
+  why = 'The user name is not the id of a Pipe, or the password is not an upload token.',
 ): SluiceError {
   return new SluiceError('token_invalid', why)
 }

@@ -5,8 +5,8 @@ export type SftpTerms = {
   connections: number
   connectionsPerNetwork: number
   /**
-   * How many of the connections may be without a sign-in. The same number is reserved for networks from which someone
-   * has signed in before.
+   * How many connections may be waiting to sign in. The same number of places is reserved for networks from which
+   * someone has signed in before.
    */
   signingIn: number
   signingInPerNetwork: number

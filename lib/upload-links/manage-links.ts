@@ -102,7 +102,10 @@ export async function changeUploadLink(
   })
 }
 
-/** Also ends uploads in progress. Their tokens are revoked first, so that a crash in between leaves nothing open. */
+/**
+ * Also ends uploads in progress. The link's tokens are revoked first, so that none of them stays valid if the process
+ * crashes before the link is deleted.
+ */
 export async function deleteUploadLink(
   runtime: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,

@@ -68,7 +68,7 @@ export async function openLink(
   return { ...show(row, runtime, upload !== null), upload }
 }
 
-/** What the link's page shows before its script opens it. */
+/** What the link's page shows before its script opens the link. */
 export async function lookAtLink(runtime: LinkRuntime, code: string, address: string): Promise<ShownLink> {
   return show(await linkOf(runtime, code, address), runtime)
 }
@@ -138,7 +138,7 @@ async function hasBegun({ db }: LinkRuntime, { senderId }: UploadLinkRow, subjec
   const underWay = and(
     eq(files.senderId, senderId),
     eq(files.subject, subject),
-    // A file that waits for a decision is `transferring`, and its client must learn the outcome.
+    // A file that is waiting for a decision is `transferring`, and its client must learn the outcome.
     inArray(files.status, ['uploading', 'transferring']),
   )
   const found = await db.select({ id: files.id }).from(files).where(underWay).limit(1)

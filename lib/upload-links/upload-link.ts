@@ -23,7 +23,7 @@ export const uploadLinkInput = z.strictObject({
     .nullable()
     .default(null),
   expiresAt: timeField.nullable().default(null),
-  /** Limits for all uploads through this link together, which are counted when they are created. */
+  /** Limits for all uploads through this link together. An upload counts as soon as it is created. */
   maxFiles: tokenInput.shape.maxFiles.unwrap().nullable().default(null),
   maxBytes: bytesField.nullable().default(null),
   allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries').default([]),

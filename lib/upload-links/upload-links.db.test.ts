@@ -157,7 +157,7 @@ describeWithDatabase('an upload link', (database) => {
     },
   )
 
-  it('shows the decision on their file to a visitor who returns to a closed link', async () => {
+  it('shows a visitor who returns to a closed link the decision on their file', async () => {
     const decider = await openDecider()
     decider.answer = () => ({ defer: true })
     const hook = { url: decider.url, enabled: true, timeoutSeconds: 1, withoutAnswer: 'refuse' } as const
@@ -262,7 +262,7 @@ describeWithDatabase('an upload link', (database) => {
     expect(allowed).toEqual([])
     const signIn = { user: site.pipe.id, password: mine.token, address: elsewhere() }
     await expect(signInByToken(node.context, signIn)).rejects.toThrow(
-      'The user name is not a Pipe, or the password is not an upload token.',
+      'The user name is not the id of a Pipe, or the password is not an upload token.',
     )
   })
 })
