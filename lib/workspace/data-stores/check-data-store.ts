@@ -49,8 +49,8 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   const now = new Date(clock.now())
   const check = diagnose(probe, { ...row, uses }, clock.now())
   const readyAt = row.readyAt ?? (check.ok ? now : null)
-  // If the row has changed since, a different location was checked. Checks do not count as changes, so several can run
-  // at once.
+  // If the row has changed since, a different configuration was checked. Storing a result does not count as a change,
+  // so several checks can run at the same time.
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
   const [after] = await db
     .update(dataStores)
@@ -176,7 +176,7 @@ function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly Ob
   return tags + (encrypted ? ' SSE-KMS needs kms:GenerateDataKey and kms:Decrypt on the key.' : '')
 }
 
-/** Describes the bucket's unusual requirements. */
+/** Describes what is unusual about the bucket's checksums. */
 function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
   if (!ok) return ''
   if (name === 'PutObject' && found.bodyChecksum === 'md5')
@@ -191,7 +191,7 @@ function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
 /** The name of the operation that tests a Pipe's object settings. */
 export const useNameOf = (pipeName: string) => `Object settings of ${pipeName}`
 
-/** Limited because an entire check may take only nine seconds. */
+/** The maximum number of Pipes whose object settings are tested, since an entire check may take only nine seconds. */
 const AT_MOST = 10
 
 /** The object settings of a Data Store's Pipes, as its check tests them. */

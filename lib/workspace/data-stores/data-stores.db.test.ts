@@ -97,7 +97,7 @@ describeWithDatabase('Data Stores', (database) => {
     })
   })
 
-  it('cannot be deleted while in use, with an error that names the Pipes; deletion wipes their keys', async () => {
+  it('cannot be deleted while Pipes use them, and the error names the Pipes; deletion erases their keys', async () => {
     const { id } = mine.dataStore
     await expect(deleteDataStore(runtime, mine.actor, id)).rejects.toMatchObject({
       code: 'conflict',

@@ -130,7 +130,7 @@ describe('the bucket doctor', () => {
   }
   const GCS = ['no-overwrite', 'one-write-a-second', 'no-part-copy', 'no-if-none-match'] as const
 
-  it('checks a Data Store for two people at once', async () => {
+  it('can check a Data Store for two people at the same time', async () => {
     const { id } = await createDataStore(runtime, mine.actor, entered())
     runtime.clock.advance(minutes(1))
     const first = checkDataStore(runtime, mine.actor, id)

@@ -8,9 +8,9 @@ import { firstUuidAt } from '../../platform/kernel/ids.ts'
 export const MISSING_COPY = sql`(d.repair_at is not null or d.repair_attempts is not null)`
 
 /**
- * Selects the Data Stores that have been missing an object since `beforeMs`, as alert rows with the error of the oldest
- * missing object. The query steps from one Data Store to the next, so one that is missing a million objects costs no
- * more than one that is missing a single object.
+ * Selects the Data Stores that have been missing an object since before `beforeMs`, as alert rows with the error of
+ * the oldest missing object. The query steps from one Data Store to the next, so one that is missing a million objects
+ * costs no more than one that is missing a single object.
  */
 export function storesMissingCopies(beforeMs: number): SQL {
   return sql`

@@ -55,7 +55,7 @@ function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: 
   return { Version: '2012-10-17', Statement: [put, ...kms] }
 }
 
-/** A key is named by its id or ARN. An alias cannot be the resource when a key is used, so it goes into a condition. */
+/** For these actions, a Resource must contain a key id, not an alias, so an alias goes into a condition. */
 function kmsStatement(key: string, { partition, region }: { partition: string; region: string }) {
   const [, arn, name] = /^(arn:[^:]+:kms:[^:]+:[^:]+:)?(.+)$/.exec(key)!
   const keys = `${arn ?? `arn:${partition}:kms:${region}:*:`}key/`

@@ -37,7 +37,7 @@ export function sealedDataStoreColumn(): SQL {
       'found', ds.found, 'state', case when ds.turned_off_at is not null then 'off' when ${isReady} then 'ready' else 'unchecked' end)`
 }
 
-/** Files are searched last, for Data Stores that were in use before readiness was required. */
+/** The files are only searched for Data Stores without `ready_at`, which may be older than that column. */
 const isReady = sql`(ds.ready_at is not null or coalesce((ds.check->>'ok')::boolean, false) or exists (
       select from file_destinations rd join files rf on rf.id = rd.file_id
       where rd.data_store_id = ds.id and rd.status = 'transferred' and rf.finished_at > ds.updated_at))`

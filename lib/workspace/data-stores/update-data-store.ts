@@ -24,7 +24,7 @@ export async function updateDataStore(
   changes: DataStoreChanges,
 ): Promise<DataStore> {
   return db.transaction(async (tx) => {
-    // Called before the row is locked, so that locks are taken in the same order as in rotate-keys.
+    // Called before the row is locked, so that locks are acquired in the same order as in rotate-keys.
     const seal = await sealsForColumns(tx, vault)
     const before = await findDataStore(tx, actor, id, 'update')
     const after = applyChanges(before, changes, config.allowedPrivateHosts)

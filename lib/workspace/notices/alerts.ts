@@ -118,7 +118,7 @@ export function listAlerts({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor):
     .limit(MOST)
 }
 
-/** Open alerts, without those whose notices are switched off. */
+/** Open alerts, except those of kinds whose notices are switched off. */
 export async function listOpenAlerts(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,

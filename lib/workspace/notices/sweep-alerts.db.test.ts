@@ -80,7 +80,7 @@ describeWithDatabase('alerts', (database) => {
     expect(await listAlerts(runtime, mine.actor)).toHaveLength(2)
   })
 
-  it('report an output that has failed for an hour, then that it was turned off, then that it is on again', async () => {
+  it('report an output that has been failing for an hour, then that it was turned off, then that it is on again', async () => {
     const output = { enabled: true, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
     await saveOutput(runtime, mine.actor, mine.pipe.id, output)
     await setOutput({ failingSince: ago(minutes(59)) })

@@ -20,12 +20,12 @@ import { type Alert, clearedMail, raisedMail } from './alerts.ts'
 
 type ChangedAlert = Alert & { workspaceId: string; muted: boolean }
 
-/** A rejected upload followed by a successful one does not raise an alert. */
+/** Long enough that a rejected upload raises no alert if another upload soon succeeds. */
 const REJECTING_MS = minutes(1)
 const FAILING_MS = hours(1)
-/** Shorter, since people are waiting for the response of a decision hook. */
+/** Shorter, since people are waiting for the decision hook's answer. */
 const UNANSWERED_MS = minutes(5)
-/** Long enough for the first attempts, which copy most objects. */
+/** Long enough for the first repair attempts, which copy most of the missing objects. */
 const MISSING_MS = hours(1)
 const UNUSED_MS = days(90)
 const BATCH = 200
@@ -151,8 +151,8 @@ type Told = {
   data: EventData<EventKind>
   outputs: EventOutput[]
   /**
-   * The outputs that record it as missed if they are off. Pipe outputs do not miss events that concern more than their
-   * Pipe.
+   * The outputs for which the event is recorded as missed if they are off. A Pipe's outputs do not miss events that
+   * concern more than the Pipe.
    */
   missing: EventOutput[]
 }

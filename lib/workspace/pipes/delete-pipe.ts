@@ -7,7 +7,7 @@ import { findPipe } from './read-pipes.ts'
 
 export const deletedPipeAnswer = z.strictObject({ canceledUploads: z.int() })
 
-/** Cancels its uploads in progress. Transferred files stay, both in Sluice and in the bucket. */
+/** Also cancels the uploads in progress. Transferred files stay, both in Sluice and in the bucket. */
 export async function deletePipe(
   { db, clock }: CoreRuntime,
   actor: Actor,

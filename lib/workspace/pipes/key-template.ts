@@ -53,15 +53,15 @@ const MAX_FIRST_BYTES = MAX_SEGMENT_BYTES - 2 * MAX_OPEN_BYTES
 const SHORTEST_FILENAME_BYTES = 24
 
 /**
- * Assumes a short filename and no folder: filenames are shortened to the remaining space, and files whose folder does
- * not fit are refused.
+ * The maximum length with a short filename and no folder: filenames are shortened to the remaining space, and files
+ * whose folder does not fit are refused.
  */
 const longest = (pieces: Piece[]) => longestOf(pieces, { filename: SHORTEST_FILENAME_BYTES, path: 0 })
 
 /** If a file has no folder, the following / is also dropped. */
 const FOLDER = '{path}/'
 
-/** Describes what is wrong with a template, as a phrase that follows its name. Undefined if it is valid. */
+/** Describes what is wrong with a template, as a phrase that follows the field name. Undefined if it is valid. */
 export function keyTemplateFault(template: string): string | undefined {
   const pieces = parse(template)
   const fault = fieldFault(pieces)

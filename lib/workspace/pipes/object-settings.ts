@@ -131,7 +131,7 @@ export const tokenObjectField = settings
   .refine(isNotEmpty, 'must contain at least one setting, or be left out')
   .superRefine((object, context) => assertFits(object, { metadata: true, tags: true }, context))
 
-/** The settings as returned: only those that were set. */
+/** A file's object settings, omitting those that were not set. */
 export const fileObjectAnswer = z.strictObject({
   ...settings.shape,
   metadata: z.record(z.string(), z.string()).optional(),

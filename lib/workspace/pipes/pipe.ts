@@ -67,7 +67,7 @@ type Where = { dataStoreId?: string | undefined; destinations?: PipeDestination[
  * `destinations`.
  */
 function assertOnePlace({ dataStoreId, destinations }: Where, context: z.RefinementCtx): void {
-  // An empty list is reported by its own rule.
+  // `destinationsField` reports an empty list.
   if (!dataStoreId || !destinations?.[0] || destinations[0].dataStoreId === dataStoreId) return
   const message = 'must be the first of the destinations, or left out'
   context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
@@ -98,7 +98,7 @@ export const pipeInput = z
     context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
     return z.NEVER
   })
-  // The schema does not show that one of the two is required, so it has an explicit example.
+  // The JSON Schema does not show that either `dataStoreId` or `destinations` is required, so the example is written by hand.
   .meta({
     example: {
       name: 'Video uploads',

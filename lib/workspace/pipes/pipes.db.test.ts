@@ -178,7 +178,7 @@ describeWithDatabase('Pipes', (database) => {
     expect(seen).toHaveLength(6)
   })
 
-  it('can show how many uploads deleting would cancel; deleting cancels them and keeps transferred files', async () => {
+  it('show how many uploads their deletion would cancel; deletion cancels these and keeps transferred files', async () => {
     const [a, b, busy, done] = [
       await add('uploading'),
       await add('uploading'),

@@ -111,7 +111,7 @@ export function folderOf(relativePath: string | null): string {
     .join('/')
 }
 
-/** Cleans any other text for use in a key. */
+/** Cleans a value other than a filename or folder for use in a key. */
 function cleanSegment(text: string, maxBytes: number, missing: string): string {
   return truncate(withoutUnwanted(text), maxBytes) || missing
 }

@@ -72,7 +72,7 @@ export async function listPipes(
   )
 }
 
-/** The properties of a Pipe that anyone can read without a token, and its buckets, which determine some of them. */
+/** What anyone can read about a Pipe without a token, and the Data Stores from which some of it is derived. */
 export type PublicPipe = {
   allowedOrigins: string[]
   maxFileBytes: number | null

@@ -98,11 +98,12 @@ export async function revokeSender(
   return revoked
 }
 
-/** The maximum length that a Pipe accepts. */
+/** The maximum length of an origin that a Pipe can allow. */
 const MAX_ORIGIN = 255
 
 /**
- * Records that a Sender's token reached the TUS endpoint, and so is in a browser. The Sender page then warns about it.
+ * Records that a Sender's token was sent to the TUS endpoint, and so is in a browser. The Sender page then shows a
+ * warning.
  */
 export async function markExposed(
   db: Db,

@@ -65,7 +65,7 @@ export async function revokeToken(
   return revoked
 }
 
-/** Expires a token early, to show how an uploader reacts. Unlike a revoked token, it keeps its uploads. */
+/** Makes a token expire early, to show how an uploader reacts. Unlike revoking the token, this keeps its uploads. */
 export async function expireToken({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   if (!isUuid(id)) throw new SluiceError('not_found', 'There is no such token.')
   const now = new Date(clock.now())

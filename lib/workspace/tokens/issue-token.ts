@@ -58,7 +58,7 @@ export async function issueToken(
 
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
-/** How the token's files arrive. The request is refused if the Pipe has that source turned off. */
+/** How the token's files arrive. If that source of the Pipe is off, the request is refused. */
 export type Source = 'any client' | 'http' | 'url'
 export const SOURCES = {
   // The same tokens serve as SFTP passwords.
@@ -112,7 +112,10 @@ function notSettable({ object }: TokenInput): SQL {
     where not coalesce(p.object->'tokensMaySet' @> to_jsonb(name), false))`
 }
 
-/** Inserts from a row with the Pipe's id, the workspace and the Sender. */
+/**
+ * The beginning of a statement that inserts a token. The caller appends a `from` clause whose row has the ids of the
+ * Pipe, the workspace and the Sender.
+ */
 const inserted = (row: NewRow, input: TokenInput): SQL =>
   sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
         allowed_types, key_prefix, metadata, object, batch, expires_at, created_at)

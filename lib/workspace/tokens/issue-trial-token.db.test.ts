@@ -8,7 +8,7 @@ import { createSender } from '../senders/create-sender.ts'
 import { issueTrialToken } from './issue-trial-token.ts'
 
 describeWithDatabase('a Try it token', (database) => {
-  it('belongs to the same Sender as the previous one, even if another was created in between', async () => {
+  it('belongs to the same Sender as the previous token, even if another Sender was created in between', async () => {
     const runtime = testRuntime(database())
     const { actor, pipe } = await createTestWorkspace(runtime)
     await updatePipe(runtime, actor, pipe.id, { source: { http: true } })

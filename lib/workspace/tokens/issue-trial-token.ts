@@ -13,7 +13,7 @@ import { SOURCES, type Source } from './issue-token.ts'
 export type TrialToken = { id: string; token: string; expiresAt: string }
 
 const TRIAL_SECONDS = 900
-/** Like all files, those from Try it belong to a Sender; if there is none yet, this one is created. */
+/** Files from the “Try it” page belong to a Sender, as all files do. If there is no Sender yet, this one is created. */
 export const TRIAL_SENDER = 'Try it'
 
 type Limits = { maxBytes?: number; maxFiles?: number; subject: string; source?: Source }

@@ -135,7 +135,7 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     [{ metadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [n, ''])) }, 'metadata'],
     [{ colour: 'red' }, 'colour'],
     [{ pipe_id: 'x' }, 'pipe_id'],
-  ])('400 invalid_request: %j names %s', async (fields, field) => {
+  ])('400 invalid_request: for %j, names %s', async (fields, field) => {
     const whole = Object.keys(fields).length === 0 ? fields : { pipeId: mine.pipe.id, ...fields }
     const { json } = await expectProblem(ask({ body: whole }), 400, 'invalid_request')
     expect(json.errors).toMatchObject([{ field, message: expect.any(String) }])

@@ -51,7 +51,7 @@ export const tokenInput = z.strictObject({
   metadata: metadataField.default({}),
   /** Replaces the Pipe's settings, or adds to its metadata and tags, if its `tokensMaySet` allows that. */
   object: tokenObjectField.optional(),
-  /** The name of its files' batch, which overrides any that the client sends. */
+  /** The name of the batch for its files, which overrides a name sent by the client. */
   batch: batchField.optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>

@@ -65,7 +65,8 @@ async function foldBatch(tx: Db): Promise<number> {
 }
 
 /**
- * Records once that a webhook of the workspace was delivered, since both counts and deliveries are eventually deleted.
+ * Records the fact that a webhook of the workspace was delivered, since the counts and deliveries are eventually
+ * deleted.
  */
 async function noteDelivered(tx: Db, delivered: Tally[]): Promise<void> {
   const ids = JSON.stringify([...new Set(delivered.map(({ workspaceId }) => workspaceId))])

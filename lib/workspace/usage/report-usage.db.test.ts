@@ -6,7 +6,7 @@ import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { reportPipeUsage, reportUsage } from './report-usage.ts'
 
 describeWithDatabase('the usage', (database) => {
-  it('covers a calendar month in UTC, with every day so far', async () => {
+  it('covers a calendar month in UTC, with a figure for each day so far', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)
     const { workspaceId, pipe } = mine

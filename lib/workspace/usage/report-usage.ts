@@ -27,7 +27,7 @@ export const usageAnswer = z.strictObject({
 })
 export type Usage = z.output<typeof usageAnswer>
 
-/** The workspace's usage in a calendar month (UTC), with every day so far. */
+/** The workspace's usage in a calendar month (UTC), with a figure for each day so far. */
 export async function reportUsage(
   { db, clock, config }: ConfiguredRuntime,
   actor: Actor,

@@ -26,7 +26,7 @@ describe("several workspaces' months", () => {
     const [low, high] = made.map(({ workspaceId }) => workspaceId).sort() as [string, string]
     const nowMs = clock.now()
     const month = monthOf(nowMs)
-    // The rows are in the opposite order in the table.
+    // In the table, the rows are in the reverse of the locking order.
     for (const workspaceId of [high, low]) {
       await db.insert(usageMonths).values({ workspaceId, month, usedBytes: 0, reservedBytes: 100 })
       await db.insert(files).values({
