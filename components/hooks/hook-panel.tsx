@@ -77,9 +77,7 @@ function DeleteHook({ pipeId, kind }: Omit<Props, 'hook'>) {
         confirm="Delete"
         action={removeHook.bind(null, pipeId, kind)}
       >
-        <p>
-          Files that the hook has not been asked about are allowed. Deferred files still wait for a decision.
-        </p>
+        <p>Files waiting for the hook's answer are allowed. Deferred files still wait for a decision.</p>
       </ConfirmDialog>
     </div>
   )

@@ -31,7 +31,8 @@ export const hookOperations = [
   operation('DELETE /pipes/{id}/hooks/{hook}', {
     id: 'deleteHook',
     right: 'build',
-    summary: 'Delete a decision hook. Files that it has not been asked about are allowed.',
+    summary:
+      'Delete a decision hook. Files waiting for its answer are allowed. Deferred files still wait for a decision.',
     status: 204,
     problems,
     run: ({ runtime, who, params }) => deleteHook(runtime, who, refOf(params)),

@@ -95,7 +95,7 @@ export const senderOperations = [
   operation('DELETE /senders/{id}/keys/{keyId}', {
     id: 'removeSenderKey',
     right: 'build',
-    summary: "Remove a Sender's public key. Its open SFTP sessions end with their next request.",
+    summary: "Remove a Sender's public key. Open SFTP sessions that use it end at their next request.",
     answer: senderKeyAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => removeSenderKey(runtime, who, params.id!, params.keyId!),
