@@ -98,7 +98,7 @@ export const pipeInput = z
     context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
     return z.NEVER
   })
-  // The JSON Schema does not show that either `dataStoreId` or `destinations` is required, so the example is written by hand.
+  // The JSON Schema does not show that either `dataStoreId` or `destinations` is required, so this example does.
   .meta({
     example: {
       name: 'Video uploads',
