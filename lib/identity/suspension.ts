@@ -27,7 +27,7 @@ export async function assertNotSuspended(db: Db, workspaceId: string): Promise<v
   if (found!.suspended) throw workspaceSuspended()
 }
 
-/** With DEMO off, there is no way into a demo workspace that an earlier start created. */
+/** While DEMO is off, nobody can enter a demo workspace that was created while it was on. */
 export function notOfDemo({ demo }: { demo: boolean }, workspaceId: SQL): SQL {
   if (demo) return sql`true`
   return sql`not exists (select from workspaces demo where demo.id = ${workspaceId} and demo.demo)`

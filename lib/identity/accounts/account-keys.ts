@@ -13,8 +13,8 @@ import { lesserRole, type Role, withArticle } from '../rights.ts'
 import { takeCreation } from '../take-creation.ts'
 
 /**
- * The management API's keys: created, listed and revoked. A key may do what both its scope and its creator's current
- * role allow: when members lose a right, their keys lose it too, and when members leave, their keys stop working.
+ * The keys for the management API. A key may do what both its scope and its creator's current role allow: when members
+ * lose a right, their keys lose it too, and when members leave, their keys stop working.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number]
 

@@ -58,7 +58,7 @@ function unlessTaken(error: unknown): undefined {
   throw error
 }
 
-/** If no email is delivered, the response is the only place to report it. */
+/** If no email is delivered, only the response can report that the account was not created. */
 async function refuse(runtime: MailingRuntime, email: string): Promise<SignedUp> {
   if (!mustVerify(runtime.config)) {
     throw new SluiceError('conflict', 'Sign-up failed. If you have an account, sign in instead.')

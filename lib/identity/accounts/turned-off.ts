@@ -47,7 +47,7 @@ export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Pr
   return things
 }
 
-/** The workspaces that the user created. Those that they were invited to belong to others. */
+/** The workspaces that the user created. Workspaces that they were invited to belong to other people. */
 async function ownWorkspaces(db: Db, userId: string): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,

@@ -28,7 +28,7 @@ const PER_LINK = { burst: 10, refillMs: 60_000 }
 type Given = {
   token: string
   password: string
-  /** The user signed in to the browser in which the link was opened. */
+  /** The user who is signed in to Sluice in the browser where the link was opened, if any. */
   userId: string | undefined
 }
 

@@ -43,7 +43,7 @@ describeWithDatabase('the audit log', (database) => {
     expect(await found({ search: 'guest@example' })).toEqual(['member.invited'])
     expect(await found({ search: mine.accountKey.id, action: 'member' })).toEqual(['member.removed'])
     expect(await found({ search: mine.userId, action: 'member.removed' })).toEqual(['member.removed'])
-    // Characters in the search text do not act as wildcards.
+    // The search text is literal: % and _ do not act as wildcards.
     expect(await found({ search: '100%' })).toEqual(['member.removed'])
     expect(await found({ search: '_PS@' })).toEqual([])
   })

@@ -91,7 +91,7 @@ function mentions(text: string): SQL | undefined {
 
 const AT_ONCE = 100
 
-/** All matching lines, for an export. */
+/** All matching audit log entries, for an export. */
 export const eachAuditLine = (runtime: Pick<Runtime, 'db'>, actor: Actor, query: AuditQuery) =>
   eachPage((cursor) => listAudit(runtime, actor, { ...query, cursor, limit: AT_ONCE }))
 

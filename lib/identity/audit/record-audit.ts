@@ -53,7 +53,7 @@ export type AuditEntry = {
   action: string
   subjectId?: string
   subjectLabel?: string
-  /** Names of changed fields and plain values; never a secret. */
+  /** The names of changed fields, and plain values. Must never contain a secret. */
   detail?: Record<string, unknown>
 }
 
