@@ -92,7 +92,7 @@ type Created = Omit<EventData<'file.created'>, 'status'> & {
   outputs: EventOutput[]
 }
 
-/** Emits the events for new files. Few outputs subscribe to these events, so one is only written if an output does. */
+/** Emits the events for new files. Few outputs subscribe to them, so an event is only written if an output does. */
 export async function emitFileCreated(
   tx: Db,
   { queue, clock }: EmitRuntime,

@@ -260,7 +260,7 @@ export class Connection {
     if (this.#exchanges > allowed) this.refuse('exchanged_again')
   }
 
-  /** Pauses or resumes the connection when a request has arrived or a response was sent. */
+  /** Pauses or resumes the connection after a request has arrived or a response has been sent. */
   #regulate(): void {
     const { socket } = this.#accepted
     if (this.#unanswered >= this.#deps.terms.unanswered) this.hold(this)

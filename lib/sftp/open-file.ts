@@ -21,10 +21,10 @@ const RULES = { whenCut: 'keep', completedBy: 'body' } as const
 const CLOSING_ATTEMPTS = 5
 
 /**
- * A file that a client has open for writing. Its upload's lease is acquired with the first bytes, and released when no
- * more bytes arrive, when another client requests it, and at the end. The next bytes acquire it again, unless another
- * client has written to the file in the meantime. Closing the file completes it. After a failed write, the file cannot
- * be completed, but it can be resumed later.
+ * A file that a client has open for writing. Its upload's lease is acquired when the first bytes arrive, and released
+ * when none have arrived for a while, when another client requests the lease, and at the end. The next bytes acquire it
+ * again, unless another client has written to the file in the meantime. Closing the file completes it. After a failed
+ * write, the file cannot be completed, but it can be resumed later.
  */
 export class OpenFile {
   readonly fileId: string

@@ -48,7 +48,7 @@ export async function signInByToken(
   try {
     const { token, pipe } = await context.rights.toCreate(password, user)
     if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
-    // Visitors of an upload link may upload files, but must not see others, which an SFTP session lists.
+    // An SFTP session lists files, which visitors of an upload link must not see.
     if (token.linkId !== null) throw refused()
     const { workspaceId, senderId, subject } = token
     return { workspaceId, pipeId: user, senderId, subject, token: password, key: null }
@@ -76,7 +76,7 @@ export async function countFailure(
   const taken: Promise<void>[] = []
   if (address) taken.push(takeForAddress(context, FOR_ADDRESS, address, PER_ADDRESS))
   if (pipeId) taken.push(takeFromLimit(context, keyOfPipe(pipeId), PER_PIPE))
-  // Counting only fails if the limit has been reached, in which case further attempts are refused anyway.
+  // Counting only fails if the limit has been reached, and then every further attempt is refused.
   await Promise.allSettled(taken)
 }
 
