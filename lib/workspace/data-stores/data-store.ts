@@ -39,7 +39,7 @@ const bucketField = z
 const place = {
   name: nameField,
   provider: z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(', ')}`),
-  /** If omitted, this comes from the provider's preset, if it has one. */
+  /** If omitted, the endpoint comes from the provider's preset, if the preset has one. */
   endpoint: z.string().max(512, 'must have at most 512 characters').optional(),
   region: z.string().max(64, 'must have at most 64 characters').optional(),
   bucket: bucketField,

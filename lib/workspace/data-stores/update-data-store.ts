@@ -82,7 +82,7 @@ export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, al
   return { ...after, found: isElsewhere(before, after) ? null : before.found }
 }
 
-/** A bucket's location cannot change during an upload; its name, prefix and keys can. */
+/** A Data Store's location cannot change while it has uploads in progress; its name, prefix and keys can. */
 const PLACE = ['provider', 'endpoint', 'region', 'bucket', 'forcePathStyle'] as const
 
 function isElsewhere(

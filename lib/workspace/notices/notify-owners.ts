@@ -22,7 +22,7 @@ async function lookAtSenders(runtime: MailingRuntime): Promise<number> {
   const due = await db
     .select()
     .from(senders)
-    // Only the first time, since every visitor would cause an email otherwise. A rotation resets this.
+    // Only the first time: otherwise, every visitor would cause an email. Rotating the token resets this.
     .where(and(isNotNull(senders.exposedAt), isNull(senders.exposedNoticedAt)))
     .limit(BATCH)
     .for('update', { skipLocked: true })

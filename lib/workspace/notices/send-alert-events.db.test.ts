@@ -31,8 +31,8 @@ describeWithDatabase('alert events', (database) => {
       parseInput(outputInput, { url: 'http://127.0.0.1:1/hook', events: kinds, ...fields }),
     )
   /**
-   * Runs the sweep on two nodes at once. Returns the new events, each validated against its schema, with the outputs
-   * that receive it.
+   * Runs the sweep on two nodes at the same time. Returns the new events, each validated against its schema, with the
+   * outputs that receive it.
    */
   async function sent() {
     const before = new Set((await written()).map(({ id }) => id))

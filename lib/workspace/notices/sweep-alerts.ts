@@ -87,7 +87,7 @@ function conditions({ clock, config }: MailingRuntime): SQL {
 const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId", subject, detail,
   exists (select from workspaces w where w.id = workspace_id and 'mail:' || kind = any(w.muted_alerts)) as muted`
 
-/** Crossing both thresholds at once sends only the 100 % alert. */
+/** If usage crosses both thresholds between two sweeps, only the 100 % alert is sent. */
 async function raise(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
   const raised = await rows<ChangedAlert>(
@@ -259,7 +259,7 @@ const tellOfOutput: Tell = async (tx, _, { workspaceId, subjectId, sent }) => {
   return { kind: 'output.turned_off', pipeId, data, outputs, missing: outputs }
 }
 
-/** The other alerts have no events, since nobody has requested them. */
+/** Other kinds of alerts have no event, since nobody has requested one. */
 const TELL: Partial<Record<AlertKind, Tell>> = {
   quota_80: tellOfUsage(80),
   quota_100: tellOfUsage(100),

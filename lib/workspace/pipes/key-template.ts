@@ -61,7 +61,7 @@ const longest = (pieces: Piece[]) => longestOf(pieces, { filename: SHORTEST_FILE
 /** If a file has no folder, the following / is also dropped. */
 const FOLDER = '{path}/'
 
-/** Describes what is wrong with a template, as a phrase that follows the field name. Undefined if it is valid. */
+/** Describes what is wrong with a template, as a phrase that follows the template's name. Undefined if valid. */
 export function keyTemplateFault(template: string): string | undefined {
   const pieces = parse(template)
   const fault = fieldFault(pieces)

@@ -43,7 +43,7 @@ export function parse(template: string): Piece[] {
     .map((piece) => (/^\{[^{}]*\}$/.test(piece) ? { field: piece.slice(1, -1) } : { text: piece }))
 }
 
-/** Describes what is wrong with a template's fields, as a phrase that follows its name. Undefined if all are known. */
+/** Describes what is wrong with a template's fields, as a phrase that follows the template's name. */
 export function fieldFault(pieces: readonly Piece[]): string | undefined {
   const unknown = pieces.find((piece) => 'field' in piece && !isField(piece.field))
   if (!unknown || !('field' in unknown)) {

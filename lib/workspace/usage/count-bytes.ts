@@ -60,8 +60,8 @@ const BATCH = sql.raw('500')
 
 /**
  * Counts the durable bytes of requests whose process died before it had counted them. PostgreSQL cannot estimate how
- * few there are. The order of their index and a batch size known at planning time make it use that index instead of
- * reading ten million files.
+ * few files have such bytes. Sorting by id, in the order of these files' index, with a batch size known at planning
+ * time, makes PostgreSQL use that index instead of reading ten million files.
  */
 export async function countUncountedBytes({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()

@@ -30,7 +30,7 @@ export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs
     )`
 }
 
-/** Call it after counting bytes, in the same transaction: the month's row is then locked, so the check is exact. */
+/** Call this after counting bytes, in the same transaction: the month's row is then locked, so the check is exact. */
 export async function assertWithinQuota(tx: Db, fileId: string, quota: Quota, nowMs: number): Promise<void> {
   if (quota.limitBytes === 0) return
   const limit = limitOf(sql`f.workspace_id`, quota)
@@ -78,9 +78,9 @@ const LAPSE_AFTER_MS = hours(1)
 const BATCH = 500
 
 /**
- * Releases the quota reserved for uploads that have received no bytes for an hour, and counts their uncounted bytes. It
- * is reserved again when they resume. A writer whose lease has expired loses the lease, since it still relies on the
- * reservation.
+ * Releases the quota reserved for uploads that have received no bytes for an hour, and counts their uncounted bytes.
+ * The quota is reserved again when they resume. A writer whose lease has expired loses the lease, since it still relies
+ * on the reservation.
  */
 export async function lapseReservations({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()
