@@ -80,7 +80,7 @@ export function keyTemplateFault(template: string): string | undefined {
   if (longest(pieces) > MAX_TEMPLATE_BYTES) return 'is too long'
   const [first, ...others] = template.split('/').map((segment) => longest(parse(segment)))
   if (first! > MAX_FIRST_BYTES)
-    return `must not have more than ${MAX_FIRST_BYTES} bytes before its first /, as prefixes come before it`
+    return `must not have more than ${MAX_FIRST_BYTES} bytes before its first /, because prefixes come before it`
   return others.some((bytes) => bytes > MAX_SEGMENT_BYTES)
     ? `must not have more than ${MAX_SEGMENT_BYTES} bytes between one / and the next`
     : undefined
