@@ -244,6 +244,25 @@ describe('a file with two required destinations and one best-effort destination'
     await expectEverywhere(url, whole)
   })
 
+  it('keeps a best-effort destination that has the last part, while a required one still refuses it', async () => {
+    const whole = randomBytes(20 * MiB)
+    const url = await client.begin(whole.length)
+    expect((await client.patch(url, 0, whole.subarray(0, 16 * MiB))).status).toBe(204)
+    buckets[1]!.faults.add({ operation: 'UploadPart', effect: DOWN, times: 100 })
+    expect((await client.patch(url, 16 * MiB, whole.subarray(16 * MiB))).status).toBe(204)
+    site.clock.advance(hours(1))
+    await reconcileUploads(node.context)
+    expect(await statesOf(url)).toMatchObject({
+      status: 'transferring',
+      states: Array(3).fill('transferring'),
+    })
+    buckets[1]!.faults.clear()
+    site.clock.advance(hours(1))
+    await reconcileUploads(node.context)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
   it('is completed later if one of the required destinations is down from the first byte to the last', async () => {
     const whole = randomBytes(7 * MiB)
     const url = await client.begin(null)

@@ -30,7 +30,7 @@ export type End = { reason: string; certainty?: 'unknown'; refusedContent?: stri
 
 /**
  * The outcome of an attempt, before any of it is recorded. `left`: nothing is decided, and there will be another
- * attempt.
+ * attempt. Without a `refusal`, the object was not requested yet, because another destination is not ready for it.
  */
 export type Judged =
   | { kind: 'stored'; stored: Stored; unlessRecorded?: End }

@@ -198,7 +198,8 @@ async function settleOne(
     const isRecorded = await file.lease.whileHeld(recording).catch(() => false)
     return isRecorded ? judged : { kind: 'left', refusal: lostLease(), isCertain: false }
   }
-  if (!required && !signal.aborted) await giveUp(context, file, destination, failureFrom(judged))
+  const isRefused = judged.kind === 'failed' || judged.refusal !== undefined
+  if (!required && isRefused && !signal.aborted) await giveUp(context, file, destination, failureFrom(judged))
   return judged
 }
 
