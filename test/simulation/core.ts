@@ -45,8 +45,6 @@ export type CoreNode = {
 }
 
 const PROTOCOLS = { tus: tusProtocol, 'resumable-http': resumableProtocol, http: plainProtocol }
-/** Scaled like all sizes here: a mebibyte is a kibibyte. */
-const MEMORY_BYTES = 64 * 1024
 /**
  * Timelines have monthly tables according to PostgreSQL's own clock. Repairs are covered by repair.db.test, and by
  * tests that kill processes.
@@ -58,6 +56,7 @@ type Around = {
   scheduler: Scheduler
   /** 0 is unlimited. */
   quotaBytes: number
+  memoryBytes: number
   /** The host that has or had each lease. */
   adopted: Map<string, Host>
   /** The answer of the customer's backend. */
@@ -69,10 +68,10 @@ type Around = {
 export async function openNode(
   runtime: Runtime,
   database: DatabaseHandle,
-  { host, scheduler, quotaBytes, adopted, ask, violated }: Around,
+  { host, scheduler, quotaBytes, memoryBytes, adopted, ask, violated }: Around,
 ): Promise<CoreNode> {
   const clock = { now: () => scheduler.nowMs + host.skewMs }
-  const config = { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES, freeTierBytes: quotaBytes }
+  const config = { ...runtime.config, uploadMemoryBytes: memoryBytes, freeTierBytes: quotaBytes }
   const context = await openUploads({ ...runtime, config, clock, database, db: database.db })
   context.hooks = { ...context.hooks, beforeComplete: (fileId) => ask(host, fileId) }
   const held = new Set<string>()
@@ -91,7 +90,7 @@ export async function openNode(
   return {
     held,
     usedBytes: () => context.budget.usedBytes,
-    limitBytes: MEMORY_BYTES,
+    limitBytes: memoryBytes,
     async handle({ protocol, body, ...request }) {
       const head = { ...request, protocol, origin: null, name: undefined, ofResult: false }
       const whole = { ...head, body: body as IncomingMessage }

@@ -86,6 +86,7 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
       cuts: [],
     },
   ],
+  memoryBytes: 64 * 1024,
   swarm: new Swarm(0),
   skewsMs: [0, 0],
   troubledSteps: 0,

@@ -36,6 +36,8 @@ export type Habits = Omit<SiteOptions, 'destinations'> & {
   sweeps: boolean
   /** The limit for all files together; 0 is unlimited. */
   quotaBytes: number
+  /** Each node's memory for uploads. With little of it, they wait for memory, and incomplete parts are spilled. */
+  memoryBytes: number
   /** Whether the bucket may drop unfinished uploads. */
   drops: boolean
   /** Before how many of a thousand steps each disturbance happens. */
@@ -69,6 +71,7 @@ export function drawHabits(choices: Choices): Habits {
     idles,
     sweeps: choices.percent(40),
     quotaBytes: choices.pick(idles ? [0, 20_000, 30_000] : [0, 0, 0, 20_000, 30_000]),
+    memoryBytes: choices.pick([64, 64, 40, 28]) * 1024,
     disturbances: competes ? COMPETING : drawDisturbances(choices, { drops, idles }),
   }
 }

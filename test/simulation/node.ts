@@ -38,7 +38,7 @@ export class Node {
 
   async start(): Promise<void> {
     const { site, gate, scheduler, adopted, habits, receiver } = this.#world
-    const { quotaBytes } = habits
+    const { quotaBytes, memoryBytes } = habits
     this.#starts += 1
     const host: Host = { name: `${this.#place}${this.#starts}`, state: 'up', skewMs: this.#skewMs }
     this.host = host
@@ -58,7 +58,15 @@ export class Node {
     const violated = (failure: Error) => this.#world.violated(failure)
     const ask = (...asked: Parameters<typeof receiver.ask>) => receiver.ask(...asked)
     this.core = await onHost(host, () =>
-      openNode(site.runtime, database, { host, scheduler, quotaBytes, adopted, ask, violated }),
+      openNode(site.runtime, database, {
+        host,
+        scheduler,
+        quotaBytes,
+        memoryBytes,
+        adopted,
+        ask,
+        violated,
+      }),
     )
   }
 

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the source
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are excerpts of the source
 import type { Edit } from './load-core.ts'
 import { DECISION_FAULTS } from './planted-decision-faults.ts'
 import { DESTINATION_FAULTS } from './planted-destination-faults.ts'
@@ -20,7 +20,7 @@ export const UNPLANTED_FAULTS: UnplantedFault[] = [
   {
     name: 'bytes are staged after the lease has expired',
     mendedBy: 'b4c12f2',
-    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap in this way in the simulation, and today `delete_staged` removes such bytes while the row is locked: a statement that stages bytes waits for that lock and then finds a different claim. `leases.db.test.ts` covers the overlap. Nothing is staged in the simulation, because it never runs out of upload memory.',
+    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap in this way in the simulation, and today `delete_staged` removes such bytes while the row is locked: a statement that stages bytes waits for that lock and then finds a different claim. `leases.db.test.ts` covers the overlap.',
   },
 ]
 
@@ -162,6 +162,11 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     name: 'the next writer forgets what part numbers are bound to',
     withinSeeds: 200,
     edits: [{ find: 'else f.bound_ends end,', replace: "else '{}' end," }],
+  },
+  {
+    name: 'the next writer keeps what was staged',
+    withinSeeds: 10_000,
+    edits: [{ find: 'from taken t, delete_staged(t.id, t.offset_bytes)`', replace: 'from taken t`' }],
   },
   {
     name: 'a file is transferred before the bucket has responded',
