@@ -1,0 +1,55 @@
+import { tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
+
+test('failing keys do not replace working ones unless the user saves them anyway', async ({
+  owner: page,
+  demo,
+}) => {
+  const { name: bucket, endpoint, region, accessKeyId, secretAccessKey } = demo.bucket
+  const fields = { name: 'Kept', provider: 'other', endpoint, region, bucket, forcePathStyle: true }
+  const store = await api<{ id: string }>(demo, 'POST', '/data-stores', {
+    ...fields,
+    accessKeyId,
+    secretAccessKey,
+  })
+  const kept = async () => {
+    const { check } = await api<{ check: { ok: boolean } | null }>(
+      demo,
+      'POST',
+      `/data-stores/${store.id}/check`,
+    )
+    return check?.ok
+  }
+  await page.setViewportSize({ width: 1280, height: 600 })
+  await page.goto(`/dashboard/data-stores/${store.id}`)
+  await page.getByLabel('Secret access key').fill('notthesecret')
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Not saved: uploads could not go to this bucket.')).toBeInViewport()
+  await expect(page.getByText(/^Saved/)).toHaveCount(0)
+  expect(await kept()).toBe(true)
+
+  await page.getByRole('button', { name: 'Save anyway' }).click()
+  await expect(page.getByText('Uploads cannot go to this bucket yet.')).toBeInViewport()
+  expect(await kept()).toBe(false)
+
+  // An upload that the bucket refuses is reported on every affected page, until the bucket accepts uploads again.
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name: 'Into nothing',
+    dataStoreId: store.id,
+    source: { http: true },
+  })
+  const token = await tokenFor(demo.baseUrl, demo.senderToken, pipe.id)
+  await uploadEmpty(token, 'rejected').catch(() => undefined)
+  for (const path of ['', '/files', `/pipes/${pipe.id}`, '/data-stores']) {
+    await page.goto(`/dashboard${path}`)
+    await expect(page.getByText('Kept started rejecting uploads')).toBeVisible()
+    await expect(page.getByRole('alert').getByText(/SignatureDoesNotMatch/)).toBeVisible()
+  }
+  await page.getByRole('link', { name: 'Check the bucket' }).click()
+
+  await page.getByLabel('Secret access key').fill(secretAccessKey)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeInViewport()
+  expect(await kept()).toBe(true)
+  await expect(page.getByText('started rejecting uploads')).toHaveCount(0)
+})
