@@ -6,7 +6,7 @@ import { readOptions } from './read-options.ts'
  * 1280 and 360 pixels.
  */
 readOptions('npm run drill -- axe', {})
-const SPECS = ['pages', 'states', 'dialogs', 'resume', 'database-outage']
+const SPECS = ['pages', 'missing-pages', 'states', 'dialogs', 'resume', 'database-outage']
 const { status } = spawnSync('playwright', ['test', ...SPECS.map((name) => `${name}.spec`)], {
   stdio: 'inherit',
   env: { ...process.env, AXE_THOROUGH: '1' },

@@ -48,3 +48,11 @@ test('the sitemap lists every page, and pages have canonical addresses', async (
     expect(canonical!.replace(/\/$/, '')).toBe(new URL(path, baseURL!).href.replace(/\/$/, ''))
   }
 })
+
+test('llms.txt contains the documentation', async ({ request }) => {
+  const text = await (await request.get('/llms.txt')).text()
+  expect(text).toContain('# Quickstart')
+  expect(text).toContain('X-Service-Signature')
+  expect(text).not.toContain('{base_url}')
+  expect(text).not.toContain('](/')
+})
