@@ -4,6 +4,7 @@ import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { runRequest } from '../../platform/kernel/request-context.ts'
 import { auditQuery, eachAuditLine, listAudit } from './list-audit.ts'
 import { type Actor, recordAudit } from './record-audit.ts'
 
@@ -29,6 +30,15 @@ describeWithDatabase('the audit log', (database) => {
     const { data } = await listAudit(runtime, actor, parseInput(auditQuery, given))
     return data.map(({ action }) => action)
   }
+
+  it("records the client's address for requested changes, but none for changes made by Sluice itself", async () => {
+    const record = (action: string) => recordAudit(runtime, mine.actor, { action })
+    await runRequest({ id: 'r', traceparent: undefined, client: '9.9.9.9', notes: {} }, () => record('asked'))
+    await record('by itself')
+    const { data } = await listAudit(runtime, mine.actor, { limit: 100 })
+    const addresses = Object.fromEntries(data.map((line) => [line.action, line.actor.address]))
+    expect(addresses).toMatchObject({ asked: '9.9.9.9', 'by itself': null })
+  })
 
   it('can be filtered by action or by kind of action', async () => {
     expect(await found({ action: 'member' })).toEqual(['member.removed', 'member.invited'])
