@@ -25,7 +25,7 @@ export const alerts = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     kind: text({ enum: ALERT_KINDS }).notNull(),
-    /** A month, or the id of a Data Store, Pipe (for its first output), output or Sender. */
+    /** A month, or the id of a Data Store, a Pipe (for its first output), a further output, or a Sender. */
     subjectId: text().notNull(),
     /** The subject's name when the alert was raised. */
     subject: text().notNull(),

@@ -10,7 +10,7 @@ export const configurationLocks = pgTable('configuration_locks', {
   workspaceId: uuid()
     .primaryKey()
     .references(() => workspaces.id, { onDelete: 'cascade' }),
-  /** A random id for one run. */
+  /** A random id for the run that holds the lock. */
   holder: uuid().notNull(),
   /** The account key's name, for display. */
   holderLabel: text().notNull(),

@@ -62,7 +62,7 @@ export const dataStores = pgTable(
     rejectedAt: instant(),
     /** When to check again whether the bucket accepts uploads. */
     recheckAt: instant(),
-    /** Permissions found by the check. They are used if granted, but never required. */
+    /** Which optional permissions the check found. Sluice uses them, but does not require them. */
     mayAbort: boolean().notNull().default(false),
     mayRead: boolean().notNull().default(false),
     mayDelete: boolean().notNull().default(false),

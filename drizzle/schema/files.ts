@@ -274,7 +274,7 @@ export const fileDestinations = pgTable(
     /** When the next attempt to copy the object from another destination is due; null if there will be none. */
     repairAt: instant(),
     repairAttempts: smallint(),
-    /** The claim of the worker that is copying, and when it expires unless renewed. */
+    /** The claim of the worker that is copying, and when the claim expires unless it is renewed. */
     repairClaim: text(),
     repairUntil: instant(),
   },

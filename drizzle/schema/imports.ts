@@ -22,7 +22,7 @@ export const imports = pgTable(
     hashState: text(),
     /** A validator for the version being fetched, for If-Range. */
     validator: text(),
-    /** Consecutive attempts without new bytes, and the time of the first. */
+    /** The number of consecutive attempts that fetched no new bytes, and the time of the first one. */
     failures: integer().notNull().default(0),
     failingSince: instant(),
     lastError: text(),

@@ -65,7 +65,7 @@ export const pipes = pgTable(
 
 /**
  * The first destination of each Pipe. The others are in `further_pipe_destinations`, because nodes running commit
- * 757d55c assume one row per Pipe here. All of them will move into this table in the release after this one.
+ * 757d55c assume one row per Pipe here. All destinations will move into this table in the release after this one.
  */
 export const pipeDestinations = pgTable(
   'pipe_destinations',
@@ -94,7 +94,7 @@ export const furtherPipeDestinations = pgTable(
   (t) => [primaryKey({ columns: [t.pipeId, t.position] }), index().on(t.dataStoreId)],
 )
 
-/** The kinds of events. Receivers only get the first, unless they subscribe to more. */
+/** The kinds of events. Receivers only get events of the first kind, unless they subscribe to others. */
 export const EVENT_KINDS = [
   'file.status_changed',
   'file.created',
@@ -127,7 +127,7 @@ export const webhookOutputs = pgTable(
     url: text().notNull(),
     /** The kinds of events that the output gets. */
     events: text({ enum: EVENT_KINDS }).array().notNull().default(['file.status_changed']),
-    /** The file statuses that send an event in addition to `transferred`, which always sends one. */
+    /** The file statuses that cause an event in addition to `transferred`, which always causes one. */
     statuses: text().array().notNull().default(['transferred']),
     secretEncrypted: text().notNull(),
     /** The request headers that the receiver requires, as a JSON object. */

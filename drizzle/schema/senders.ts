@@ -11,7 +11,7 @@ export const senders = pgTable(
     name: text().notNull(),
     tokenHash: text().notNull().unique(),
     tokenLast4: text().notNull(),
-    /** The previous token, which is also valid until the overlap of a rotation ends. */
+    /** The previous token, which remains valid until the overlap after a rotation ends. */
     previousTokenHash: text().unique(),
     previousTokenUntil: instant(),
     requestCount: bigint({ mode: 'number' }).notNull().default(0),
@@ -48,11 +48,11 @@ export const tokens = pgTable(
     allowedTypes: text().array().notNull().default([]),
     keyPrefix: text().notNull().default(''),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
-    /** Object settings that replace the Pipe's, if the Pipe lets tokens do that. */
+    /** Object settings that replace the Pipe's, if the Pipe allows tokens to replace them. */
     object: jsonb().$type<ObjectSettings>(),
     /** The name of the batch that the token's files belong to. */
     batch: text(),
-    /** The upload link that the token was issued for, whose limits apply to all its tokens together. */
+    /** The upload link that the token was issued for. The link's limits apply to all of its tokens combined. */
     linkId: uuid(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),

@@ -57,8 +57,8 @@ export const senderKeys = pgTable(
     lastUsedAt: instant(),
     lastAddress: text(),
     /**
-     * The most recent new addresses from which the key was used. A use from any other address is written to the audit
-     * log, and the address is added here.
+     * The most recently added addresses from which the key was used. A use from any other address is written to the
+     * audit log, and that address is added here.
      */
     addresses: text().array().notNull().default([]),
     createdAt: createdAt(),

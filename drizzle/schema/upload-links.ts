@@ -16,7 +16,7 @@ export const uploadLinks = pgTable(
     passwordHash: text(),
     expiresAt: instant(),
     closedAt: instant(),
-    /** The limit for all uploads created through the link, whatever their outcome. */
+    /** The maximum number and total size of all uploads created through the link, whatever their outcome. */
     maxFiles: integer(),
     maxBytes: bytes(),
     filesCreated: integer().notNull().default(0),

@@ -51,7 +51,7 @@ export const events = pgTable(
   ],
 )
 
-/** Events from nodes of the previous version, which only know a Pipe's first output. A trigger adds them here. */
+/** Events from nodes of the previous version, which only know about a Pipe's first output. A trigger adds them here. */
 export const eventsToFanOut = pgTable('events_to_fan_out', { eventId: uuid().primaryKey() })
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const
@@ -70,8 +70,8 @@ export const deliveries = pgTable(
     id: id(),
     workspaceId: belongsTo(() => workspaces.id),
     /**
-     * A trigger deletes a delivery with its event. There is no foreign key, because dropping a month of events would
-     * then have to read them.
+     * A trigger deletes a delivery with its event. There is no foreign key, because PostgreSQL would have to read both
+     * tables to drop a month of events.
      */
     eventId: uuid().notNull(),
     pipeId: text().notNull(),
