@@ -39,7 +39,7 @@ it('restricts access to a folder that contains its secrets, and leaves other fol
   expect([modeOf(ours), modeOf(theirs)]).toEqual([0, 0o044])
 })
 
-it('reports a file at its path or at the path of a parent folder', () => {
+it('reports a file at the path of the folder or of a parent folder', () => {
   writeFileSync(join(folder, 'file'), '')
   for (const path of [join(folder, 'file'), join(folder, 'file/data')])
     expect(sentence(path)).toBe(
@@ -49,7 +49,7 @@ it('reports a file at its path or at the path of a parent folder', () => {
 
 it('reports missing write permission', ({ skip }) => {
   if (process.platform !== 'linux')
-    return skip('There is no folder like /sys, in which nobody can create folders.')
+    return skip('This system has no folder like /sys, in which nobody can create folders.')
   expect(sentence('/sys/sluice')).toMatch(
     /^Sluice cannot use \/sys\/sluice: (this user cannot write there|its file system is read-only)\. .* DATA_DIR/,
   )

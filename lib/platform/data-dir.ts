@@ -83,9 +83,7 @@ export function lockFolder(folder: string): (() => void) | undefined {
 
 const SQLITE_BUSY = 5
 
-/**
- * When SQLite is first loaded, Node 22 warns that it is experimental. This suppresses the warning, which helps nobody.
- */
+/** When SQLite is first loaded, Node 22 warns that it is experimental. This suppresses that unhelpful warning. */
 function loadSqlite(): typeof import('node:sqlite') {
   const { emitWarning } = process
   process.emitWarning = () => {}

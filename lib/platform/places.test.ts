@@ -26,7 +26,7 @@ it('has places for a new owner after 25 others have taken all of them', () => {
   expect(new Set(gaveUp).size).toBe(19)
 })
 
-it('takes the newest place from the owner with the most, and ignores it when that place is left later', () => {
+it('takes the newest place from the owner with the most places, and does nothing when that place is left later', () => {
   const { take, gaveUp } = open({ most: 3, mostForEach: 3 })
   take('a', 'first')
   take('a', 'second')

@@ -24,8 +24,8 @@ export function createPlaces({ most, mostForEach }: { most: number; mostForEach:
   }
   const makeRoom = (size: number): boolean => {
     const [owner, greediest] = [...taken].reduce((one, other) => (other[1].size > one[1].size ? other : one))
-    // The owner must still have as many places as the newcomer afterwards, or both would keep taking the place from
-    // each other.
+    // Afterwards, the owner must still have at least as many places as the newcomer, or both would keep taking the
+    // place from each other.
     if (greediest.size < size + 2) return false
     const newest = [...greediest].at(-1)!
     free(owner, newest)

@@ -22,7 +22,7 @@ export type Queue = {
     concurrency: number,
     handle: (data: Data) => Promise<void>,
   ): Promise<void>
-  /** Takes all available jobs at once, up to `batchSize`, for jobs that are cheaper to process together. */
+  /** Takes all available jobs together, up to `batchSize`, for jobs that are cheaper to process in a batch. */
   workBatches<Data extends object>(
     queue: QueueName,
     batchSize: number,
@@ -91,8 +91,9 @@ const LOST =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|LISTEN\/NOTIFY/
 
 /**
- * Adds a code to the error for a lost connection, which pg-boss reports without one; it only connects to the database.
- * An error from one of its workers arrives as a copy that is no longer an Error.
+ * Adds a code to the error for a lost connection, which pg-boss reports without one. The lost connection must be to the
+ * database, because pg-boss opens no others. An error from one of its workers arrives as a copy that is no longer an
+ * Error.
  */
 function asFault(told: unknown): Error {
   const error = told instanceof Error ? told : Object.assign(new Error(), told)

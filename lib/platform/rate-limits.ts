@@ -60,7 +60,10 @@ export async function takeForAddress(
   for (const [key, ofKey] of limitsOfAddress(what, address, limit)) await takeFromLimit(runtime, key, ofKey)
 }
 
-/** An SQL expression that is true if a limit of `takeForAddress` is reached: the address's network's or its site's. */
+/**
+ * An SQL expression that is true if a limit of `takeForAddress` is reached: that of the address's network, or that of
+ * its site.
+ */
 export function isSpentForAddress(what: string, address: string, limit: RateLimit, nowMs: number): SQL {
   const spent = limitsOfAddress(what, address, limit).map(([key, ofKey]) =>
     isSpent(sql`${key}`, ofKey, nowMs),
@@ -86,7 +89,7 @@ export function networkOf(address: string): string {
   return isIpv4(address) ? address : prefixOf(address, 64)
 }
 
-/** The block assigned to a site, which contains 65,536 of those networks. Undefined for IPv4. */
+/** The /48 block assigned to a site, which contains 65,536 networks of size /64. Undefined for IPv4. */
 export function siteOf(address: string): string | undefined {
   return isIpv4(address) ? undefined : prefixOf(address, 48)
 }

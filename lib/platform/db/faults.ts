@@ -1,6 +1,6 @@
 /**
- * What the error codes of failed statements mean: from the system, postgres.js, and PostgreSQL (its appendix A).
- * Drizzle and others wrap errors, so each function also checks the causes.
+ * What the error codes of failed statements mean: those of the operating system, of postgres.js, and of PostgreSQL
+ * (appendix A of its manual). Drizzle and others wrap errors, so each function also checks the causes.
  */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',

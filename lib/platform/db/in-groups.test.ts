@@ -57,7 +57,7 @@ it('does not make requests wait for a hanging group', async () => {
   expect(await first).toBe(2)
 })
 
-it('runs each request alone if their group fails, and fails all of them if the database is down', async () => {
+it('runs each request separately if their group fails, and fails all of them if the database is down', async () => {
   const refused = new Error('refused')
   const { groups, ends, double } = doubling()
   const all = Promise.allSettled([1, 2, 3].map(double))

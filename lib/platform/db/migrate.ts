@@ -130,7 +130,8 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
 
 /**
  * This does not wait for the advisory lock in the database, because that could cause a deadlock: a concurrent index
- * build waits for every statement that started before it, including those that wait for the lock its migration holds.
+ * build waits for every statement that started before it, including those that wait for the advisory lock, which the
+ * migration with the build holds.
  */
 function applyNext(db: Db, run: Run): Promise<State> {
   const { wanted, replaced, log } = run

@@ -13,7 +13,7 @@ export type Kept = {
   /** Tables whose months are dropped together. */
   tables: readonly string[]
   keptMs: number
-  /** Rows found by this query postpone dropping their month. */
+  /** As long as this query finds rows, the month is not dropped. */
   inUse?: (month: Month) => SQL
 }
 
@@ -146,7 +146,7 @@ export const idsOf = (month: Month): [from: string, before: string] => [
   firstUuidAt(startOf(nextMonth(month))),
 ]
 
-/** The months up to the next one, starting after `last` or otherwise at `nowMs`. */
+/** The months up to the next one, starting after `last` or, if that is undefined, with the month of `nowMs`. */
 export function missingMonths(last: Month | undefined, nowMs: number): Month[] {
   const months: Month[] = []
   const end = nextMonth(monthOf(nowMs))

@@ -114,7 +114,7 @@ describe('a database that accepts no writes', () => {
   })
   afterAll(() => postgres.stop())
 
-  it('is considered down until it accepts writes, even for later statements of a transaction, and is reported once', async () => {
+  it('is considered down until it accepts writes, even by later statements in a transaction, and is reported once', async () => {
     const admin = openPostgres({ address: postgres.url, maxConnections: 1 })
     await admin.db.execute(sql`create table numbers (n int)`)
     await admin.db.execute(sql`alter database postgres set default_transaction_read_only = on`)

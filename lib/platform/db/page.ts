@@ -65,8 +65,8 @@ export function readTurn(cursor: string | undefined, isKey: (key: string) => boo
 
 /**
  * A page's keys in display order, with the cursors for both directions. `found` has the keys in reading order,
- * including one more than `limit` if there are more. `windowEnd` is the key at which the search stopped, if it did not
- * reach the end of the list.
+ * including one key more than `limit` if there are more rows. `windowEnd` is the key at which the search stopped, if it
+ * did not reach the end of the list.
  */
 export function turnPage(found: string[], limit: number, { back, key }: From, windowEnd?: string) {
   const shown = found.slice(0, limit)

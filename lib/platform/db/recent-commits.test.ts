@@ -43,7 +43,7 @@ it('repeats commits in the order of their dependencies before anything else cont
   expect(lines).toMatchObject([{ tokensAndRevocations: 0, filesCreated: 1, filesFinished: 1, notYet: 0 }])
 })
 
-it('retries a failing first step, and repeats commits anyway', async () => {
+it('retries a first step that fails, and then repeats the commits', async () => {
   const { recent, log, lines } = open()
   let tries = 0
   recent.first(async () => {
@@ -56,7 +56,7 @@ it('retries a failing first step, and repeats commits anyway', async () => {
   expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
 })
 
-it('reports what it could not repeat yet', async () => {
+it('reports commits that it could not repeat yet', async () => {
   const { recent, log, lines } = open()
   recent.note('end', possibleAtTry(Number.POSITIVE_INFINITY))
   await recent.redo(db, log)

@@ -7,11 +7,12 @@ import { type Db, rows } from './database.ts'
 /**
  * The commits that this process has recently acknowledged. If a standby is promoted without its primary's last commits,
  * this process repeats them, because no other process knows about them. Each commit can check whether it is missing.
- * They are limited by age and number, so commits that a standby was further behind with cannot be repeated.
+ * Only a limited number of commits is kept, for a limited time, so if the standby was further behind, the older ones
+ * cannot be repeated.
  */
 export type RecentCommits = ReturnType<typeof createRecentCommits>
 
-/** The order in which commits are repeated: a file needs its token, and its end needs the file. */
+/** The order in which commits are repeated: a file needs its token, and the end of a file needs the file. */
 const KINDS = ['access', 'creation', 'end'] as const
 /** An `object` commit involves a bucket and may take a long time, so it is repeated independently of the others. */
 export type CommitKind = (typeof KINDS)[number] | 'object'

@@ -76,7 +76,7 @@ it('infers from the counts that a workspace has had its first webhook', async ()
   ).toEqual([workspaces[0]])
 })
 
-it('keeps everybody as the owner of their workspace, with their session and keys, without any action', async () => {
+it('keeps every user as the owner of their workspace, with their session and keys, without any action', async () => {
   const database = await openLanded()
   const { db } = database
   const runtime = testRuntime(database)

@@ -4,7 +4,8 @@ export function csvLine(values: (string | number | null)[]): string {
 }
 
 /**
- * A value would be a formula if it started with = + - @, in either width, or with characters that spreadsheets trim.
+ * Spreadsheets run a value as a formula if it starts with =, +, - or @, in half or full width. They may also trim a tab
+ * or line break in front of it.
  */
 function quote(text: string): string {
   const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text

@@ -112,7 +112,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   upload_is_final: {
     means:
-      'This is the address of a concatenation, which consists of partial uploads and accepts no bytes itself.',
+      'This is the address of a final upload, which is joined from partial uploads and accepts no bytes itself.',
     remedy: 'Send the bytes to the partial uploads, and create the final upload when they are complete.',
   },
   workspace_suspended: {
@@ -152,12 +152,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Resolve the conflict that the detail names, then send the request again.',
   },
   other_protocol: {
-    means: 'An upload was requested with a different protocol than the one that created it.',
+    means: 'The request uses a protocol other than the one that created the upload.',
     remedy:
       'Continue it with the client that started it: TUS, or Resumable Uploads for HTTP. An upload made with a plain request cannot be continued.',
   },
   offset_conflict: {
-    means: 'The client tried to continue at a different offset than the confirmed one.',
+    means: 'The client tried to continue at an offset other than the confirmed one.',
     remedy: "Continue at the response's `Upload-Offset`. Clients request the offset with `HEAD`.",
   },
   upload_gone: {

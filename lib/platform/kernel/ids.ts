@@ -52,7 +52,8 @@ export function secretsEqual(a: string, b: string): boolean {
  * a counter that starts at a low random value keeps this process's ids in order (6.2, method 1).
  */
 export function uuidv7(nowMs: number = Date.now()): string {
-  // Node fetches the random bytes for many ids at once. The last two groups of version 4 are valid for version 7.
+  // Node fetches the random bytes for many ids at once. The last two groups of a version 4 UUID are also valid in a
+  // version 7 UUID.
   const random = randomUUID()
   counter =
     nowMs === counterMs

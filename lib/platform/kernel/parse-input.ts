@@ -12,7 +12,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
 
 export const NO_TEXT = 'must be Unicode text without NUL'
 
-/** Returns the first field with a string that PostgreSQL does not accept: with NUL, or with a lone surrogate. */
+/** Returns the first field whose string PostgreSQL does not accept because it contains NUL or a lone surrogate. */
 export function fieldOfNoText(value: unknown): string | undefined {
   const left: { path: string; value: unknown }[] = [{ path: '', value }]
   for (let at = left.pop(); at; at = left.pop()) {

@@ -40,7 +40,7 @@ const SECRET_TEXT =
  */
 const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Escapes these characters in JSON. Scripts use this for their output, too. */
+/** Escapes each character that `STEERING` matches in JSON. Scripts also use this for their output. */
 export function shownJson(json: string): string {
   return json.replace(STEERING, escapeOf)
 }

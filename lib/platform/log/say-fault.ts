@@ -34,7 +34,7 @@ export function explainFolder(folder: string, error: unknown): StartError {
   const text = `${textOf(error)} ${textOf(refusalAbove(folder))}`.trim()
   const reason = reasonOf(text)
   if (reason) return new StartError(ofPath(folder, reason), { cause: error })
-  return new StartError(`The embedded database in ${folder} does not start: ${text}`, { cause: error })
+  return new StartError(`The embedded database in ${folder} failed to start: ${text}`, { cause: error })
 }
 
 /** Reasons, recognized by Node's error code, or by the message of SQLite or PostgreSQL. */
@@ -58,8 +58,8 @@ const reasonOf = (text: string) => REASONS.find(([pattern]) => pattern.test(text
 const ofPath = (path: string, reason: string) => `Sluice cannot use ${path}: ${reason}.`
 
 /**
- * If Node cannot create a folder, it reports ENOENT whatever the reason, so this checks the closest existing folder
- * above.
+ * If Node cannot create a folder, it reports ENOENT whatever the reason, so this checks the closest parent folder that
+ * exists.
  */
 function refusalAbove(folder: string): unknown {
   let above = folder

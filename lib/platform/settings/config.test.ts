@@ -111,7 +111,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...production, ...env }).interimResponses).toBe(sent)
   })
 
-  it('reports all errors at once, by name', () => {
+  it('reports all errors together, each with the name of its setting', () => {
     const env = {
       DATA_DIR,
       PORT: 'http',

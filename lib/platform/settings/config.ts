@@ -55,7 +55,7 @@ export type Config = {
   freeTierBytes: number
   /** How many imports a workspace may run at once, on all nodes together. */
   importsPerWorkspace: number
-  /** The combined limit for each workspace's imports; 0 means unlimited. */
+  /** The maximum combined rate of each workspace's imports; 0 means unlimited. */
   importBytesPerSecond: number
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'

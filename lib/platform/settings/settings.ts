@@ -155,7 +155,7 @@ export const settings = {
   },
   UPLOAD_TAIL_BYTES: {
     description:
-      'Maximum number of bytes that the database may store for all workspaces together while unfinished uploads have not filled a part yet. Above half of this, each workspace is limited to a fair share. A workspace may have up to 4 GiB.',
+      'Maximum number of bytes that the database may store for unfinished uploads until they fill a part, for all workspaces together. Above half of this, each workspace is limited to a fair share. A workspace may have up to 4 GiB.',
     example: '17179869184',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
@@ -202,12 +202,12 @@ export const settings = {
   },
   OPERATORS: {
     description:
-      'Email addresses, which must be verified, of the accounts with access to the console at /operator, with its workspaces, limits, suspensions and nodes.',
+      'Verified email addresses of the accounts that may use the console at /operator to manage workspaces, limits and suspensions, and to see nodes.',
     example: 'ops@example.com',
     schema: list,
   },
   FREE_TIER_BYTES: {
-    description: 'Transfer per workspace and month; 0 is unlimited.',
+    description: 'Monthly transfer limit per workspace, in bytes; 0 means unlimited.',
     example: '10000000000',
     schema: wholeNumber(0, 2 ** 52),
   },

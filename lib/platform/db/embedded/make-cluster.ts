@@ -19,7 +19,8 @@ import { SERVER_SETTINGS } from './start-postmaster.ts'
 
 export const USER = 'sluice'
 /**
- * A file that marks a database folder as Sluice's. Its password is needed where PostgreSQL does not listen on a socket.
+ * A file that marks a database folder as Sluice's. The password in it is needed where PostgreSQL does not listen on a
+ * socket.
  */
 export const PASSWORD_FILE = 'sluice.password'
 

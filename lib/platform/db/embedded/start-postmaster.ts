@@ -38,8 +38,8 @@ const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev
 const REMAINS_MS = 5000
 
 /**
- * How long sessions may take to notice that their clients have left. After that, they are terminated, which logs an
- * error.
+ * How long sessions may take to notice that their clients have left. Sessions that take longer are terminated, which
+ * logs an error.
  */
 const SESSIONS_MS = 2000
 
@@ -116,8 +116,8 @@ function note(log: Logger, line: string): void {
 
 /**
  * PostgreSQL's settings for a small machine, passed on its command line at each start, so that a new version of Sluice
- * applies its own settings. They are as durable as the defaults; features that a single Sluice does not need are turned
- * off.
+ * applies its own settings. They are as durable as the defaults; features that a single Sluice instance does not need
+ * are turned off.
  */
 export const SERVER_SETTINGS: Record<string, string | number> = {
   shared_buffers: '24MB',

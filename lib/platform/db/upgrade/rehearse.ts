@@ -89,7 +89,7 @@ async function observe(db: Db, migration: MigrationMeta, before: Map<string, Tab
 
 /**
  * PostgreSQL includes unreported statistics from the session's earlier transactions, so callers have to subtract the
- * numbers from before the migration.
+ * values that they read before the migration.
  */
 async function scansIn(tx: Db): Promise<Map<string, number>> {
   const found = await rows<{ oid: string; scans: number }>(
@@ -130,8 +130,8 @@ async function effectsIn(
 }
 
 /**
- * A migration often locks tables without blocking anyone or touching their rows, such as those that a new table
- * references. They are left out.
+ * Leaves out tables that a migration locks without blocking anyone or touching their rows, for example because a new
+ * table references them.
  */
 const isNothing = ({ lock, rows: touched }: Effect) =>
   waitingFor(lock) === 'nobody' && touched === 'untouched'
