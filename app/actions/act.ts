@@ -62,7 +62,7 @@ export async function answer<Data = undefined>(
   }
 }
 
-/** The message only appears below the form if no field can show it. */
+/** The general message is left out if there are errors of fields: the form shows each at its field, or below. */
 function toFormError(error: { message: string; fields: { field: string; message: string }[] | undefined }) {
   const fields = Object.fromEntries(
     (error.fields ?? []).map(({ field, message }) => [field, sentence(message)]),

@@ -9,3 +9,15 @@ export type FormAction<Data = undefined> = (
   previous: FormState<Data>,
   data: FormData,
 ) => Promise<FormState<Data>>
+
+/** The text of an error where no field can show it. */
+export function textOfError({
+  message,
+  fields,
+}: {
+  message: string
+  fields: Record<string, string>
+}): string {
+  const texts = Object.entries(fields).map(([name, text]) => `${name}: ${text}`)
+  return [message, ...texts].filter(Boolean).join(' ')
+}

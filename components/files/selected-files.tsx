@@ -1,5 +1,6 @@
 'use client'
 
+import { textOfError } from '#app/actions/form-state.ts'
 import { cancelAll, eraseAll, restoreAll } from '#app/dashboard/files/actions.ts'
 import { plural } from '../format.ts'
 import { SelectionBar } from '../lists/selection.tsx'
@@ -75,6 +76,6 @@ function offerBack(erased: string[]): void {
   notify.undoable(`${plural(erased.length, 'record')} erased.`, async () => {
     const answer = await restoreAll(erased)
     if (answer.status === 'done') notify.done(answer.message ?? '')
-    else if (answer.status === 'error') notify.failed(answer.message)
+    else if (answer.status === 'error') notify.failed(textOfError(answer))
   })
 }

@@ -40,13 +40,13 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           }
         />
         <TextField
-          name="expiry"
+          name="uploadExpirySeconds"
           label="Unfinished uploads expire after"
           inputMode="numeric"
           defaultValue={pipe.uploadExpirySeconds / unitSeconds}
           hint="Counted from the last byte; 1 hour to 30 days."
           after={
-            <UnitSelect name="expiryUnit" label="Unit of time" defaultValue={String(unitSeconds)}>
+            <UnitSelect name="uploadExpiryUnit" label="Unit of time" defaultValue={String(unitSeconds)}>
               <option value={HOUR_SECONDS}>hours</option>
               <option value={DAY_SECONDS}>days</option>
             </UnitSelect>

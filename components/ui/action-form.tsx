@@ -1,7 +1,6 @@
 'use client'
 
 import { clsx } from 'clsx'
-import { CircleAlert } from 'lucide-react'
 import {
   type FormEvent,
   type ReactNode,
@@ -14,7 +13,7 @@ import {
 import type { FormAction, FormState } from '#app/actions/form-state.ts'
 import type { Right } from '#lib/identity/rights.ts'
 import { Button } from './button.tsx'
-import { FieldErrors } from './field.tsx'
+import { FieldErrors, FormError } from './field.tsx'
 import { Notice } from './notice.tsx'
 import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'
@@ -49,6 +48,7 @@ export type ActionFormProps<Data> = {
 
 const WIDTHS = { sm: 'max-w-sm', md: 'max-w-md' }
 const IDLE = { status: 'idle' } as const
+const NO_ERRORS = {}
 
 /**
  * A form with a server action. Input is preserved, each error appears next to its field, and the first field with an
@@ -90,7 +90,7 @@ export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
   const error = state.status === 'error' ? state : undefined
   const unseen = state === posted && state.status === 'done' ? state : undefined
   return (
-    <FieldErrors value={error?.fields ?? {}}>
+    <FieldErrors value={error?.fields ?? NO_ERRORS}>
       <form ref={form} action={post} onSubmit={send} noValidate className={className}>
         {props.children}
         {unseen && (
@@ -99,17 +99,7 @@ export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
             {props.outcome?.(unseen.data as Data)}
           </div>
         )}
-        {error?.message && (
-          <p
-            data-form-error
-            tabIndex={-1}
-            role="alert"
-            className="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad text-sm outline-none"
-          >
-            <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-            <span>{error.message}</span>
-          </p>
-        )}
+        {error && <FormError message={error.message} />}
         {submit && (
           <div className="flex items-center gap-3">
             <Button

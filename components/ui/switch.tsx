@@ -2,7 +2,7 @@
 
 import { clsx } from 'clsx'
 import { type FormEvent, type ReactNode, useActionState, useId, useOptimistic, useTransition } from 'react'
-import type { FormAction } from '#app/actions/form-state.ts'
+import { type FormAction, textOfError } from '#app/actions/form-state.ts'
 import type { Right } from '#lib/identity/rights.ts'
 import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'
@@ -37,7 +37,7 @@ export function ActionSwitch({ on, label, hint, action, right }: Props) {
       const data = new FormData()
       data.set('on', sideOf(!shown))
       const answer = await action(IDLE, data)
-      if (answer.status === 'error') notify.failed(answer.message)
+      if (answer.status === 'error') notify.failed(textOfError(answer))
       if (answer.status === 'done' && answer.message) notify.done(answer.message)
     })
   }
@@ -54,7 +54,7 @@ export function ActionSwitch({ on, label, hint, action, right }: Props) {
             {hint}
           </p>
         )}
-        {posted.status === 'error' && <p className="mt-0.5 text-bad text-sm">{posted.message}</p>}
+        {posted.status === 'error' && <p className="mt-0.5 text-bad text-sm">{textOfError(posted)}</p>}
       </div>
       <button
         type="submit"

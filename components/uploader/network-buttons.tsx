@@ -2,6 +2,7 @@
 
 import { KeyRound, Plug, RotateCw, Unplug, Wifi } from 'lucide-react'
 import { useState } from 'react'
+import { textOfError } from '#app/actions/form-state.ts'
 import { endTrialToken } from '#app/actions/trial-token.ts'
 import { Button } from '../ui/button.tsx'
 import { notify } from '../ui/toaster.tsx'
@@ -15,7 +16,7 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
     const id = uploader.tokenId()
     if (!id) return
     const answer = await endTrialToken(id, how)
-    if (answer.status === 'error') return notify.failed(answer.message)
+    if (answer.status === 'error') return notify.failed(textOfError(answer))
     uploader.say(how === 'expire' ? 'the token expired' : 'the token was revoked', 'bad')
   }
 

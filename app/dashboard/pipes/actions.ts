@@ -78,7 +78,8 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
       maxFileBytes: bytesOf(data, 'maxFileBytes'),
       allowedTypes: listOf(data, 'allowedTypes'),
       allowedOrigins: listOf(data, 'allowedOrigins'),
-      uploadExpirySeconds: Number(textOf(data, 'expiry')) * Number(textOf(data, 'expiryUnit')),
+      uploadExpirySeconds:
+        Number(textOf(data, 'uploadExpirySeconds')) * Number(textOf(data, 'uploadExpiryUnit')),
       requireSubject: data.get('requireSubject') === 'on',
       verifyContent: data.get('verifyContent') === 'on',
     }
