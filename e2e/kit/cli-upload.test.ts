@@ -124,6 +124,20 @@ describe('upload', () => {
     expect(names.length).toBeLessThanOrEqual(316)
   })
 
+  it("sends each file's type, derived from its name, so a Pipe can limit the types", async () => {
+    const http = { http: true }
+    const fields = { name: 'Films', dataStoreId: demo.dataStoreId, source: http, allowedTypes: ['video/*'] }
+    const { id } = await sluice.createPipe(fields)
+    const [film, notes] = [join(home.path, 'film.mp4'), join(home.path, 'notes.txt')]
+    writeFileSync(film, 'film')
+    writeFileSync(notes, 'notes')
+    const { code, stderr } = await run(['upload', film, notes, '--pipe', id])
+    expect(code, stderr).toBe(1)
+    expect(stderr).toContain('notes.txt: 403 Files of type text/plain are not allowed on this Pipe.')
+    const { data } = await sluice.listFiles({ pipeId: id })
+    expect(data).toMatchObject([{ filename: 'film.mp4', filetype: 'video/mp4', status: 'transferred' }])
+  })
+
   it('names the refused file, and sends the others', async () => {
     const small = await sluice.createPipe({
       name: 'Small',

@@ -6,6 +6,7 @@ import { SluiceError } from '../../node/src/sluice-error.ts'
 import { Failure } from './command.ts'
 import type { Journal } from './journal.ts'
 import { type Answer, send } from './tus.ts'
+import { typeOfName } from './type-of-name.ts'
 import type { Tokens } from './upload-token.ts'
 
 /** `relativePath` is set for a file in a given folder, and includes that folder. */
@@ -75,7 +76,12 @@ type Upload = Pick<Way, 'key' | 'journal' | 'onProgress' | 'onResult'> & {
 
 async function begin({ file, checksum, url, token, ...way }: Upload): Promise<Step> {
   const small = file.size <= SMALL_BYTES
-  const pairs = { filename: file.name, ...(file.relativePath && { relativePath: file.relativePath }) }
+  const filetype = typeOfName(file.name)
+  const pairs = {
+    filename: file.name,
+    ...(filetype && { filetype }),
+    ...(file.relativePath && { relativePath: file.relativePath }),
+  }
   const metadata = Object.entries(pairs)
     .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
     .join(',')

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { typeOfName } from './type-of-name.ts'
+
+it.each([
+  ['clip.MP4', 'video/mp4'],
+  ['archive.tar.gz', 'application/gzip'],
+  ['notes', null],
+  ['film.unknown', null],
+])('derives from the name %s the type %s', (name, type) => expect(typeOfName(name)).toBe(type))
+
+it('knows the same types as SFTP', () => {
+  const codeOf = (path: string) => readFileSync(path, 'utf8').replace(/^\/\*\*.*?\*\//s, '')
+  expect(codeOf('packages/cli/src/type-of-name.ts')).toBe(codeOf('lib/sftp/type-of-name.ts'))
+})
