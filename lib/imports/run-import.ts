@@ -148,7 +148,7 @@ function keptHash(vault: Vault, { fileId, hashState, hashedBytes }: ClaimedImpor
 
 /** The source determines the type, so it cannot be checked earlier. */
 async function takeType({ db }: UploadContext, right: UploadRight, { filetype }: Fetched): Promise<void> {
-  assertTypeAllowed(right, filetype)
+  assertTypeAllowed(right, filetype, 'url')
   await recordType(db, right.upload.id, filetype)
   right.upload.filetype = filetype
 }

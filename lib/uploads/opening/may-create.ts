@@ -30,7 +30,7 @@ export function assertMayCreate(
     )
   if (concat) assertMayConcatenate(context, pipe, targets)
   // The type of an import is reported later, by its source.
-  if (concat !== 'partial' && protocol !== 'url') assertTypeAllowed({ token, pipe }, filetype)
+  if (concat !== 'partial' && protocol !== 'url') assertTypeAllowed({ token, pipe }, filetype, protocol)
   const limits = limitsOfTargets(context, targets)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
@@ -67,14 +67,20 @@ function assertSourceOn(
 export function assertTypeAllowed(
   { token, pipe }: Pick<CreationRight, 'token' | 'pipe'>,
   filetype: string | null,
+  protocol: Declared['protocol'],
 ): void {
   for (const allowed of [pipe.allowedTypes, token.allowedTypes]) {
-    if (allowed.length > 0 && !allowed.some((range) => matchesType(range, filetype)))
-      throw new SluiceError(
-        'type_not_allowed',
-        `Files of type ${filetype ?? 'unknown'} are not allowed on this Pipe. Allowed: ${allowed.join(', ')}.`,
-      )
+    if (allowed.length === 0 || allowed.some((range) => matchesType(range, filetype))) continue
+    const why =
+      filetype === null ? whyNoType(protocol) : `Files of type ${filetype} are not allowed on this Pipe.`
+    throw new SluiceError('type_not_allowed', `${why} Allowed: ${allowed.join(', ')}.`)
   }
+}
+
+function whyNoType(protocol: Declared['protocol']): string {
+  if (protocol === 'url') return "The source's response has no Content-Type header."
+  if (protocol === 'sftp') return "The file's type is unknown, because its name has no known extension."
+  return 'The request named no type: send it in the Content-Type header, or as filetype in the TUS metadata.'
 }
 
 /** This is also checked before each request that continues an upload. */
