@@ -132,6 +132,15 @@ describe('with nothing allowed', () => {
     expect(() => assertAllowedUrl(url, [])).toThrow(expect.objectContaining(refused))
   })
 
+  it.each([
+    ['localhost:4567/hooks', [], 'The address must start with https://.'],
+    ['hooks.example.com/sluice', [], 'The address must start with https://.'],
+    ['localhost:4567/hooks', ['localhost:4567'], 'The address must start with https:// or http://.'],
+    ['https://', [], 'This is not a valid address. An address looks like https://host/path.'],
+  ])('says what is wrong with the address %s, with %j allowed', (url, allowed, message) => {
+    expect(() => assertAllowedUrl(url, allowed)).toThrow(expect.objectContaining({ message }))
+  })
+
   it('has never reached the server', () => {
     expect(hits).toBe(0)
   })

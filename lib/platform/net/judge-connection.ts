@@ -57,9 +57,10 @@ export function refused(detail: string, cause?: string): SluiceError {
  */
 export function assertAllowedUrl(text: string, entries: string[]): void {
   const allowed = readAllowedHosts(entries)
+  if (!/^\s*https?:/i.test(text))
+    throw refused(`The address must start with https://${mayBeHttp(text, entries) ? ' or http://' : ''}.`)
   const url = URL.parse(text)
   if (!url) throw refused('This is not a valid address. An address looks like https://host/path.')
-  if (!/^https?:$/.test(url.protocol)) throw refused('Use an https address.')
   if (url.username || url.password) throw refused('Leave the user name and password out of the address.')
   const secure = url.protocol === 'https:'
   const hostname = bareHost(url.hostname)
@@ -68,6 +69,15 @@ export function assertAllowedUrl(text: string, entries: string[]): void {
   if (literal) judgeConnection(target, literal, allowed)
   if (secure || literal || allowed.all || isNamed(target, allowed)) return
   throw refused(`${url.host} must use https, not plain http.`)
+}
+
+function mayBeHttp(withoutScheme: string, entries: string[]): boolean {
+  try {
+    assertAllowedUrl(`http://${withoutScheme}`, entries)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**

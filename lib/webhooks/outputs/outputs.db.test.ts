@@ -55,7 +55,9 @@ describeWithDatabase('webhook outputs', (database) => {
     ['https://127.0.0.1/', 'url is not allowed: 127.0.0.1 is not on the public internet'],
     ['https://2130706433/', 'url is not allowed: 127.0.0.1 is not on the public internet'],
     ['https://169.254.169.254/latest', 'url is not allowed: 169.254.169.254 is reserved'],
-    ['hooks.example.com', 'url is not allowed: This is not a valid address'],
+    ['hooks.example.com', 'url is not allowed: The address must start with https://.'],
+    ['localhost:4567/hooks', 'url is not allowed: The address must start with https://'],
+    ['https://', 'url is not allowed: This is not a valid address'],
     ['https://user:pass@hooks.example.com/', 'url is not allowed: Leave the user name and password out'],
     [`https://hooks.example.com/${'x'.repeat(2048)}`, 'url must have at most 2048 characters'],
   ])('refuses the address %s and says why', async (url, words) => {
