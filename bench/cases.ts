@@ -226,7 +226,7 @@ const slow: Case = {
       holds: rssBytes < most,
     })
     return [
-      memory('memory with 1,000 clients of 10 kB/s', beside),
+      memory('memory with 1,000 clients at 10 kB/s', beside),
       memory('memory when they all disconnect', Math.max(...sizes)),
       {
         what: 'a file of 1 KiB next to these clients, p95',

@@ -200,7 +200,7 @@ it('a release image is built only from the released package', () => {
   expect(workflow).toContain(`build-args: ${digest}=\${{ steps.server.outputs.sha256 }}\n`)
 })
 
-it('Node has the same flags in the image, with npm start, and in tests and benchmarks', () => {
+it('Node runs with the same flags in the image, with npm start, and in tests and benchmarks', () => {
   const image = readFileSync('Dockerfile', 'utf8').match(/^CMD (.+)$/m)![1]!
   expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.js'])
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))

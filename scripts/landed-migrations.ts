@@ -125,7 +125,7 @@ function destructiveFaults(folder: string, name: string): string[] {
  */
 const UNCHECKED = '0016_note_who_was_in_an_account.sql'
 
-/** Statements that make a table's writers wait. They capture the table's name. */
+/** Patterns for statements that make a table's writers wait. Each captures the table's name. */
 const LOCKING = [
   /\b(?:alter|drop)\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?"?(\w+)"?/i,
   /\block\s+table\s+(?:only\s+)?"?(\w+)"?/i,

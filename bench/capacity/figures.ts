@@ -31,7 +31,7 @@ export function writeMeasured(all: Finding[]): void {
       'Deliveries to one receiver that responds immediately, per core',
       /([\d.]+) a second/,
     ),
-    crowdMiB: numberIn(report, 'memory with 1,000 clients of 10 kB/s', /([\d.]+) MiB/),
+    crowdMiB: numberIn(report, 'memory with 1,000 clients at 10 kB/s', /([\d.]+) MiB/),
   }
   writeFileSync(MEASURED, `${JSON.stringify(measured, null, 2)}\n`)
 }

@@ -56,7 +56,7 @@ function head(f: Figures): string[] {
         ],
         [
           '1 GiB, TLS from clients through a Node balancer',
-          `${fixed(f.bytesWithBalancer.upload - f.plainBytes.upload, 2)} s in addition`,
+          `an additional ${fixed(f.bytesWithBalancer.upload - f.plainBytes.upload, 2)} s`,
           '[`npm run bench -- tusd`](beside-tusd.md)',
         ],
         [

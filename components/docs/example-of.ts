@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A realistic value for a schema, used in the reference as a request or response body. */
+/** The parts of a JSON Schema that examples are made from. */
 type Json = {
   type?: string | string[]
   properties?: Record<string, Json>

@@ -7,7 +7,7 @@ import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from './words.ts'
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 
 /**
- * Merges consecutive requests without an interruption, since a client with small chunks makes hundreds. The request
+ * Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. The request
  * that carries the last byte is only recorded as the completion, and one that the bucket rejected only as the
  * rejection, so their bytes are counted from the file's previous offset.
  */

@@ -33,5 +33,5 @@ export const REASONS_IN_WORDS: Record<DestinationReason, string> = {
   rejected: 'The bucket rejected it.',
   unavailable: 'The bucket could not be reached, or did not respond in time.',
   unknown: 'The object may exist, but the keys do not allow looking it up.',
-  file_ended: 'The file ended before all its bytes had arrived at this destination.',
+  file_ended: 'The upload failed, expired or was canceled before this destination had the file.',
 }

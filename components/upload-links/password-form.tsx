@@ -59,7 +59,7 @@ export function PasswordForm({ enter, continues }: Props) {
 
 function textOf(error: unknown): string {
   const { status, message } = error as { status?: number; message: string }
-  if (status === 403) return 'This password is wrong. Check it with the person who sent you the link.'
+  if (status === 403) return 'Wrong password. Ask the person who sent you the link.'
   if (status !== undefined && status < 500) return message
   return 'The server did not respond. Check your connection and try again.'
 }

@@ -134,7 +134,7 @@ test('a link with a password shows its message once unlocked, continues uploads 
   expect(await page.content()).not.toContain('For your eyes only.')
   await password.fill('guess')
   await password.press('Enter')
-  await expect(page.getByText('This password is wrong.')).toBeVisible()
+  await expect(page.getByText('Wrong password.')).toBeVisible()
   await expect(password).toBeFocused()
   await expectAccessibleEverywhere(page, 'a wrong password')
   await password.fill('open sesame')

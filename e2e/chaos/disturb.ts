@@ -101,7 +101,7 @@ export async function killProcesses(
     await sleep(LIFE_MS)
     if (period.overForMs() >= 0) return
     const running = processesOf(node!)
-    // Each process is killed once per round, so that their shares of the work can be compared.
+    // All processes are killed once per round, so that their shares of the work can be compared.
     if (spared.length === 0) spared = [...running.keys()].sort()
     const name = random.pick(spared)
     spared = spared.filter((one) => one !== name)

@@ -148,7 +148,7 @@ type Line = { level?: number; msg?: string; process?: string }
 
 const RESTORED = 'the new server was missing commits; repeating them'
 
-/** Each node may only log one line for the start and one for the end of the outage, and the lost commits. */
+/** Each node may log only one line for the start of the outage, one for its end, and those about lost commits. */
 function judgeLines({ nodes }: World, log: Log): void {
   for (const node of nodes) {
     const lines = node

@@ -88,7 +88,7 @@ const pascalCase = (kind: EventKind | Hook) =>
 const camelCase = (kind: EventKind | Hook) =>
   kind.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-const DESCRIPTION = 'Resumable uploads into your bucket. Ignore unknown fields: version 1 may add more.'
+const DESCRIPTION = 'Resumable uploads into your bucket. Ignore unknown fields, since version 1 may add more.'
 
 const TAGS: Record<string, string> = {
   Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',

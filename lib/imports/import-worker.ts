@@ -102,8 +102,7 @@ class ImportWorker {
   }
 
   /**
-   * Stops imports to make room for waiting workspaces. Imports may take days, so those workspaces might otherwise wait
-   * for a long time.
+   * Stops imports to make room for waiting workspaces, since an import may take days.
    */
   async #yield(running: ReadonlyMap<string, number>): Promise<void> {
     const { db, clock } = this.#deps.context

@@ -33,7 +33,7 @@ export function relayTo(socketPath: string): Handler {
     if (req.headers.expect !== undefined) res.writeContinue()
     const responded = once(onward, 'response') as Promise<[IncomingMessage]>
     res.once('close', () => onward.destroy())
-    // If the response comes early, the rest of the request's body is still read, as without a relay.
+    // If the response comes early, the rest of the request's body is still read, as it would be without a relay.
     onward.once('close', () => req.resume())
     req.pipe(onward)
     const [response] = await responded.catch((error: unknown) => giveUp(res, error))

@@ -42,7 +42,7 @@ export class ResumableClient extends SimulatedClient {
     const from = this.confirmedBytes
     const appended = { 'upload-offset': String(from), 'content-type': 'application/partial-upload' }
     const sending = this.sendBody(from, (body) => this.#request('PATCH', body, appended))
-    // May be called while the body is still in flight.
+    // Sometimes cancels while the body is still in flight.
     const isCanceling = await this.cancels(() => this.#ask('DELETE'))
     const accepted = (await sending).filter(({ status }) => status < 300)
     if (isCanceling || accepted.length === 0) return false

@@ -15,7 +15,7 @@ export const isStored = ({ status }: LedgerFile) => status.endsWith('transferred
 const isOpen = ({ status }: LedgerDestination) => status.endsWith('ing')
 const isDelivered = ({ status }: LedgerDestination) => status === 'transferred'
 
-/** `ends`: how often its status became final. */
+/** `ends`: how many times its status became final. */
 export function checkFile(file: LedgerFile, ends: number): void {
   const { filename, status, destinations } = file
   const isPut = destinations.every((one) => isDelivered(one) || !one.required)

@@ -99,7 +99,7 @@ export class Sessions {
     this.#url = url
     this.own = own
     const onnotify = (channel: string, payload: string) => void this.#heard.push({ channel, payload })
-    // The types do not include this option, which postgres.js itself uses to listen.
+    // The types do not include `onnotify`, which postgres.js itself uses to listen.
     const options = { max: 1, fetch_types: false, onnotify } as Parameters<typeof postgres>[1]
     this.#listener = postgres(url, options)
   }

@@ -47,7 +47,7 @@ export class TusClient extends SimulatedClient {
   /** Returns false if the client has to request the offset. */
   async #goOn(): Promise<boolean> {
     const sending = this.sendBody(this.confirmedBytes, (body) => this.#append(body))
-    // May be called while the body is still in flight.
+    // Sometimes cancels while the body is still in flight.
     const isCanceling = await this.cancels(() => this.request('DELETE', undefined, {}))
     const accepted = (await sending).filter(({ status }) => status === 204)
     if (isCanceling || accepted.length === 0) return false

@@ -25,7 +25,7 @@ async function explore(seed: string): Promise<Explored> {
   return failure === undefined ? found : { ...found, failure: invariantOf(run) }
 }
 
-/** Returns the story of a seed, and that of the shortest run that fails in the same way. */
+/** Returns the story of a seed's run and, if it fails, of the shortest run that fails in the same way. */
 async function stories(seed: string): Promise<{ whole: string; short?: string }> {
   const run = await runOnce(site, seed)
   const whole = `${tell(run)}\nhash ${run.hash}, ${run.steps} steps`

@@ -34,7 +34,7 @@ async function expectNothingSerious(
   // Runs axe inside the page, since there are no frames, and sends the script only once.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
   const size = page.viewportSize()!
-  // A test with a narrow page skips the wide check: what it checks may only exist on narrow pages.
+  // A test on a narrow page skips the wide check, since the content under test may only exist on narrow pages.
   const looks = process.env.AXE_THOROUGH
     ? THOROUGH.filter(({ width }) => width! <= Math.max(size.width, 360))
     : quick

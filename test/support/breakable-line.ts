@@ -5,7 +5,7 @@ import { coupleSockets } from './couple-sockets.ts'
 
 type Options = {
   toPort: number
-  /** How much each client may send; unlimited if omitted. */
+  /** How fast each client may send; unlimited if omitted. */
   bytesPerSecond?: number
 }
 

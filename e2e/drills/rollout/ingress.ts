@@ -64,7 +64,7 @@ async function say(path: string, command: string): Promise<void> {
   let answer = ''
   socket.on('data', (text) => (answer += text))
   await once(socket, 'close')
-  // A successful command reports the changed address.
+  // A successful command prints nothing, or reports whether the address changed.
   if (answer.trim() && !/changed from|nothing changed|no need to change/i.test(answer))
     throw new Error(`${command}: ${answer.trim()}`)
 }

@@ -33,7 +33,7 @@ async function putFile(
 ): Promise<UploadResponse | undefined> {
   assertNoForm(request)
   if (request.method === 'POST' && request.fileId)
-    throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
+    throw new SluiceError('method_not_allowed', 'Send the POST to the address without an upload id.')
   const filename = readName(request)
   const bytes = bodyBytes(request)
   const body = { source: new RequestSource(request.body), check: wholeFileCheck(request) }

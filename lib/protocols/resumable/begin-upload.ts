@@ -41,7 +41,7 @@ export async function beginUpload(
   request: UploadRequest,
 ): Promise<UploadResponse | undefined> {
   if (request.fileId && request.method === 'POST')
-    throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
+    throw new SluiceError('method_not_allowed', 'Send the POST to the address without an upload id.')
   const version = spokenVersion(request.headers)
   const sent = readCreation(request)
   const right = await authenticateToCreate(context, request)
@@ -111,7 +111,7 @@ async function receive(
   return appendResponse(version, upload, appended, about(context, begun, upload.progress.expiresAtMs))
 }
 
-/** A request's information about a new file, which is checked before the database is queried. */
+/** What a request declares about a new file. It is checked before the database is queried. */
 type Creation = {
   declared: Declared & { concat: null }
   /** True if this body contains the rest of the file. */

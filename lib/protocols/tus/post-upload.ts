@@ -35,7 +35,7 @@ export async function postUpload(
   request: UploadRequest,
 ): Promise<UploadResponse | undefined> {
   if (request.fileId)
-    throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
+    throw new SluiceError('method_not_allowed', 'Send the POST to the address without an upload id.')
   const concat = parseUploadConcat(request.headers['upload-concat'], request.pipeId)
   if (concat?.kind === 'final') return joinUploads(context, uploadUrl, { request, concat })
   const declared = {
@@ -87,7 +87,7 @@ async function joinUploads(
   if (request.headers['upload-length'] !== undefined || deferHeader(request))
     throw new SluiceError(
       'invalid_header',
-      'The length of a final upload is that of its partial uploads: leave out Upload-Length.',
+      'The length of a final upload is the sum of the lengths of its partial uploads: leave out Upload-Length.',
     )
   const declared = {
     ...readMetadata(request),

@@ -136,7 +136,7 @@ export async function settleFile<Place extends ObjectPlace>(
 
 type File = { fileId: string; lease: Lease }
 
-/** An attempt at one destination without an object. */
+/** An attempt to create the object at one destination that does not have it yet. */
 export type Try = {
   destination: { dataStoreId: string; required: boolean }
   /** The signal is aborted once the outcome no longer matters. */

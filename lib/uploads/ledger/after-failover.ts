@@ -7,7 +7,7 @@ import { type Claim, type Fenced, heldBy, isFree, released, taken } from './leas
 import { currentOffset } from './offsets.ts'
 
 /**
- * For a database that was promoted without its primary's last commits: surviving nodes restore the ones they
+ * For a standby that was promoted without the old primary's last commits: surviving nodes restore those that they
  * remember.
  */
 

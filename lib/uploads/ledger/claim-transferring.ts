@@ -38,7 +38,7 @@ export type ClaimedDestination = {
   key: string
   multipartId: string | null
   required: boolean
-  /** The destination has no object yet, and has not been abandoned. */
+  /** True if the destination has no object yet and has not been abandoned. */
   isOpen: boolean
   dataStore: SealedDataStore
 }
@@ -117,8 +117,8 @@ export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.l
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"`
 
 /**
- * True for a row of `files f` whose length was declared after the last byte, before the process died or the bucket
- * refused the object.
+ * True for a row of `files f` that is still `uploading` although all its bytes have arrived: its length was only declared
+ * after the last byte, and then the process died or the bucket refused the object.
  */
 export const hasAllBytes = sql`(f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})`
 

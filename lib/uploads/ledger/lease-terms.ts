@@ -75,7 +75,7 @@ export function leaseValues({ claim, leaseMs }: ClaimSql, hasOneDestination: SQL
   return sql`${claim}, ${fence}, case when ${hasOneDestination} then ${fence} end, ${until(leaseMs)}`
 }
 
-/** When a lease expires unless renewed, by the database clock. */
+/** When a lease expires that is not renewed, by the database's clock. */
 export function until(leaseMs: number | SQL): SQL {
   return sql`now() + ${leaseMs}::int * interval '1 millisecond'`
 }

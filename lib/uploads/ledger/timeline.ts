@@ -17,7 +17,7 @@ export function insertNote({ kind, detail = {} }: TimelineNote, from: SQL, nowMs
   return insertNotes({ id: sql`${uuidv7(nowMs)}::uuid`, kind, detail, at: now }, from)
 }
 
-/** Like `insertNote`, with the line ids in a column, for a step with several files. */
+/** Like `insertNote`, for a step with several files: the line ids come from a column of `from`. */
 export function insertNotes(
   { id, kind, detail = {}, at }: TimelineNote & { id: SQL; at: SQL },
   from: SQL,

@@ -103,7 +103,7 @@ export function classify(error: unknown, step: Step, attempts: Attempts = {}): F
   const wasRepeated = sentBefore || attemptsOf(cause) > 1
   const wasCompleted = kind === 'no_such_upload' && wasRepeated && ageMs < NEVER_DROPPED_BEFORE_MS
   const isThere = step === 'complete' && (kind === 'exists' || wasCompleted)
-  // While the last part is missing, nobody has sent Complete.
+  // While the last part is missing, only an earlier attempt can have sent Complete.
   const isCertain = step === 'last part' ? !sentBefore : WITHOUT_EFFECT.has(kind) && !wasRepeated
   return {
     verdict: isThere && !mayRead ? 'infer' : TABLE[kind][step],

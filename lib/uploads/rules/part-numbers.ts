@@ -77,7 +77,7 @@ export class PartNumbers {
   /** Takes the next number for a part that ends at `endOffset`. */
   take(endOffset: number): number {
     const { next } = this
-    // The following numbers were planned for a part that would end elsewhere, so they are no longer valid.
+    // If this number was planned for a part with a different end, it and the following ones are no longer valid.
     if (this.#bound.get(next) !== endOffset) {
       forgetFrom(this.#bound, next)
       forgetFrom(this.#inherited, next)

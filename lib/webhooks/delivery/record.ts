@@ -148,8 +148,8 @@ const AT_ONCE = 100
 const WAITS_MS = [250, seconds(1), seconds(4)]
 
 /**
- * Records attempts in batches. If a batch fails, each attempt is recorded separately, with a few retries: a moment
- * without the database must not make receivers get events twice, and an attempt that cannot be recorded must not
+ * Records attempts in batches. If a batch fails, each attempt is recorded separately, with a few retries: a brief
+ * database outage must not cause duplicate events, and an attempt that cannot be recorded must not
  * affect the others.
  */
 export function createRecorder<Attempt>(
