@@ -50,7 +50,11 @@ it('reports a code, the invalid fields and a documentation link', async () => {
 
 it('reports a missing response, and a response from another server', async () => {
   const away = createSluice({ baseUrl: 'http://127.0.0.1:1', accountKey, maxRetries: 0 })
-  expect(await refusal(away.listPipes())).toMatchObject({ code: 'no_answer', status: undefined })
+  expect(await refusal(away.listPipes())).toMatchObject({
+    code: 'no_answer',
+    status: undefined,
+    message: expect.stringMatching(/^Sluice at 127\.0\.0\.1:1 did not respond: /),
+  })
   const page = createSluice({
     baseUrl,
     accountKey,

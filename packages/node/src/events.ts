@@ -78,7 +78,7 @@ export async function* followEvents<Kind extends EventKind = 'file.status_change
       throw new Error('The stream ended.')
     } catch (error) {
       if (signal.aborted) return
-      const known = error instanceof SluiceError ? error : noAnswer(error)
+      const known = error instanceof SluiceError ? error : noAnswer(error, address)
       const delayMs = retryDelayMs(failures++, known)
       if (delayMs === undefined) throw known
       onBreak?.(known)

@@ -40,6 +40,6 @@ async function once(send: typeof fetch, request: Request, timeoutMs: number): Pr
     return { response: new Response(await response.arrayBuffer(), response) }
   } catch (cause) {
     request.signal.throwIfAborted()
-    return { error: noAnswer(cause) }
+    return { error: noAnswer(cause, request.url) }
   }
 }

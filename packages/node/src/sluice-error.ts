@@ -34,9 +34,17 @@ export class SluiceError extends Error {
   }
 }
 
-export function noAnswer(cause: unknown): SluiceError {
-  const { message } = cause as Error
-  return new SluiceError({ code: 'no_answer', message: `Sluice did not respond: ${message}`, cause })
+/** The message contains only the host of the address, because the rest may be secret. */
+export function noAnswer(cause: unknown, address: string): SluiceError {
+  const message = `Sluice at ${new URL(address).host} did not respond: ${reasonOf(cause)}`
+  return new SluiceError({ code: 'no_answer', message, cause })
+}
+
+/** `fetch` throws “fetch failed”, and only its cause says why. If a host has several addresses, it has just a code. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  const inner = cause as { message?: string; code?: string } | undefined
+  return inner?.message || inner?.code || message
 }
 
 /** Creates the error from the body of an error response. */
