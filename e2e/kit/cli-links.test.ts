@@ -194,7 +194,7 @@ describe('upload --batch', () => {
     const failed = await run([...args, '--json'])
     expect(failed.code).toBe(1)
     expect(failed.stderr).toContain(
-      '1 of 2 were not uploaded.\nThe batch order-19 was not sealed by this run.',
+      '1 of 2 files was not uploaded.\nThe batch order-19 was not sealed by this run.',
     )
     const [{ fileId }] = linesOf(failed.stdout)
     expect(await batchOf(fileId)).toMatchObject({ files: 1, open: 0, sealedAt: null })

@@ -157,6 +157,6 @@ describe('upload', () => {
         .map((line) => JSON.parse(line).file),
     ]).toEqual([1, [fits]])
     expect(stderr).toMatch(/large\.txt: 413 /)
-    expect(stderr).toContain('1 of 2 were not uploaded')
+    expect(stderr).toContain('1 of 2 files was not uploaded')
   })
 })

@@ -56,13 +56,16 @@ export function connect(): Sluice {
   throw new Failure('Sign in first: sluice login --url <address of your Sluice>', EXIT.refused)
 }
 
+const MOST_LISTED = 20
+
 /** The given Pipe, the one in the settings, or the only one. */
 export async function choosePipe(named: string | undefined): Promise<string> {
   const kept = named ?? readSettings().pipeId
   if (kept) return kept
-  const { data } = await connect().listPipes({ limit: 2 })
+  const { data, nextCursor } = await connect().listPipes({ limit: MOST_LISTED })
+  if (data.length === 0) throw new Failure('There is no Pipe yet.')
   if (data.length === 1) return data[0]!.id
-  throw new Failure(
-    data.length === 0 ? 'There is no Pipe yet.' : 'There are several Pipes: specify one with --pipe.',
-  )
+  const listed = data.map(({ id, name }) => `  ${id}  ${name}`)
+  const more = nextCursor === null ? [] : ['  …']
+  throw new Failure('There are several Pipes: specify one with --pipe.', EXIT.failed, [...listed, ...more])
 }

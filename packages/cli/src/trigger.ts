@@ -14,10 +14,12 @@ export const trigger: Command = {
   about: 'Send a simulated event to an address on this machine',
   async run(args) {
     const { values, positionals } = readArguments(args, usage, { 'forward-to': { type: 'string' } })
-    const status = STATUSES.find((one) => one === (positionals[0] ?? 'transferred'))
+    const named = positionals[0] ?? 'transferred'
+    const status = STATUSES.find((one) => one === named)
+    if (!status)
+      throw misused(`There is no status "${named}". The statuses are ${STATUSES.join(', ')}.`, usage)
     const url = values['forward-to']
-    if (!status || !url || !URL.canParse(url))
-      throw misused('Specify a status, and an address with --forward-to.', usage)
+    if (!url || !URL.canParse(url)) throw misused('Specify an address with --forward-to.', usage)
     const { signal } = new AbortController()
     const event = invent(status)
     const done = await forward(event, { url, secret: listenSecret(), signal, onWait: say })

@@ -39,11 +39,16 @@ export const upload: Command = {
     const way = to === undefined ? await again(values.pipe, batch) : preparedWay(to, files)
     const failed = await sendAll(files, way, parallel, values.json)
     const open = failed > 0 && batch !== undefined ? [`The batch ${batch} was not sealed by this run.`] : []
-    if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed, open)
+    if (failed > 0) throw new Failure(notUploaded(failed, files.length), EXIT.failed, open)
     await way.seal?.()
     way.journal.forget(files.map(way.keyOf))
     if (batch !== undefined && !values.json) say(`The batch ${batch} is sealed.`)
   },
+}
+
+function notUploaded(failed: number, all: number): string {
+  if (all === 1) return 'The file was not uploaded.'
+  return `${failed} of ${all} files ${failed === 1 ? 'was' : 'were'} not uploaded.`
 }
 
 type Way = {
@@ -128,7 +133,7 @@ async function sendAll(
         }
       } catch (error) {
         failed += 1
-        progress.clear()
+        progress.fail(file)
         say(`${file.path}: ${(error as Error).message}`)
       }
     }
@@ -150,7 +155,9 @@ function findFiles(path: string): LocalFile[] {
         return { ...localFile(file), relativePath: inFolder.split(sep).join('/') }
       })
   } catch (error) {
-    throw new Failure(`${path}: ${(error as Error).message}`, EXIT.misused)
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'there is no such file or folder.' : `it cannot be read: ${message}`
+    throw new Failure(`${path}: ${why}`, EXIT.misused)
   }
 }
 
@@ -166,15 +173,18 @@ export type Progress = {
   set(file: LocalFile, bytes: number): void
   wait(reason: string): void
   clear(): void
+  /** Its bytes no longer count. */
+  fail(file: LocalFile): void
   end(): void
 }
 
-/** One progress bar for all files on a terminal; otherwise one line at the end. */
+/** One progress bar for all files on a terminal; otherwise one line at the end, unless all files have failed. */
 export function openProgress(files: LocalFile[], silent: boolean): Progress {
   const total = files.reduce((sum, { size }) => sum + size, 0)
   const there = new Map<LocalFile, number>()
   const terminal = process.stderr.isTTY && !silent
   let sum = 0
+  let failed = 0
   let reason = ''
   let drawnMs = 0
   const clear = () => void (terminal && process.stderr.write('\r\x1b[K'))
@@ -195,9 +205,18 @@ export function openProgress(files: LocalFile[], silent: boolean): Progress {
       draw()
     },
     clear,
+    fail(file) {
+      clear()
+      failed += 1
+      sum -= there.get(file) ?? 0
+      there.delete(file)
+    },
     end() {
       clear()
-      if (!silent) process.stderr.write(`${files.length} files, ${bar(sum, total)}\n`)
+      if (silent || failed === files.length) return
+      const arrived = failed > 0 ? `${files.length - failed} of ` : ''
+      const all = files.length === 1 ? '1 file' : `${files.length} files`
+      process.stderr.write(`${arrived}${all}, ${bar(sum, total)}\n`)
     },
   }
 }
@@ -205,7 +224,10 @@ export function openProgress(files: LocalFile[], silent: boolean): Progress {
 function bar(sum: number, total: number): string {
   const share = total === 0 ? 1 : Math.min(sum / total, 1)
   const full = Math.round(share * WIDTH)
-  return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${Math.floor(share * 100)} %  ${megabytes(sum)} of ${megabytes(total)}`
+  return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${Math.floor(share * 100)} %  ${sizeOf(sum)} of ${sizeOf(total)}`
 }
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+function sizeOf(bytes: number): string {
+  if (bytes < 1e3) return `${bytes} B`
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}
