@@ -44,6 +44,8 @@ const PASSWORDS = { burst: 10, refillMs: 30_000 }
 const TOKENS = { burst: 120, refillMs: 5_000 }
 const TOKEN_MS = hours(1)
 
+/** A link without allowed types accepts those of its Pipe. */
+type OpenedRow = UploadLinkRow & { pipeTypes: string[] }
 type LinkRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
 type Answer = z.input<typeof openLinkAnswer>
 /** Shown to anyone who has the code. */
@@ -73,7 +75,7 @@ export async function lookAtLink(runtime: LinkRuntime, code: string, address: st
   return show(await linkOf(runtime, code, address), runtime)
 }
 
-function show(row: UploadLinkRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUpload = false): ShownLink {
+function show(row: OpenedRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUpload = false): ShownLink {
   const left = (most: number | null, used: number) => (most === null ? null : Math.max(0, most - used))
   const hasPassword = row.passwordHash !== null
   return {
@@ -82,14 +84,14 @@ function show(row: UploadLinkRow, { clock }: Pick<LinkRuntime, 'clock'>, mayUplo
     state: stateOf(row, clock.now()),
     hasPassword,
     expiresAt: row.expiresAt?.toISOString() ?? null,
-    allowedTypes: row.allowedTypes,
+    allowedTypes: row.allowedTypes.length > 0 ? row.allowedTypes : row.pipeTypes,
     filesLeft: left(row.maxFiles, row.filesCreated),
     bytesLeft: left(row.maxBytes, row.bytesCreated),
   }
 }
 
 /** Finds a link by its code. An unknown code counts as a guess. */
-async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<UploadLinkRow> {
+async function linkOf(runtime: LinkRuntime, code: string, address: string): Promise<OpenedRow> {
   const row = await findByCode(runtime, code)
   if (row) return row
   await takeForAddress(runtime, 'upload-link', address, GUESSES)
@@ -97,9 +99,9 @@ async function linkOf(runtime: LinkRuntime, code: string, address: string): Prom
 }
 
 /** Returns undefined for a link whose Pipe is deleted, or whose workspace is suspended, as for an unknown code. */
-async function findByCode({ db, config }: LinkRuntime, code: string): Promise<UploadLinkRow | undefined> {
+async function findByCode({ db, config }: LinkRuntime, code: string): Promise<OpenedRow | undefined> {
   const [found] = await db
-    .select({ link: uploadLinks })
+    .select({ link: uploadLinks, pipeTypes: pipes.allowedTypes })
     .from(uploadLinks)
     .innerJoin(pipes, and(eq(pipes.id, uploadLinks.pipeId), isNull(pipes.deletedAt)))
     .innerJoin(senders, and(eq(senders.id, uploadLinks.senderId), isNull(senders.revokedAt)))
@@ -113,7 +115,7 @@ async function findByCode({ db, config }: LinkRuntime, code: string): Promise<Up
   if (!found) return undefined
   try {
     await assertNotSuspended(db, found.link.workspaceId)
-    return found.link
+    return { ...found.link, pipeTypes: found.pipeTypes }
   } catch (error) {
     if (isSluiceError(error)) return undefined
     throw error

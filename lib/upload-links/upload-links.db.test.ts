@@ -62,6 +62,19 @@ describeWithDatabase('an upload link', (database) => {
     return { filesCreated, bytesCreated, state }
   }
 
+  it("shows its own allowed types, or its Pipe's if it has none", async () => {
+    const fields = { name: 'Films', dataStoreId: site.pipe.dataStoreId, allowedTypes: ['video/*'] }
+    const { id: pipeId } = await createPipe(site.runtime, site.actor, parseInput(pipeInput, fields))
+    const [any, clips] = [await create({ pipeId }), await create({ pipeId, allowedTypes: ['video/mp4'] })]
+    for (const [{ code }, allowedTypes] of [
+      [any, ['video/*']],
+      [clips, ['video/mp4']],
+    ] as const) {
+      expect(await lookAtLink(site.runtime, code, HERE)).toMatchObject({ allowedTypes })
+      expect(await open(code)).toMatchObject({ allowedTypes })
+    }
+  })
+
   it('lets a visitor upload a file, and is not listed among the Senders', async () => {
     const link = await create({ message: 'Send us the rushes.' })
     const opened = await open(link.code)
