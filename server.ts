@@ -138,8 +138,8 @@ async function listen(server: Server, config: Config): Promise<Config> {
 }
 
 /**
- * Listens on a socket that belongs to this process alone. Its file may have been left behind by a killed process.
- * Workers serve no requests, so they do not listen.
+ * Listens on a socket that belongs to this process alone. A killed process may have left the socket's file
+ * behind, so the file is removed first. Workers serve no requests, so they do not listen.
  */
 async function listenBehindRelay(
   server: Server,

@@ -24,7 +24,7 @@ export type SluiceNode = { node: Measured; target: Target; database: DatabaseHan
 export type SinkPlace = { url: string; required: boolean }
 
 /**
- * Starts a real server with one Pipe, with its own database on this PostgreSQL server. The Pipe's bucket is the sink,
+ * Starts a real server that has one Pipe and its own database on this PostgreSQL server. The Pipe's bucket is the sink,
  * unless several are given.
  */
 export async function startSluiceNode(
@@ -42,7 +42,7 @@ export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promi
   return startNode([{ url: sinkUrl, required: true }], { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
 }
 
-/** Settings that specify the database. */
+/** The environment variables that differ between servers: the database, and TLS if it is used. */
 type Place = Record<string, string> & {
   DATABASE_URL?: string
   DATA_DIR?: string

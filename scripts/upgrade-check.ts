@@ -25,7 +25,7 @@ const USAGE = 'npm run upgrade-check [-- --balancer /etc/haproxy/haproxy.cfg]'
 const ROOT = dirname(import.meta.dirname)
 
 const { balancer } = readOptions(USAGE, { options: { balancer: { type: 'string' } } }).values
-if (balancer && !existsSync(balancer)) misused(`There is no file ${balancer}`, USAGE)
+if (balancer && !existsSync(balancer)) misused(`${balancer} does not exist`, USAGE)
 
 await runScript(async () => {
   const config = loadSettings()

@@ -39,7 +39,7 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) 
     {
       done: checklist.firstByte,
       title: 'Upload a file',
-      text: 'From your page, or here with Try it.',
+      text: 'From your page, or here with “Try it”.',
       href: pipeId ? `${pipe}/try` : pipe,
     },
     {

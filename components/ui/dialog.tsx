@@ -17,7 +17,7 @@ type Props = Omit<DialogContentProps, 'open' | 'onOpenChange'> & {
 }
 
 /**
- * Only the trigger is part of the page. The dialog itself, a tenth of the page's script, loads when the user hovers
+ * Only the trigger is part of the page. The dialog's code, a tenth of the page's script, loads when the user hovers
  * over the trigger or focuses it.
  */
 export function Dialog({ trigger, open: given, onOpenChange, ...content }: Props) {

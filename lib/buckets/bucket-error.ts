@@ -163,7 +163,8 @@ const one = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : value?.[0]
 
 /**
- * Returns the text of the first element with this name. This is enough, because S3 has only a few responses, all flat.
+ * Returns the text of the first element with this name. The elements read
+ * in this way are never nested in each other, so no XML parser is needed.
  */
 export function tag(xml: string, name: string): string | undefined {
   const text = xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1]

@@ -229,7 +229,7 @@ describeWithDatabase('decisions', (database) => {
       const good = await begin()
       for (const _ of ['first', 'again']) {
         expect((await end(good)).status).toBe(told.status)
-        // The client may no longer have the last byte.
+        // The offset must stay at the end, because the client may no longer have the last byte.
         const { headers } = await head(good)
         expect(headers).toMatchObject({ 'upload-offset': '500', ...told.undecided })
         expect(headers['upload-length']).toBeUndefined()

@@ -86,7 +86,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
     expect(status).toBe('transferred')
     expect(objects).toContain(`${id}/file`)
     expect(line.dropped).toBe(2)
-    // A creation whose response is lost is repeated, because the client has no address to continue at.
+    // A creation whose response is lost is repeated, because the client does not know where to continue.
     expect(await files()).toBe(before + (way.uploadDataDuringCreation ? 3 : 1))
   })
 

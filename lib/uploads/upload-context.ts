@@ -82,7 +82,7 @@ export type UploadContext = {
   /** Writes the event for each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
   emitCreated: EmitCreated
-  /** Writes the event for a file that a repair made transferred. The file was already counted as ended. */
+  /** Writes the event for a file that became `transferred` through a repair. Its first end has already been counted. */
   emitRepaired(tx: Db, fileId: string): Promise<void>
   /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void

@@ -76,7 +76,7 @@ interface Entry {
   isFolder: boolean
 }
 
-/** The keys below a folder in S3 order (by UTF-8 bytes), reading only folders that can contain matching keys. */
+/** Yields the keys below a folder in S3 order (by UTF-8 bytes). Reads only folders that can contain matching keys. */
 export async function* listKeys(folder: string, wanted: Wanted, above = ''): AsyncGenerator<string> {
   const entries = await readEntries(folder, '')
   entries.sort((a, b) => compareKeys(a.name, b.name))

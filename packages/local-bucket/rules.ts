@@ -19,7 +19,7 @@ export type Rule = {
   assemble?(parts: readonly NamedPart[], upload: Upload): void
   /** How the provider words errors that this bucket words differently. */
   rephrase?(error: S3Error, request: S3Request): S3Error
-  /** Responds instead of the bucket, which does nothing. */
+  /** Responds in place of the bucket, which then does not process the request. */
   instead?(): Answer
   /** Replaces the response. */
   answer?(answer: Answer, request: S3Request): Answer

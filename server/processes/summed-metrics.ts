@@ -2,8 +2,8 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 import type { Line } from './line.ts'
 
 /**
- * The combined metrics of all processes. A counter never decreases, because it still includes what a process had
- * counted before it ended.
+ * The combined metrics of all processes. Counters never decrease, because they still include what ended processes had
+ * counted.
  */
 export type SummedMetrics = {
   join(name: string, line: Line): void

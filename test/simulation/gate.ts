@@ -50,7 +50,7 @@ export class Gate {
   readonly #open = new Set<Transaction>()
   /** Each of these waits for the next one. */
   readonly #blocked: Blocked[] = []
-  /** What completed statements have changed, and their results. */
+  /** For each host, its last write or commit that has not been reported yet. */
   readonly #changed = new Map<Host, string>()
   #hasNotices = false
   /** Statements that wait until other kinds of statements have been executed. */

@@ -147,7 +147,7 @@ export function fatesOf({ destinations, swarm }: Habits, at: number, operation: 
   return special === 0 ? fates : fates.map((weight, fate) => (fate === special ? 400 : weight))
 }
 
-/** The chances per hundred statements with this name. */
+/** The percentages of statements with this name that are lost, slow or late. */
 export function statementHabits({ swarm, lostPercent, slowPercent }: Habits, label: string) {
   return {
     lost: Math.max(lostPercent, swarm.pick([0, 0, 0, 25], 'lost', label)),

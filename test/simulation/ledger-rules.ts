@@ -40,7 +40,7 @@ export function checkFile(file: LedgerFile, ends: number): void {
   )
 }
 
-/** Checks what the next writer relies on for part numbers. */
+/** Checks what the next writer assumes about part numbers. */
 function checkBound({
   filename,
   parts,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
-/** A running Sluice for tests: the one that TARGET names (the path of a demo.json), otherwise one started for them. */
+/** A running Sluice for tests: the one described by the demo.json at the path TARGET, or one started for them. */
 export type Target = DemoDocument & {
   /** Requests an upload token like a customer's backend. */
   token(fields?: object): Promise<{ token: string; uploadUrl: string }>

@@ -139,6 +139,6 @@ const IF_DROPPED: Reasons = {
     'The bucket no longer has the multipart upload. It may have been dropped or completed: look for the object',
 }
 const LATE: Reasons = {
-  missing: 'The bucket did not accept the object for 24 hours.',
+  missing: 'The bucket has not accepted the object within 24 hours.',
   unknown: 'The bucket did not confirm the object for 24 hours. The bucket may have it: look for the object',
 }

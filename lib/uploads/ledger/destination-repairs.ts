@@ -44,7 +44,7 @@ type RepairLimits = {
   nowMs: number
 }
 
-/** A request in flight when the destination was abandoned either arrives within this time or never. */
+/** A request in flight when the destination was abandoned either arrives within this time or not at all. */
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**

@@ -27,7 +27,7 @@ export type DestinationRow = {
 
 type At = { fileId: string; dataStoreId: string }
 
-/** A request in flight to the bucket either arrives within this time or never. */
+/** A request in flight to the bucket either arrives within this time or not at all. */
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**

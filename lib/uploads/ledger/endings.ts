@@ -24,7 +24,7 @@ export type BadEnd = {
   refusedContent?: string
 }
 
-/** A request in flight to the bucket when the upload ended either arrives within this time or never. */
+/** A request in flight to the bucket when the upload ended either arrives within this time or not at all. */
 const ARRIVES_WITHIN_SECONDS = 60
 
 /**
@@ -92,7 +92,7 @@ export async function erase(tx: Db, fileId: string, nowMs: number): Promise<bool
   return erased.length > 0
 }
 
-/** Schedules the cleanup of the bucket for a minute later: a request in flight either arrives by then or never. */
+/** Schedules the cleanup of the bucket for a minute later: by then, any request in flight has arrived or never will. */
 export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise<void> {
   await tx.execute(sql`update file_destinations set abort_pending = true,
     abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)

@@ -138,7 +138,7 @@ export async function currentOffset(db: Db, fileId: string): Promise<Standing | 
 }
 
 /**
- * Records that a client was interrupted, because it requested the offset. Even if none of its requests were cut off,
+ * Records that a client was interrupted, as its request for the offset shows. Even if none of its requests were cut off,
  * it was paused, offline or reloaded between two of them. Its next request counts as a resume.
  */
 export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {

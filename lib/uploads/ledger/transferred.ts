@@ -28,7 +28,7 @@ export type Delivered = {
 
 const CERTAINTY = sql`jsonb_build_object('certainty', certainty)`
 
-/** Records that the object exists, deletes its parts and tails, and releases the lease. False if the lease was lost. */
+/** Records that the object exists, deletes the file's parts and tails, and releases the lease. False if the lease was lost. */
 export async function markTransferred(
   db: Db,
   lease: Fenced,

@@ -115,7 +115,7 @@ export async function adoptUpload(
   }
 }
 
-/** A newly declared length may still be refused, so no part is bound based on it before it is recorded. */
+/** A newly declared length may still be refused, so no part is bound based on the length until it has been recorded. */
 function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | null }): boolean {
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }

@@ -173,7 +173,7 @@ describeWithDatabase('the sweeps', (database) => {
       await reconciled()
       expect(await fileOf(url)).toMatchObject({ status })
     }
-    expect((await fileOf(url)).reason).toBe('The bucket did not accept the object for 24 hours.')
+    expect((await fileOf(url)).reason).toBe('The bucket has not accepted the object within 24 hours.')
     site.bucket.faults.clear()
   })
 

@@ -56,7 +56,7 @@ const TABLE: Record<Kind, Record<Step, Verdict>> = {
   trouble: { ...always('release'), part: 'keep in tail', put: 'keep in tail' },
   // The customer may fix the cause. Without permission to list the bucket, S3 refuses to look up a missing object.
   refused: { ...always('release'), 'look up': 'unknown', clear: 'fail' },
-  // Bytes that are sent again may arrive intact; recorded parts never change.
+  // Bytes that are sent again may arrive intact, but sending recorded parts again does not change them.
   damaged: { ...always('release'), complete: 'fail', join: 'fail', clear: 'fail' },
   // A join starts over each time, and a PutObject has no multipart upload.
   no_such_upload: {

@@ -6,7 +6,7 @@ import type { ByteSource } from './body.ts'
 
 /**
  * A client that sends nothing for this long is presumed gone, even if its connection is open. (Node's own limit is
- * off.) This is shorter than the usual timeout of a load balancer, which would send the client an unhelpful error.
+ * off.) This is shorter than the timeouts of the balancers in `deploy`, whose error would not help the client.
  */
 export const IDLE_MS = 100_000
 /** How much is buffered before reading starts: no more than Node itself would buffer. */

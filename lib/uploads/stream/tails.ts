@@ -15,8 +15,8 @@ import type { Attached, Recorder } from './recorder.ts'
  */
 const TAIL_ROW_BYTES = 4 * 1024 * 1024
 /**
- * The row size for small tails that no client waits for: the statement's text fits into V8's young space, and other
- * statements can run in between.
+ * The row size for small tails that no client waits for: small enough for the statement's text to fit into V8's young
+ * space, and for other statements to run in between.
  */
 const UNAWAITED_ROW_BYTES = 90 * 1024
 const SMALL_TAIL_BYTES = 1024 * 1024

@@ -43,7 +43,7 @@ const CLAIM_AT_ONCE = 100
 type Wanted = Wake & { count: number }
 
 /**
- * Turns wakes into attempts. It claims no more of an output's deliveries than its share allows. The others stay due
+ * Turns wakes into attempts. It claims no more of an output's deliveries than the output's share allows. The others stay due
  * in the database, and the output stays ready here until a claim finds fewer deliveries than it requested.
  */
 export class Dispatcher {

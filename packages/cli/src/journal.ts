@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { settingsFolder } from './settings.ts'
 
 /**
- * Uploads that have started and not yet finished, one per line. If the process is killed, at most the line being
- * written is lost.
+ * A line of the journal: an upload that has started, or that has finished in a run that is not over. If the process is
+ * killed, at most the line being written is lost.
  */
 type Entry = { file: string; url?: string; done?: true; at: number }
 

@@ -66,7 +66,7 @@ export function openKeptUploads() {
       unstored.delete(id)
       await change(['uploads', 'files'], (all) => forget(all, id)).catch(ignored)
     },
-    /** A place's uploads, oldest first. Those too old to continue are dropped. */
+    /** The ids of a place's uploads, oldest first. Uploads that are too old to continue are dropped. */
     async ids(place: string): Promise<string[]> {
       let found: KeptUpload[] = []
       await change(['uploads', 'files'], (all) => {

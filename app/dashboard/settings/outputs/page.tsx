@@ -19,8 +19,8 @@ export default async function WorkspaceOutputs() {
       </p>
       {outputs.length === 0 ? (
         <EmptyState icon={Webhook} title="No workspace outputs yet" action={add}>
-          A workspace output receives everything at one address: uploads on every Pipe, failing Data Stores,
-          and quota usage.
+          A workspace output receives all events at one address: those of every Pipe, of failing Data Stores,
+          and of quota usage.
         </EmptyState>
       ) : (
         <>
