@@ -18,7 +18,7 @@ const config: NextConfig = {
   devIndicators: false,
   // Makes Next.js collect the packages that the pages need at run time, for scripts/bring-next.ts.
   output: 'standalone',
-  // next-auth computes a path at run time, for which Next.js would include the entire folder and the data in it.
+  // next-auth computes a path at run time, so Next.js would include the entire project folder, with its data.
   outputFileTracingExcludes: { '/api/auth/**': ['**/*'] },
   // No page needs scaled images, so the server does not offer to scale them.
   images: { unoptimized: true },

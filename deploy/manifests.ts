@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseAllDocuments } from 'yaml'
 import { renderedFile, type Variant } from '../scripts/chart.ts'
 
-/** A manifest in the rendered files of the chart. */
+/** A manifest from the rendered chart. */
 export type Manifest = {
   apiVersion: string
   kind: string

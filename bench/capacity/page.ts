@@ -9,7 +9,7 @@ const DAY_S = 86_400
 const ASSUMED = {
   /** How busy a processor gets before another one is added. */
   load: 0.7,
-  /** The ratio of the busiest second to the day's mean. */
+  /** The ratio of the busiest second to the day's average second. */
   peak: 10,
   processesOfANode: 8,
   maxConnections: 500,

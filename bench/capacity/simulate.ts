@@ -92,7 +92,8 @@ const sizeOf = async ({ db }: DatabaseHandle) => {
 }
 
 /**
- * Returns the bytes per file. Nearly all files are finished, and each has a token, an event, a delivery and an attempt.
+ * Returns the bytes per file. Most files have an event, a delivery and an attempt: see
+ * `growTo`.
  */
 async function measureFiles(database: DatabaseHandle): Promise<number> {
   const { owner } = await openSite(database)

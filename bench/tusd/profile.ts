@@ -32,7 +32,7 @@ export function hasPerf(): boolean {
   return spawnSync('perf', ['record', '-e', 'cpu-clock', '-o', '/dev/null', 'true']).status === 0
 }
 
-/** Uses perf, which reads the stacks of a process that runs normally. */
+/** Uses perf, because it can sample a running process that was started without any flags for profiling. */
 export async function profile(pid: number, work: () => Promise<unknown>): Promise<Profile> {
   using folder = temporaryFolder()
   const file = join(folder.path, 'perf.data')

@@ -4,12 +4,12 @@ const PROPERTIES = [
   {
     icon: Milestone,
     title: 'The offset is exact',
-    text: 'It counts the durable bytes from the start of the file, without gaps. It never goes back, whatever crashes.',
+    text: 'It counts the durable bytes from the start of the file, without gaps. It never goes back, even if a server crashes.',
   },
   {
     icon: KeyRound,
     title: 'PutObject is enough',
-    text: 'Your keys need one permission on one bucket. Bytes go there from memory; bytes that do not fill a part yet wait in the database, encrypted, until they are in the bucket.',
+    text: 'Your keys need one permission on one bucket. Bytes go there from memory; bytes that do not yet fill a part wait in the database, encrypted, until they are in the bucket.',
   },
   {
     icon: ShieldCheck,

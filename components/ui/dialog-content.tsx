@@ -11,7 +11,7 @@ export type DialogContentProps = {
   onOpenChange: (open: boolean) => void
   title: string
   description?: ReactNode
-  /** A drawer slides in from the side, to read next to a list. */
+  /** A drawer slides in from the side, so that it can be read next to a list. */
   as?: 'dialog' | 'drawer' | 'menu'
   wide?: boolean
   /** If false, the dialog stays open until its own button is used, for example if a secret is shown once. */

@@ -22,7 +22,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
   await expect(page.getByText('0 of 5 done')).toBeVisible()
 
-  // Connects a Data Store, first with a wrong secret: the check reports it and what to change.
+  // Connects a Data Store, first with a wrong secret: the check reports the mistake and says what to change.
   await page.getByRole('link', { name: /Connect a bucket/ }).click()
   await page.getByLabel('Name', { exact: true }).fill('Media')
   await page.getByLabel('Bucket', { exact: true }).fill(demo.bucket.name)

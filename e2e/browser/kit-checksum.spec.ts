@@ -41,7 +41,7 @@ test('a file is verified end to end across a reload, and fails if a byte changes
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: name })
   let passing = Number.POSITIVE_INFINITY
   await page.route(`${customer.uploadUrl}**`, async (route) => {
-    // Leaves the request pending, until the reload aborts it.
+    // Leaves the request pending until the reload aborts it.
     if (route.request().method() === 'PATCH' && passing-- <= 0) return
     await route.continue()
   })

@@ -166,7 +166,7 @@ async function cancel(upload: Upload): Promise<Outcome> {
   return { source, address, end: 'canceled' }
 }
 
-/** Sends a request with the upload's current token or, occasionally, with a new one, like a reloaded page. */
+/** Sends a request with the upload's current token or, occasionally, with a new one, as a reloaded page would. */
 async function authorized(upload: Upload, call: Call): Promise<Reply | undefined> {
   const { site, random, pipeId } = upload
   if (upload.token === '' || random.chance(0.1)) upload.token = await newToken(site, pipeId)

@@ -131,7 +131,7 @@ function startShared(
     let isUpgraded = false
     const start = ([roles, name]: [Role[], string], { sourceOf }: Pick<Parts, 'sourceOf'> = {}) =>
       startNode(roles, name, { ...env, DATABASE_URL: url, ...place }, { ...parts, sourceOf })
-    /** Runs the older version until the upgrade, and then both in turn. */
+    /** Runs the older version until the upgrade, and then alternates between the two. */
     const eitherVersion = (older: string) => {
       let ranOlder = false
       return {

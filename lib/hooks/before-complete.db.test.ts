@@ -189,7 +189,7 @@ describeWithDatabase('before_complete', (database) => {
     const told = { 'upload-offset': String(size - 1) }
     expect(last).toMatchObject({ status: 204, headers: told })
     expect(await client.head(url)).toMatchObject({ status: 200, headers: told })
-    // The client repeats its request, and another node's sweeps ask again.
+    // Neither a repeated request nor another node's sweeps ask the hook again.
     expect(await client.patch(url, size - 1, body.subarray(-1))).toMatchObject({ status: 204, headers: told })
     site.clock.advance(hours(23.9))
     const other = await serveUploads(site.runtime)

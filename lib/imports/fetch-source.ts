@@ -26,8 +26,8 @@ type Wanted = {
 }
 
 /**
- * Requests the bytes of the same version of the file, starting at `fromBytes`. A source that does not support this
- * sends all bytes. A version without a validator is read from the start, to compare it with the existing bytes.
+ * Requests the rest, from `fromBytes`, of the version of the file that the import started with. A source that does not
+ * support this sends all bytes. A version without a validator is read from the start, to compare it with the existing bytes.
  */
 export async function fetchSource(
   agents: GuardedAgents,

@@ -10,7 +10,7 @@ export type Sweep = {
   everyMs: number
   /** The maximum number of rows per run. After a full batch, there may be more to do, so the next run does not wait. */
   batch?: number
-  /** True for a sweep that finds something whenever there is any work, so its runs are not logged. */
+  /** True for a sweep that does work on most runs in normal operation: its runs are only logged at debug level. */
   routine?: true
   run(): Promise<number>
 }

@@ -28,7 +28,7 @@ const LISTED_AT_ONCE = 50
 /** How many responses a client may leave unread before it is considered broken or hostile. */
 const UNREAD_ANSWERS = 1024
 
-/** Handles one channel's requests in SFTP version 3. Other requests, such as those for links, are not supported. */
+/** Handles one channel's requests, in SFTP version 3. Some of its requests, such as those for links, are refused. */
 export class Channel {
   readonly #sftp: SFTPWrapper
   readonly #deps: Deps

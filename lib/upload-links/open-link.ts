@@ -175,5 +175,8 @@ async function issue(
 }
 
 function noLink(): SluiceError {
-  return new SluiceError('not_found', 'There is no such upload link. Ask its sender for a new one.')
+  return new SluiceError(
+    'not_found',
+    'There is no such upload link. Ask the person who sent it to you for a new one.',
+  )
 }

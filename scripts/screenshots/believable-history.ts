@@ -160,7 +160,7 @@ function makeFile(n: number, atMs: number, places: Place[]) {
     subject: `customer-${1000 + ((n * 37) % 90)}`,
     reason:
       status === 'failed'
-        ? 'The bucket rejected the upload: AccessDenied. The keys may not put objects.'
+        ? 'The bucket rejected the upload: AccessDenied. The keys are not allowed to put objects.'
         : null,
     took: Math.round(600 + bytes / bytesPerMs),
     delivered: n % 89 !== 5,

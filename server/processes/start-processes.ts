@@ -23,7 +23,7 @@ export async function startProcesses({
   metrics,
 }: Pick<Runtime, 'config' | 'log' | 'metrics'>): Promise<{ stop(): Promise<void> }> {
   cluster.schedulingPolicy = cluster.SCHED_RR
-  // Only the owner of this folder can open it.
+  // mkdtemp creates a folder that only its owner can open.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const summed = createSummedMetrics(metrics.registry)

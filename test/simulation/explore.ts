@@ -81,7 +81,7 @@ export async function tellSeed(site: Site, seed: string): Promise<Stories> {
 
 type Dying = { processes: number; say(line: string): void }
 
-/** See deaths.ts. Returns true if no death breaks an invariant. */
+/** Returns true if no death breaks an invariant. See deaths.ts. */
 export async function exploreDeaths(site: Site, { processes, say }: Dying): Promise<boolean> {
   let plots = 0
   let areWell = true

@@ -5,8 +5,8 @@ export default function NoSuchLink() {
     <>
       <h1 className="font-semibold text-3xl tracking-[-0.025em]">This link does not work</h1>
       <p className="mt-3 text-base text-ink-soft">
-        It may be incomplete or mistyped, or it was deleted. Copy it again from the message you received, or
-        ask the person who sent it for a new one.
+        It may be incomplete or mistyped, or may have been deleted. Copy it again from the message you
+        received, or ask the person who sent it for a new one.
       </p>
     </>
   )

@@ -17,7 +17,7 @@ const wordField = z
 const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
 
 /**
- * Pipe, status and Sender use an index. Other filters search a window of the remaining rows, so that a page costs the
+ * The filters in `fits` have no index: they search a window of the remaining rows, so that a page costs the
  * same with any filter. A page may therefore contain fewer files than its limit even though there is a next page.
  */
 export const fileQuery = pageQuery.extend({

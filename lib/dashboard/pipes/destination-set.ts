@@ -53,7 +53,7 @@ export async function describeSet(
 
 type Limited = { maxParts: number; equalParts: boolean }
 
-/** The positions of the members without which a larger file would be possible. */
+/** The positions of the members that limit the file size: without them, a larger file would be possible. */
 export function limiting(all: readonly Limited[], maxPartBytes: number): number[] {
   const largest = (some: readonly Limited[]) => largestUpload(limitsOfSet(some, maxPartBytes))
   const whole = largest(all)

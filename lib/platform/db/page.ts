@@ -25,7 +25,7 @@ export function pageAnswer<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), nextCursor: z.string().nullable() })
 }
 
-/** `rows` has one row more than `limit` if there is another page. */
+/** `rows` has one more row than `limit` if there is another page. */
 export function toPage<Row, Item>(
   rows: Row[],
   limit: number,

@@ -82,7 +82,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   quota_exceeded: {
     means: "The file exceeds what is left of this month's transfer quota.",
     remedy:
-      'Send a smaller file, or wait for the first day of the next month (UTC). Uploads in progress may finish.',
+      'Send a smaller file, or wait for the first day of the next month (UTC). Uploads in progress can still be completed.',
   },
   token_exhausted: {
     means: 'The token was issued with `maxFiles`, and has created that many uploads.',

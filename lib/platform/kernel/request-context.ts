@@ -34,7 +34,7 @@ export function runRequest<Result>(context: RequestContext, run: () => Result): 
   return storage.run(context, run)
 }
 
-/** Undefined in work that no request waits for, such as sweeps. */
+/** Undefined for background work, such as sweeps. */
 export function currentRequest(): RequestContext | undefined {
   return storage.getStore()
 }

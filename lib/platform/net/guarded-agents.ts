@@ -63,7 +63,7 @@ function createGuard(allowed: AllowedHosts, resolve: ResolveHost) {
     connect: (args: ClientRequestArgs) => Duplex | null | undefined,
   ): Duplex | null | undefined => {
     try {
-      if (args.socketPath) throw refused('A socket on this machine is never allowed.')
+      if (args.socketPath) throw refused('Unix sockets are never allowed.')
       const hostname = bareHost(args.host ?? args.hostname ?? '')
       const target: Target = { hostname, port: Number(args.port ?? (secure ? 443 : 80)), secure }
       // Node does not call `lookup` for a literal address.

@@ -314,7 +314,7 @@ describe('concatenation', () => {
     await clearLeftovers(node.context)
     for (const piece of urls) expect(await site.bucket.objects()).toContain(`${fileIdOf(piece)}/file`)
     await renew()
-    // The file could not be created for a day, and gets one more attempt.
+    // Creating the file has failed for more than a day, so it gets one last attempt.
     for (const waitMs of [0, minutes(10)]) {
       site.clock.advance(waitMs)
       await reconcileUploads(node.context)

@@ -72,7 +72,7 @@ export async function cancelUpload(
       context.database?.recent.note('end', async (db) => ((await again(db)) ? 'made again' : 'is there'))
       return
     }
-    // The upload has ended in the meantime: the client may have sent the same request twice.
+    // The upload is no longer `uploading`: it is complete, or the client has sent the same request twice.
     status = await readStatus(context.db, upload)
   }
   if (!status) throw new SluiceError('upload_not_found')

@@ -22,7 +22,7 @@ export type Lease = Fenced & {
   remember(everBound: () => EverBound): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
-  /** Releases the lease in its row, unless that has already happened, and in this process. */
+  /** Releases the lease in this process and, unless that has already happened, in its row. */
   release(end: Release): Promise<void>
   /** Only removes the lease from this process: another statement has released it in its row, or the lease is lost. */
   forget(): void

@@ -65,7 +65,7 @@ export async function createAgain(
   { first: _, upload, ...insertion }: Insertion,
 ): Promise<'made again' | 'is there'> {
   if (await currentOffset(deps.db, upload.fileId)) return 'is there'
-  // The token allowed the upload when it was first created.
+  // The token's file limit was checked when the upload was first created.
   await insertsUploads(deps)({ ...insertion, upload: { ...upload, maxFiles: null } })
   return 'made again'
 }

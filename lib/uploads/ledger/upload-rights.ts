@@ -31,7 +31,7 @@ export type Target = { dataStore: SealedDataStore; required: boolean }
 /** A destination of one file. */
 export type FileTarget = Target & { key: string; status: DestinationStatus; multipartId: string | null }
 export type CreationRight = Common & { targets: readonly Target[] }
-/** `upload` has the state before the lease was taken. */
+/** `upload` is the state from before the lease was taken. */
 export type UploadRight = Common & {
   targets: readonly FileTarget[]
   suspended: boolean

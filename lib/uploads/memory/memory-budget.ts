@@ -31,7 +31,7 @@ export type MemoryAccount = {
    * once they are free.
    */
   leaving(bytes: number): void
-  /** Calls back once there may be room again. */
+  /** Calls `resume` when there may be room again. */
   whenFree(resume: () => void): void
   /**
    * Offers a half-filled part for spilling. Its first byte has just arrived, so parts that were offered earlier have

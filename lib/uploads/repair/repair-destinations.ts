@@ -140,8 +140,8 @@ async function succeed(
 }
 
 /**
- * Records a failed attempt. The next attempt starts over if the copied parts are useless: if the bucket no longer has
- * them, or if they were copied from a different object.
+ * Records a failed attempt. The next attempt starts over if the copied parts are useless, because the bucket no longer
+ * has them or they were copied from a different object.
  */
 async function fail(
   { db, clock, metrics }: UploadContext,

@@ -18,7 +18,7 @@ const aws = partLimits({ maxParts: 10_000, equalParts: false }, largestPartBytes
 const r2 = partLimits({ maxParts: 10_000, equalParts: true }, largestPartBytes(64 * GiB))
 const scaleway = partLimits({ maxParts: 1000, equalParts: false }, largestPartBytes(64 * GiB))
 
-/** Cuts an upload as if nothing interrupted it; returns the number of parts. */
+/** Cuts an upload into parts as if nothing interrupted it, and returns their number. */
 function partsOf(limits: typeof aws, lengthBytes: number, known: boolean): number {
   let offsetBytes = 0
   let nextNumber = 1

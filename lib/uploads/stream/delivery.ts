@@ -5,7 +5,7 @@ export class Delivery {
   readonly number: number
   /** Resolves with the part's checksum once every required destination has the part, which can then be recorded. */
   readonly acknowledged: Promise<number>
-  /** Resolves with whether the part is in the ledger, once that is certain. */
+  /** Resolves once it is certain whether the part is in the ledger; true if it is. */
   readonly recorded: Promise<boolean>
   /**
    * Resolves when no destination needs the bytes any longer. Undefined if that was already the case when the part was

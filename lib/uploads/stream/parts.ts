@@ -180,7 +180,7 @@ export class Parts {
     const [oldest] = this.#waiting
     if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
     const { offsetBytes, lengthBytes } = this.#upload.progress
-    // If the database also failed, the part may not start at the confirmed offset.
+    // If the database also failed, the part might not start at the confirmed offset.
     if (oldest.fromBytes !== offsetBytes) return false
     const isLast = mayFinish && offsetBytes + oldest.buffer.bytes === lengthBytes
     await this.#tails.record(

@@ -69,7 +69,7 @@ function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: s
   )
 }
 
-/** If the endpoint is the provider's own and contains a region, it must be the given region. */
+/** If the endpoint is the provider's own and contains a region, that region must be the given one. */
 function otherRegion({ provider }: Given, endpoint: string, region: string): FieldError[] {
   if (!URL.canParse(endpoint)) return []
   const { hostname } = new URL(endpoint)

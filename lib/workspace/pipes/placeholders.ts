@@ -93,7 +93,7 @@ const MISSING = 'file'
 const UNWANTED = /[/\\]|\p{Cc}|\p{Cs}|[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
 const EXTENSION = /\.([A-Za-z0-9]{1,16})$/
 
-/** A filename for an object key: one segment of at most 255 bytes, keeping Unicode. */
+/** A filename for an object key: one segment of at most 255 bytes, with Unicode preserved. */
 export function cleanFilename(sent: string): string {
   return shortenFilename(withoutUnwanted(sent) || MISSING, MAX_FILENAME_BYTES)
 }

@@ -7,7 +7,7 @@ const BATCH = 5000
 const BATCHES = 20
 
 /**
- * Charts show a day in hours, a week in quarters of a day, and longer periods in days, each compared with the previous
+ * Charts show a day by the hour, a week in six-hour steps, and longer periods by the day, each compared with the previous
  * period.
  */
 const SPANS = {
@@ -78,7 +78,7 @@ async function noteDelivered(tx: Db, delivered: Tally[]): Promise<void> {
   )
 }
 
-/** Six rows for each tally: its hour, quarter of a day and day, for its Pipe and for all Pipes. */
+/** Six rows for each tally: for its hour, quarter of a day and day, each for its Pipe and for all Pipes. */
 export function addUp(tallies: Tally[]): Count[] {
   const counts = new Map<string, Count>()
   for (const tally of tallies) {

@@ -14,7 +14,7 @@ export type NodeResponse = {
 type NodeHandler = (req: NodeRequest, res: NodeResponse, next?: (error: unknown) => void) => Promise<void>
 
 /**
- * Adapts a function from `Request` to `Response` for these servers. It never rejects, which would end the process:
+ * Adapts a function from `Request` to `Response` for these servers. The handler never rejects, because an unhandled rejection would end the process:
  * errors go to Express, or to the console.
  */
 export function toNodeHandler(handle: (request: Request) => Promise<Response>): NodeHandler {

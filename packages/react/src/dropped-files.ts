@@ -11,7 +11,7 @@ type Dropped = {
   hasMore: boolean
 }
 
-/** The files of a drop, including those in its folders at any depth. Unreadable entries do not affect the others. */
+/** The dropped files, including those in dropped folders at any depth. Unreadable entries do not affect the others. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<Dropped> {
   // Read before the first await, because the items are only available during the event.
   const entries = [...items].map((item) => item.webkitGetAsEntry?.())

@@ -43,7 +43,7 @@ const REMAINS_MS = 5000
  */
 const SESSIONS_MS = 2000
 
-/** Resolves when PostgreSQL accepts connections. Rejects with its last error message if it ends before that. */
+/** Resolves when PostgreSQL accepts connections. Rejects with its last error message if it exits first. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const child = launch(options)
   const failed = once(child, 'error').then(([error]) => String(error))
