@@ -91,10 +91,7 @@ const sizeOf = async ({ db }: DatabaseHandle) => {
   return (await rows<{ bytes: number }>(db, sql`select (${tables})::float8 as bytes`))[0]!.bytes
 }
 
-/**
- * Returns the bytes per file. Most files have an event, a delivery and an attempt: see
- * `growTo`.
- */
+/** Returns the bytes per file. Most files have an event, a delivery and an attempt: see `growTo`. */
 async function measureFiles(database: DatabaseHandle): Promise<number> {
   const { owner } = await openSite(database)
   await growTo(database.db, { ...owner, pipeIds: [owner.pipeId] }, 0, FILES)

@@ -222,7 +222,7 @@ describeWithDatabase('an upload link', (database) => {
     const looks = [ofPipe.code, gone.code].map((code) => outcome(lookAtLink(site.runtime, code, elsewhere())))
     const answers = await Promise.all([...asked, ...looks])
     expect(new Set(answers)).toEqual(
-      new Set(['not_found: There is no such upload link. Ask its sender for a new one.']),
+      new Set(['not_found: There is no such upload link. Ask the person who sent it to you for a new one.']),
     )
     expect(codeOf(await client(upload!.token).create(10))).toBe('token_revoked')
   })

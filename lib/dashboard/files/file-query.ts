@@ -17,8 +17,8 @@ const wordField = z
 const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
 
 /**
- * The filters in `fits` have no index: they search a window of the remaining rows, so that a page costs the
- * same with any filter. A page may therefore contain fewer files than its limit even though there is a next page.
+ * The filters in `fits` have no index: they search a window of the remaining rows, so that a page costs the same with
+ * any filter. A page may therefore contain fewer files than its limit even though there is a next page.
  */
 export const fileQuery = pageQuery.extend({
   status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),

@@ -37,7 +37,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
       <Problems alerts={workspace.alerts} />
       <Panel
         title="Limits"
-        description="Limits apply on every node within seconds. Uploads in progress may finish."
+        description="Limits apply on every node within seconds. Uploads in progress can still be completed."
       >
         <Limits
           id={workspace.id}
