@@ -19,7 +19,7 @@ export const PAGES = [
   },
   {
     slug: 'backend-uploads',
-    title: 'Uploads your backend creates',
+    title: 'Backend uploads',
     summary: 'Your backend sets the name, type and size, and a client sends the bytes.',
   },
   {

@@ -33,8 +33,9 @@ const ASKS_TIME = /\bnow\(\)/i
 const LATE_MS = [0, 0, 0, 3_000]
 /** How late a statement is executed: possibly after nobody waits for it any more, or after its lease has expired. */
 const WAITS_MS = [500, 5_000, 16_000, 31_000]
-/** Or it is executed once this many other kinds of statements have been, but no later than this. */
+/** Alternatively, it is executed after this many other kinds of statements. */
 const OTHER_KINDS = [1, 2, 3, 4, 6]
+/** The longest that a statement waits for others. */
 const WAITS_FOR_OTHERS_MS = 40_000
 /** How long to wait, in real time, before asking PostgreSQL what blocks a statement. */
 const ASK_AFTER_MS = 2
