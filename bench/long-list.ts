@@ -27,7 +27,7 @@ export async function dropFiles(count: number) {
 type Felt = { seconds: number; longestMs: number }
 
 /**
- * Drops files and waits until all are in the list, or stored in the browser. It runs in the page, so nothing
+ * Drops files and waits until all are stored in the browser. It runs in the page, so nothing
  * from this module is available.
  */
 async function drop(count: number): Promise<Felt> {

@@ -47,7 +47,7 @@ export function LocalTime({ at, className }: Props) {
   )
 }
 
-/** A countdown to the second, such as `in 32 s`, then `now`. */
+/** A countdown, to the second in the last hour, such as `in 32 s`, then `now`. */
 export function Countdown({ at }: { at: string }) {
   const atMs = Date.parse(at)
   const [now, setNow] = useState(() => Date.now())

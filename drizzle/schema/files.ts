@@ -155,7 +155,7 @@ export const files = pgTable(
      * claim.
      */
     leaseHolder: text(),
-    /** How many times the lease has been taken. */
+    /** Increases each time the lease is taken or revoked. */
     leaseFence: integer().notNull().default(0),
     leaseUntil: instant(),
     /**

@@ -141,7 +141,7 @@ export const RULES = {
       if (await call.storage.objects.find(call.request.key)) throw new S3Error('PreconditionFailed')
     },
   },
-  /** B2, GCS: preconditions on a write. */
+  /** B2, GCS: no If-None-Match on a write. */
   'no-if-none-match': {
     admit(call) {
       if (makesObject(call) && call.request.headers['if-none-match'])

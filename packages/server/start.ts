@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 
-/** `sluice-server`: the installed package's server. It stores its data in the folder it is started in. */
+/** `sluice-server`: the installed package's server. By default, it stores its data in `.data` in the folder it is started in. */
 const ROOT = dirname(dirname(import.meta.dirname))
 const PATHS = ['DATA_DIR', 'TLS_CERT_FILE', 'TLS_KEY_FILE']
 

@@ -19,7 +19,7 @@ export function allowedHosts(addresses: string[]): ReadonlySet<string> {
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
 /**
- * A request's target as a path (RFC 9112, 3.2). As specified there, the host of an absolute target replaces the Host
+ * Rewrites a request's target as a path (RFC 9112, 3.2). As specified there, the host of an absolute target replaces the Host
  * header; otherwise, one host would be checked and another one used. `*`, which is only valid for OPTIONS, is kept.
  */
 export function toOriginForm(req: IncomingMessage): void {

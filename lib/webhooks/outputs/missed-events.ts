@@ -169,8 +169,8 @@ function isMissedByAnother({ id }: OutputRow): SQL {
 }
 
 /**
- * Discards the events that the output has missed. If it was the only output that could still receive an event, the
- * event is deleted, so that no future output finds it. The files stay.
+ * Discards the events that the output has missed. If it is a Pipe's output, and no other output could still receive
+ * an event, the event is deleted, so that no future output finds it. The files stay.
  */
 export async function discardMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<void> {
   await db.transaction(async (tx) => {

@@ -15,7 +15,7 @@ export const senderAnswer = z.strictObject({
   requestCount: z.int(),
   /** When the previous token, from before the last rotation, expires. */
   previousTokenUntil: instantAnswer,
-  /** When its token was sent to the TUS endpoint, and so was in a browser. `exposedOrigin` is the page's origin. */
+  /** When its token was sent to the TUS endpoint, probably by a browser. `exposedOrigin` is the page's origin, if any. */
   exposedAt: instantAnswer,
   exposedOrigin: z.string().nullable(),
   revokedAt: instantAnswer,
