@@ -208,7 +208,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'a rejected request reserves quota anyway',
     mendedBy: '7f86cb5',
-    withinSeeds: 500,
+    withinSeeds: 10_000,
     edits: [
       {
         find: 'case when ${was}.reserved_bytes = 0 then 0',
