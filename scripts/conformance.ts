@@ -13,7 +13,8 @@ type Proof = { file: string; title: string }
 type Clause = { line: number; text: string; proofs: Proof[] }
 
 /**
- * Rows are `| clause | MUST | [file](path): title<br>[file](path): title |`, or `none: reason` for the last column.
+ * Returns what is wrong with the table. Its rows are `| clause | MUST | [file](path): title<br>[file](path): title |`;
+ * the last column may also be `none: reason`.
  */
 export function conformanceFaults(markdown: string): string[] {
   const clauses = readClauses(markdown)

@@ -33,8 +33,8 @@ function keyOfActions(authSecret: string): string {
 }
 
 /**
- * Loads the copy of Next that the build has put next to the pages, with the build's settings, as the server that Next
- * generates does.
+ * Loads the copy of Next that the build has placed beside the pages, and gives it the build's settings. The server that
+ * Next generates does the same.
  */
 function loadBuilt(): typeof import('next').default {
   const { config } = JSON.parse(readFileSync(join(BUILD, 'required-server-files.json'), 'utf8')) as {

@@ -41,7 +41,7 @@ export function createLinkUploads({ code, place, onPasswordChanged }: Options) {
     },
   })
 
-  /** Called on every change, so that no queued upload starts. */
+  /** Called on every change. If the link accepts no new files, pauses queued uploads that have not been created. */
   function pauseUnbegun(): void {
     if (!continuesOnly) return
     for (const { id, fileId, state } of uploads.uploads())

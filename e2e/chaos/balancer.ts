@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 /**
  * A minimal load balancer: it sends uploads to the upload nodes in turn, and other requests to the web nodes. It
  * forwards bodies as they arrive. Like real balancers, it tries another node if one cannot be reached, or if one closes
- * the connection of a HEAD without a response. It passes on any other broken connection to the client.
+ * the connection of a GET or HEAD without a response. It passes on any other broken connection to the client.
  */
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>
 export type Pool = 'upload' | 'web'

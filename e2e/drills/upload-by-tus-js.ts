@@ -2,7 +2,7 @@ import { Upload } from 'tus-js-client'
 import type { Stage } from './stage.ts'
 
 /**
- * Uploads like a page would: each upload continues automatically, or ends with an error. Resolves once every upload has
+ * Uploads as a page would: each upload continues automatically, or ends with an error. Resolves once every upload has
  * all its bytes.
  */
 export async function uploadByTusJs(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void> {

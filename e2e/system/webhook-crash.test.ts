@@ -156,8 +156,7 @@ it('a worker killed while serving a dead and a healthy output loses nothing, and
   expect(again.toSorted()).toEqual(unrecorded.toSorted())
   for (const { id } of [healthy, dead])
     expect((await sentTo(id)).map(({ fileId }) => fileId).sort()).toEqual(files.toSorted())
-  // The killed worker may have sent each delivery once more than is recorded, if the delivery was in progress when the
-  // worker was killed.
+  // A delivery that was in progress when the worker was killed may have been sent once more than is recorded.
   expect(gone.received.length).toBeGreaterThan(0)
   const tried = idsOf(gone)
   for (const { eventId, state, attemptCount } of await sentTo(dead.id)) {

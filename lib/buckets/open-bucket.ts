@@ -22,9 +22,10 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
 }
 
 /**
- * The bucket operations that uploads use. The four that `s3:PutObject` allows come first. The others serve cleanup and
- * concatenation, and Sluice works without them if the credentials do not allow them. Bodies are lists of chunks that
- * the caller keeps until the response, because a retry sends them again. Each operation throws a `BucketError`.
+ * The bucket operations that uploads use. The four that `s3:PutObject` allows come first. The others serve cleanup,
+ * concatenation, repairs and finding out whether an object exists, and Sluice works without them if the credentials do
+ * not allow them. Bodies are lists of chunks that the caller keeps until the response, because a retry sends them
+ * again. An operation that fails throws a `BucketError`.
  */
 class S3Bucket {
   readonly #place: BucketPlace

@@ -176,8 +176,8 @@ const LIFE_MS = minutes(5)
 type LiveRuntime = Pick<Runtime, 'db' | 'database' | 'clock' | 'config'>
 
 /**
- * Yields a topic's snapshot whenever it differs from the previous one. Ends when the session or the user's membership
- * ends.
+ * Yields a topic's snapshot whenever it differs from the previous one. Ends after `LIFE_MS`, when `signal` is aborted,
+ * or when the session ends, loses its rights in the workspace or changes to another workspace.
  */
 export async function* follow(
   { db, database, clock, config }: LiveRuntime,

@@ -89,7 +89,7 @@ function fan({ eventId, eventAtMs, ofWorkspace, test, payload, outputs, given, .
   const at = new Date(eventAtMs)
   const there = outputs.filter(({ createdAtMs }) => createdAtMs <= eventAtMs)
   const nothing = { id: eventId, payload: null, missed: null, given: [], workspaceId: ofWorkspace }
-  // A test event is for one output only, and there is nothing to report about a file whose record was erased.
+  // A test event is written with its only delivery. About a file whose record was erased, there is nothing to report.
   if (test || !isThere(file)) return nothing
   const { to, isMissed } = address(there, 'file.status_changed', file.status)
   const further = to.filter(({ id }) => !given.includes(id))

@@ -9,8 +9,9 @@ const STEP_BYTES = 1024 * 1024
 type Point = { bytes: number; state: Uint8Array }
 
 /**
- * Computes the SHA-256 of a file as its bytes arrive. Unlike with Node's own hashes, the state can be stored, and
- * restored on another node. Earlier states are kept, because only some of the hashed bytes may turn out to be durable.
+ * Computes the SHA-256 of a file as its bytes arrive. Unlike a hash from `node:crypto`, its state can be stored, and
+ * restored in another process. Earlier states are kept, because only some of the hashed bytes may turn out to be
+ * durable.
  */
 export class ResumableHash {
   readonly #hasher: IHasher

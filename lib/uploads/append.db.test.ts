@@ -12,7 +12,7 @@ type Node = Awaited<ReturnType<typeof serveUploads>>
 
 const on = (node: Node, url: string) => node.url + new URL(url).pathname
 
-/** Waits until a request is writing the upload. */
+/** Waits until a request is writing to the upload. */
 async function leased(database: DatabaseHandle, url: string): Promise<void> {
   const look = sql`select 1 from files where id = ${fileIdOf(url)}::uuid and lease_until is not null`
   while ((await rows(database.db, look)).length === 0);

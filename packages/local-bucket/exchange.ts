@@ -68,7 +68,9 @@ export class Exchange {
     if (!this.request.complete && !bodyMayCome) this.#discardRest()
   }
 
-  /** Discards the rest of the body, to reuse the connection. Closes the connection if too much is left. */
+  /**
+   * Discards the rest of the body, so that the connection can be reused. Closes the connection if too much is left.
+   */
   #discardRest(): void {
     let bytes = 0
     this.request.on('data', (chunk: Buffer) => {

@@ -30,7 +30,7 @@ const REMEMBER_MS = days(1)
 
 /**
  * One bucket's multipart uploads: a folder each, with a file for each part. Folders are created, turned into
- * remembered completions and removed by a single rename, so after a crash an upload is open, completed or gone.
+ * remembered completions and removed, each by a single rename, so after a crash an upload is open, completed or gone.
  */
 export class UploadFiles {
   readonly #open: string

@@ -79,7 +79,7 @@ function read(name: string, file: string): Buffer {
 
 const watchRequests = <S extends Server>(server: S): S => answerHalfClosed(watchLateBodies(server))
 
-/** Clients that got a response before their entire body had arrived must read the response within this time. */
+/** How long a stopping server waits for the rest of a body after sending the response. */
 const LATE_MS = seconds(1)
 const hurries = new WeakMap<Server, (lateMs: number) => void>()
 

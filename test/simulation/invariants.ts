@@ -127,8 +127,8 @@ export class Invariants {
   }
 
   /**
-   * The object of a file that failed elsewhere is deleted. So is a piece, once the file it was joined into has been
-   * created, or if nobody has joined it.
+   * The object of a file that failed elsewhere is deleted. So is that of a partial upload, once the file it was joined
+   * into has been created, or if nobody has joined it.
    */
   #keepsObject({ status, concat, retired, joinedInto }: LedgerFile): boolean {
     if (status === 'failed') return false
@@ -141,7 +141,7 @@ export class Invariants {
     const etag = part.etags[at.position - 1] ?? null
     if (etag === null && !at.required) return
     const multipart = this.#world.buckets.get(at.bucket)!.multiparts.get(at.multipartId ?? '')
-    // The object may have been created since then, or the bucket may have dropped the upload.
+    // The object may have been created since the part was recorded, or the bucket may have dropped the upload.
     if (etag !== null && at.multipartId !== null && !multipart) return
     const stored = multipart?.parts.get(part.number)
     const { offsetBytes, sizeBytes } = part

@@ -1,6 +1,6 @@
 import type { PlantedFault } from './planted-faults.ts'
 
-/** Mistakes with several destinations. */
+/** Faults in the handling of multiple destinations. */
 export const DESTINATION_FAULTS: PlantedFault[] = [
   {
     name: 'the offset follows the fastest destination',

@@ -4,7 +4,7 @@ import { Exchange, type Interim, type Reply } from './exchange.ts'
 import type { World } from './world.ts'
 
 export type UploadPlan = {
-  /** `join`: TUS pieces, which a last request joins into one file. */
+  /** `join`: TUS partial uploads, which a final request joins into one file. */
   protocol: 'tus' | 'http' | 'resumable-http' | 'join'
   bytes: number
   /** A later request declares the length. */

@@ -84,7 +84,7 @@ export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }:
   return failures.sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, MOST)
 }
 
-/** Counts the uploads that deleting the account would cancel. */
+/** Counts the workspace's uploads in progress. */
 export async function countUnderWay({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<number> {
   const [row] = await db
     .select({ n: count() })

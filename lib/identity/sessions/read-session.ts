@@ -95,7 +95,7 @@ type Found = Omit<Person, 'id' | 'signedInAt'> & {
   workspace: (Omit<Session['workspace'], 'deleteAfter'> & { role: Role; deleteAfter: string | null }) | null
 }
 
-/** Finds the session with its chosen workspace, or the first one that the user joined. */
+/** Finds the session, with its chosen workspace or else the first workspace that the user joined. */
 async function findSession({ db, clock, config }: ConfiguredRuntime, id: string): Promise<Found | undefined> {
   const [found] = await rows<Found>(
     db,

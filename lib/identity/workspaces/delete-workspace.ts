@@ -20,9 +20,10 @@ import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 
 /**
- * How a workspace is deleted. For seven days, it is treated like a suspended workspace, which accepts no bytes and
- * keeps all its data, and any owner can restore it. After that, access ends, uploads in progress are canceled, and a
- * sweep deletes the rows once its buckets are cleared of unfinished parts. Objects stay: they belong to the customer.
+ * How a workspace is deleted. For seven days, it is treated like a suspended workspace: it accepts no bytes and keeps
+ * all its data. During that time, any owner can restore it. After that, access ends, uploads in progress are canceled,
+ * and a sweep deletes the workspace's rows once its buckets are cleared of unfinished parts. Objects stay: they belong
+ * to the customer.
  */
 export const GRACE_MS = days(7)
 

@@ -86,7 +86,7 @@ export function openPostgres({
 }
 
 /**
- * Closes the connections to a server that no longer accepts writes. It has become a standby, so they stay useless even
+ * Closes the connections to a server that refuses writes. It is probably a standby, so they would stay useless even
  * after another server has become the primary.
  */
 function endingReadOnly(outages: Outages, primary: Primary): Outages {

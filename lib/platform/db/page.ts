@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { invalidRequest } from '../kernel/errors.ts'
 
 /**
- * Lists use keyset pagination: the cursor is the key of the previous page's last item, so later pages cost no more than
- * the first.
+ * Lists use keyset pagination: a cursor is the key from which reading continues, so later pages cost no more than the
+ * first.
  */
 export const pageQuery = z.strictObject({
   limit: z.coerce

@@ -193,7 +193,7 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
   },
   upload_locked: {
     means:
-      'Another request is writing this upload and did not release it in time, or the server could not respond right now.',
+      'Another request is writing to this upload and did not release it in time, or the server could not respond right now.',
     remedy: 'Try again after a moment. Common clients do so automatically.',
   },
   rate_limited: {

@@ -44,7 +44,7 @@ export const errorCodes = {
   parts_used_up: [413, 'The upload has used all its parts'],
   unsupported_media_type: [415, 'The media type is not supported'],
   misdirected_host: [421, 'This server does not serve that host'],
-  upload_locked: [423, 'Another request is writing this upload'],
+  upload_locked: [423, 'Another request is writing to this upload'],
   rate_limited: [429, 'Too many requests'],
   checksum_mismatch: [460, 'The checksum does not match'],
   internal: [500, 'Something went wrong'],

@@ -43,7 +43,7 @@ export function endingContext(runtime: EndingRuntime): Ending {
 /**
  * Every upload that ends without an object passes through here, whether it fails, expires, or is canceled. One
  * transaction changes the upload's status, writes its event, deletes its tail and returns its reservation. A request
- * that is writing the upload loses its lease. False if the upload had already ended.
+ * that is writing to the upload loses its lease. False if the upload had already ended.
  */
 export async function endUpload(context: Ending, fileId: string, end: BadEnd): Promise<boolean> {
   const ended = await context.db.transaction(async (tx) => {

@@ -20,7 +20,7 @@ export type Lease = Fenced & {
   onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
   /** Registers a function that returns the part numbers the holder has bound. */
   remember(everBound: () => EverBound): void
-  /** Rejects when the lease is lost before `work` is done. */
+  /** Rejects if the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
   /** Releases the lease in this process and, unless that has already happened, in its row. */
   release(end: Release): Promise<void>

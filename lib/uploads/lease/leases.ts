@@ -205,9 +205,13 @@ export async function openLeases(deps: Deps): Promise<Leases> {
 }
 
 function stillLocked(): SluiceError {
-  return new SluiceError('upload_locked', 'Another request is writing this upload. Try again in a moment.', {
-    headers: { 'Retry-After': '1' },
-  })
+  return new SluiceError(
+    'upload_locked',
+    'Another request is writing to this upload. Try again in a moment.',
+    {
+      headers: { 'Retry-After': '1' },
+    },
+  )
 }
 
 const SCRIPT_LEASE_MS = seconds(30)

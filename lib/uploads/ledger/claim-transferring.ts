@@ -6,7 +6,7 @@ import { isFree, newClaim, taken } from './lease-terms.ts'
 import { COMPLETED_BY_CLIENT } from './open-uploads.ts'
 import { tailBytes } from './tails.ts'
 
-/** A file whose bytes are all durable, left without a writer before it became an object. */
+/** A file whose bytes are all durable, but whose writer was lost before the object was created. */
 export type Claimed = {
   fileId: string
   fence: number

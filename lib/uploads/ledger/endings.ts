@@ -82,7 +82,7 @@ const counted = (refusedContent: string | undefined): SQL =>
     ? sql`counted_bytes = f.offset_bytes`
     : sql`found_type = ${refusedContent}, offset_bytes = 0, crc32 = 0, counted_bytes = 0`
 
-/** Erases a creation's record. False if some of its bytes were counted. */
+/** Erases the record of an upload without confirmed bytes. Returns false if it has any. */
 export async function erase(tx: Db, fileId: string, nowMs: number): Promise<boolean> {
   const erased = await rows(
     tx,

@@ -9,7 +9,7 @@ import type {
 import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 
-/** Everything a token gives access to, as read by one query. */
+/** A token, its Pipe and an upload, as one query reads them. */
 
 export type UploadToken = {
   id: string
@@ -73,7 +73,7 @@ export type UploadRow = {
   uploadMetadataHeader: string | null
   expiresAtMs: number
   retired: boolean
-  /** Another request is writing the upload now. */
+  /** Another request is writing to the upload now. */
   leased: boolean
   /** The next request counts as a resume. */
   interrupted: boolean

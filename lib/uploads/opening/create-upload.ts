@@ -225,7 +225,7 @@ export type Admitted<Of extends Declared> = {
 
 /**
  * Throws unless the Pipe, the token and the customer's backend allow this upload. The backend may rename the upload.
- * Pieces have no name yet, so the backend is asked about the final upload instead.
+ * Partial uploads have no name yet, so the backend is asked about the final upload instead.
  */
 export async function admit<Of extends Declared>(
   context: UploadContext,

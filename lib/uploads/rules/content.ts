@@ -201,13 +201,13 @@ const ZIPPED =
   /^application\/(vnd\.openxmlformats-officedocument\.|vnd\.oasis\.opendocument\.|vnd\.ms-(word|excel|powerpoint)\.|epub\+zip$|java-archive$|x-java-archive$|x-zip|zip$|vnd\.android\.package-archive$|x-xpinstall$|vnd\.apple\.|vnd\.google-earth\.kmz$|vnd\.comicbook\+zip$|vnd\.visio$)|^model\/(3mf|vnd\.usdz\+zip)$/
 const isZipped = (type: string) => ZIPPED.test(type)
 
-/** One of the two types must be ZIP itself: a document does not match a different kind of document. */
 const isZip = (type: string) => type === 'application/zip' || type.startsWith('application/x-zip')
 
 export function isOneFamily(declared: string, found: string): boolean {
   if (declared === found) return true
   const family = FAMILY_OF.get(declared)
   if (family !== undefined && family === FAMILY_OF.get(found)) return true
+  // One of them must be ZIP itself: one kind of document does not match another.
   return isZipped(declared) && isZipped(found) && (isZip(declared) || isZip(found))
 }
 

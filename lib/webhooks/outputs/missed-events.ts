@@ -169,8 +169,9 @@ function isMissedByAnother({ id }: OutputRow): SQL {
 }
 
 /**
- * Discards the events that the output has missed. If it is a Pipe's output, and no other output could still receive
- * an event, the event is deleted, so that no future output finds it. The files stay.
+ * Discards the events that the output has missed. For a Pipe's output, if neither the Pipe nor its workspace has
+ * another one, events without a payload are deleted, so that no future output finds them; it would not find the others
+ * anyway. For a workspace output, no events are deleted. The files stay.
  */
 export async function discardMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<void> {
   await db.transaction(async (tx) => {

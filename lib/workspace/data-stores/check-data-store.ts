@@ -137,7 +137,7 @@ const WITHOUT: Record<string, string> = {
   AbortMultipartUpload:
     'Not needed. With it, Sluice removes unfinished uploads itself; otherwise, use the lifecycle rule.',
   GetObject:
-    'Not needed. With it, objects missing from another destination are copied from here, and with DeleteObject, uploads can also be concatenated.',
+    'Not needed. With it, Sluice can copy objects from here to another destination that lacks them. Together with DeleteObject, it also allows concatenation.',
   UploadPartCopy: 'Not needed. Without it, uploads cannot be concatenated.',
   DeleteObject: `Not needed. Without it, this check could not delete its small objects in ${PROBE_FOLDER}/.`,
 }

@@ -259,7 +259,7 @@ const tellOfOutput: Tell = async (tx, _, { workspaceId, subjectId, sent }) => {
   return { kind: 'output.turned_off', pipeId, data, outputs, missing: outputs }
 }
 
-/** Other kinds of alerts have no event, since nobody has requested one. */
+/** Other kinds of alerts have no event: there has been no demand for one. */
 const TELL: Partial<Record<AlertKind, Tell>> = {
   quota_80: tellOfUsage(80),
   quota_100: tellOfUsage(100),

@@ -102,7 +102,7 @@ export async function revokeSender(
 const MAX_ORIGIN = 255
 
 /**
- * Records that a Sender's token was sent to the TUS endpoint, and so is in a browser. The Sender page then shows a
+ * Records that a Sender's token was sent to the TUS endpoint, probably by a browser. The Sender page then shows a
  * warning.
  */
 export async function markExposed(

@@ -11,7 +11,7 @@ const PER_TOKEN = { burst: 30, refillMs: 10_000 }
 
 export async function countRefusedCreation(runtime: CoreRuntime, tokenId: string): Promise<void> {
   await takeFromLimit(runtime, keyOf(tokenId), PER_TOKEN).catch((error) => {
-    // Uploads refused at the same time have already reached the limit, so the next creation gets the error.
+    // Ignored: uploads refused at the same time have used up the limit, so the next creation gets the error.
     if (!isSluiceError(error)) throw error
   })
 }

@@ -183,7 +183,10 @@ export class FileChecksum {
     this.#size = size
   }
 
-  /** Where a request that starts at `startBytes` must end: before the last bytes, unless the checksum is known. */
+  /**
+   * Where a request that starts at `startBytes` must end: before the last bytes, unless it starts there or the checksum
+   * is known.
+   */
   endOfRequest(startBytes: number): number {
     const lastBytes = Math.max(0, Math.floor((this.#size - 1) / LAST_BYTES) * LAST_BYTES)
     const isKnown = this.#bytes === this.#size

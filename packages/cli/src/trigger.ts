@@ -8,7 +8,9 @@ import { result, say } from './tell.ts'
 const STATUSES = ['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'] as const
 const usage = `trigger <${STATUSES.join('|')}> --forward-to <url> [--json]`
 
-/** Sends an event about a file that never existed, signed like those from `listen`, only to the given address. */
+/**
+ * Sends an event about a file that never existed to the given address only. It is signed like the events from `listen`.
+ */
 export const trigger: Command = {
   usage,
   about: 'Send a simulated event to an address on this machine',

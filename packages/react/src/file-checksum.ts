@@ -26,7 +26,10 @@ export class FileChecksum {
     this.#readTo(Math.max(sentBytes, AHEAD_BYTES), signal).catch(() => undefined)
   }
 
-  /** Where a request that starts at `startBytes` must end: before the last bytes, unless the checksum is known. */
+  /**
+   * Where a request that starts at `startBytes` must end: before the last bytes, unless it starts there or the checksum
+   * is known.
+   */
   endOfRequest(startBytes: number, endBytes: number): number {
     const { size } = this.#file
     const lastBytes = Math.max(0, Math.floor((size - 1) / LAST_BYTES) * LAST_BYTES)

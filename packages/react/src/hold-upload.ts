@@ -5,8 +5,8 @@ export type Hold = () => void
 const heldHere = new Map<string, Promise<void>>()
 
 /**
- * Locks an unfinished upload, which belongs to one list in one tab at a time. Waits until the list that has it is
- * closed. Undefined if the wait was aborted or the lock failed.
+ * Locks an unfinished upload, so that only one list in one tab has it at a time. Waits until the list that has it is
+ * closed. Resolves to undefined if the wait was aborted or the lock failed; without Web Locks, `signal` is ignored.
  */
 export function holdUpload(id: string, signal?: AbortSignal): Promise<Hold | undefined> {
   if (!navigator.locks) return holdHere(id)
