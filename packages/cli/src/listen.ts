@@ -64,7 +64,7 @@ function readUrl(text: string | undefined): string {
   const url = given ? parseUrl(given.includes('://') ? given : `http://${given}`) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url.href
   throw misused(
-    'Specify an address with --forward-to, for example --forward-to http://localhost:3000/api/webhook',
+    'Specify an address with --forward-to, for example --forward-to http://localhost:3001/api/webhook',
     usage,
   )
 }

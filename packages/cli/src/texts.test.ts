@@ -84,6 +84,10 @@ it('does not count a rejected file as progress', async () => {
   expect(said).toMatch(/^1 of 2 files was not uploaded\.$/m)
 })
 
+it('suggests an address for listen that is not that of Sluice itself', async () => {
+  expect(await run(['listen'])).toContain('for example --forward-to http://localhost:3001/api/webhook\n')
+})
+
 it.each([
   [
     ['nonsense', '--forward-to', 'http://localhost:1/'],
