@@ -48,7 +48,7 @@ async function sendBody(req: ClientRequest, { path, start, end, onBytes }: Body)
 
 function readAnswer(req: ClientRequest): Promise<Answer> {
   const answered = new Promise<Answer>((resolve, reject) => {
-    req.on('error', reject)
+    req.on('error', (error) => reject(withReason(error)))
     req.once('response', (res) => {
       let text = ''
       res.setEncoding('utf8')
@@ -63,6 +63,11 @@ function readAnswer(req: ClientRequest): Promise<Answer> {
   })
   answered.catch(() => {})
   return answered
+}
+
+/** If a host has several addresses and none of them can be reached, Node's error has a code but no message. */
+function withReason(error: NodeJS.ErrnoException): Error {
+  return error.message ? error : new Error(error.code, { cause: error })
 }
 
 function detailOf(text: string): string {
