@@ -3,6 +3,7 @@ import { type Command, misused, readArguments } from './command.ts'
 import { readSecret } from './read-secret.ts'
 import { keepSettings } from './settings.ts'
 import { result, say } from './tell.ts'
+import { keepsSender } from './upload-token.ts'
 
 const usage =
   'login --url <address of your Sluice> [--json]   (asks for the account key, or reads it from standard input)'
@@ -19,9 +20,12 @@ export const login: Command = {
     if (isInTheClear(baseUrl))
       say(`${baseUrl} is not https: the key and everything you upload can be read in transit.`)
     const accountKey = (await readSecret('Account key (ak_…): ')).trim()
-    const { data } = await createSluice({ baseUrl, accountKey }).listPipes({ limit: 2 })
+    const signedIn = createSluice({ baseUrl, accountKey })
+    const { data } = await signedIn.listPipes({ limit: 2 })
     const only = data.length === 1 ? data[0]!.id : undefined
-    keepSettings({ baseUrl, accountKey, senderToken: undefined, pipeId: only } as object)
+    const noSender = { senderToken: undefined, senderId: undefined }
+    const sender = (await keepsSender(signedIn, baseUrl)) ? {} : noSender
+    keepSettings({ baseUrl, accountKey, pipeId: only, ...sender } as object)
     result(values.json, { baseUrl, pipeId: only ?? null }, `Signed in to ${baseUrl}.`)
   },
 }

@@ -9,6 +9,8 @@ export type Settings = {
   baseUrl?: string
   accountKey?: string
   senderToken?: string
+  /** The Sender that the token belongs to, if this program created it. */
+  senderId?: string
   pipeId?: string
   /** Signs the events that `listen` forwards; generated once. */
   listenSecret?: string
@@ -32,7 +34,8 @@ export function readSettings(): Settings {
   return { ...readKept(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
 }
 
-function readKept(): Settings {
+/** Without the environment. */
+export function readKept(): Settings {
   try {
     return JSON.parse(readFileSync(file(), 'utf8'))
   } catch (error) {
