@@ -13,6 +13,9 @@ export const metadata = (pairs: Record<string, string>) =>
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',')
 
+/** The status and the code of a refused request. */
+export const codeOf = ({ status, body }: Reply): [number, string] => [status, JSON.parse(body).code]
+
 /** The file id in an upload's address. */
 export const fileIdOf = (url: string) => url.split('/').at(-1)!
 

@@ -1,57 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../../test/support/databases.ts'
+import { describe, expect, it } from 'vitest'
 import { openCall } from '../../../test/support/http-call.ts'
-import {
-  metadata,
-  OFFSET_STREAM,
-  type TusClient,
-  tusCall,
-  tusClient,
-} from '../../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { codeOf, metadata, OFFSET_STREAM, tusCall } from '../../../test/support/tus-client.ts'
+import { tusSite } from '../../../test/support/tus-site.ts'
 import { listFiles } from '../../dashboard/files/list-files.ts'
-import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { rows } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
-import { parseInput } from '../../platform/kernel/parse-input.ts'
-import { createPipe } from '../../workspace/pipes/create-pipe.ts'
-import { pipeInput } from '../../workspace/pipes/pipe.ts'
 
-let database: DatabaseHandle
-let site: Site
-let node: Awaited<ReturnType<typeof serveUploads>>
-let client: TusClient
-let token: string
-
-beforeAll(async () => {
-  database = await openTestDatabase()
-  site = await createSite(database)
-  node = await serveUploads(site.runtime)
-  token = await site.token()
-  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
-})
-afterAll(async () => {
-  await node?.close()
-  await site?.close()
-  await database?.close()
-})
-
-/** Gets a new token once the clock has passed the old token's expiry. */
-const _renew = async () => {
-  token = await site.token()
-  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
-}
-const codeOf = ({ status, body }: { status: number; body: string }) => [status, JSON.parse(body).code]
-const bytes = randomBytes(1000)
-const _begin = async (length: number | null = 1000, headers: Record<string, string> = {}) =>
-  await client.begin(length, headers)
-const otherPipe = async (fields: Record<string, unknown>) => {
-  const input = { name: 'Other', dataStoreId: site.dataStore.id, source: { http: true }, ...fields }
-  const pipe = await createPipe(site.runtime, site.actor, parseInput(pipeInput, input))
-  const token = await site.token({ pipeId: pipe.id })
-  return tusClient({ url: node.url, pipeId: pipe.id, token })
-}
+const { at, bytes, otherPipe } = tusSite()
 
 describe('creation', () => {
   it.each([
@@ -64,7 +21,12 @@ describe('creation', () => {
     [{ 'Upload-Length': '1', 'Upload-Metadata': 'a YQ==,a YQ==' }, 'Upload-Metadata'],
     [{ 'Upload-Length': '1', 'Upload-Metadata': `a ${'YWFh'.repeat(2100)}` }, 'Upload-Metadata'],
   ])('returns 400 for %o, with the reason', async (headers: Record<string, string>, words) => {
-    const reply = await tusCall({ method: 'POST', url: client.collection, token, headers })
+    const reply = await tusCall({
+      method: 'POST',
+      url: at.client.collection,
+      token: at.client.token,
+      headers,
+    })
     expect(codeOf(reply)).toEqual([400, 'invalid_header'])
     expect(JSON.parse(reply.body).detail).toContain(words)
   })
@@ -73,8 +35,8 @@ describe('creation', () => {
     const send = (headers: Record<string, string>) =>
       tusCall({
         method: 'POST',
-        url: client.collection,
-        token,
+        url: at.client.collection,
+        token: at.client.token,
         headers: { 'Upload-Length': '10', ...headers },
         body: bytes,
       })
@@ -84,11 +46,11 @@ describe('creation', () => {
 
   it('returns metadata exactly as sent, and the time when the upload expires', async () => {
     const sent = `${metadata({ filename: 'größe 1.png', filetype: 'image/png', note: 'x' })},empty`
-    const asked = site.clock.now()
-    const made = await client.create(10, { 'Upload-Metadata': sent })
-    const answered = site.clock.now()
+    const asked = at.site.clock.now()
+    const made = await at.client.create(10, { 'Upload-Metadata': sent })
+    const answered = at.site.clock.now()
     expect(made.headers['upload-offset']).toBeUndefined()
-    const head = await client.head(made.headers.location!)
+    const head = await at.client.head(made.headers.location!)
     expect(head.headers).toMatchObject({
       'upload-metadata': sent,
       'upload-offset': '0',
@@ -109,7 +71,7 @@ describe('creation', () => {
     const off = await otherPipe({})
     const url = await off.begin(3)
     const pipeId = off.collection.split('/').at(-3)
-    await database.db.execute(sql`update pipes set source_http = false where id = ${pipeId}`)
+    await at.database.db.execute(sql`update pipes set source_http = false where id = ${pipeId}`)
     expect(codeOf(await off.create(5))).toEqual([403, 'pipe_source_off'])
     expect((await off.patch(url, 0, Buffer.from('abc'))).status).toBe(204)
   })
@@ -117,7 +79,7 @@ describe('creation', () => {
 
 describe('a creation whose first bytes are refused', () => {
   const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
-  const oneFile = () => site.client(node, { maxFiles: 1 })
+  const oneFile = () => at.site.client(at.node, { maxFiles: 1 })
   const refused = async () => {
     const once = await oneFile()
     expect(codeOf(await once.create(1000, wrong, bytes))).toEqual([460, 'checksum_mismatch'])
@@ -125,11 +87,11 @@ describe('a creation whose first bytes are refused', () => {
   }
 
   it('reserves nothing, and leaves no record', async () => {
-    const before = await listFiles(site.runtime, site.actor, { limit: 1 })
+    const before = await listFiles(at.site.runtime, at.site.actor, { limit: 1 })
     await refused()
     const last = sql`select status, reserved_bytes as reserved from files order by id desc limit 1`
-    expect(await rows(database.db, last)).toEqual([{ status: 'canceled', reserved: 0 }])
-    expect(await listFiles(site.runtime, site.actor, { limit: 1 })).toEqual(before)
+    expect(await rows(at.database.db, last)).toEqual([{ status: 'canceled', reserved: 0 }])
+    expect(await listFiles(at.site.runtime, at.site.actor, { limit: 1 })).toEqual(before)
   })
 
   it('can be repeated thirty times with a token, and then once every ten seconds', async () => {
@@ -138,10 +100,10 @@ describe('a creation whose first bytes are refused', () => {
     const limited = await once.create(1000, wrong, bytes)
     expect(codeOf(limited)).toEqual([429, 'rate_limited'])
     expect(limited.headers['retry-after']).toBe('10')
-    site.clock.advance(10_000)
+    at.site.clock.advance(10_000)
     expect((await once.create(1000, wrong, bytes)).status).toBe(460)
     expect((await once.create(1000, {}, bytes)).status).toBe(429)
-    site.clock.advance(10_000)
+    at.site.clock.advance(10_000)
     expect((await once.create(1000, {}, bytes)).status).toBe(201)
   })
 
@@ -156,13 +118,13 @@ describe('a creation whose first bytes are interrupted', () => {
   const newest = async () =>
     (
       await rows<{ status: string; reason: string | null; offset: number }>(
-        database.db,
+        at.database.db,
         sql`select status, failure_reason as reason, offset_bytes::float8 as offset from files order by id desc limit 1`,
       )
     )[0]
 
   it("fails, and does not count toward the token's files", async () => {
-    const once = await site.client(node, { maxFiles: 1 })
+    const once = await at.site.client(at.node, { maxFiles: 1 })
     const headers = {
       'Tus-Resumable': '1.0.0',
       'Upload-Length': '1000',
