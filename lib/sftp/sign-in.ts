@@ -76,8 +76,13 @@ export async function countFailure(
   const taken: Promise<void>[] = []
   if (address) taken.push(takeForAddress(context, FOR_ADDRESS, address, PER_ADDRESS))
   if (pipeId) taken.push(takeFromLimit(context, keyOfPipe(pipeId), PER_PIPE))
-  // Counting only fails if the limit has been reached, and then every further attempt is refused.
-  await Promise.allSettled(taken)
+  const counted = taken.map((one) =>
+    one.catch((error) => {
+      // A limit has been reached, and then every further attempt is refused.
+      if (!isSluiceError(error)) throw error
+    }),
+  )
+  await Promise.all(counted)
 }
 
 /** Throws if an open session must end. A session whose token has expired may still finish its open files. */
