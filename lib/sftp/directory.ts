@@ -1,3 +1,4 @@
+import { typeOfName } from '../../packages/cli/src/type-of-name.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { cancelUpload } from '../uploads/endings/end-upload.ts'
 import { createUpload } from '../uploads/opening/create-upload.ts'
@@ -19,7 +20,6 @@ import {
 import { type FileDeps, limitOfNew, OpenFile } from './open-file.ts'
 import { describePlace, hasSameKey, isRoot, type Place, pathOf } from './paths.ts'
 import type { SignedIn } from './sign-in.ts'
-import { typeOfName } from './type-of-name.ts'
 
 /** How a client opens a file. */
 export type OpenMode = { creates: boolean; exclusive: boolean; truncates: boolean; appends: boolean }

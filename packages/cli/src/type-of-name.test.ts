@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { typeOfName } from './type-of-name.ts'
 
@@ -8,8 +7,3 @@ it.each([
   ['notes', null],
   ['film.unknown', null],
 ])('derives from the name %s the type %s', (name, type) => expect(typeOfName(name)).toBe(type))
-
-it('knows the same types as SFTP', () => {
-  const codeOf = (path: string) => readFileSync(path, 'utf8').replace(/^\/\*\*.*?\*\//s, '')
-  expect(codeOf('packages/cli/src/type-of-name.ts')).toBe(codeOf('lib/sftp/type-of-name.ts'))
-})
