@@ -13,10 +13,12 @@ export const exportCommand: Command = {
     const { values, positionals } = readArguments(args, usage, {})
     if (positionals.length > 0) throw misused('This command takes no arguments.', usage)
     const secrets: string[] = []
-    const document = toDocument(await readWorkspace(connect()), secrets)
+    const found = await readWorkspace(connect())
+    const document = toDocument(found, secrets)
     result(values.json, document, ...writeDocument(document).trimEnd().split('\n'))
     if (secrets.length > 0)
       say(`Secrets are never shown. To recreate these, set ${secrets.join(', ')} for sluice apply.`)
+    say(...describeSameNames(found))
   },
 }
 
@@ -50,6 +52,25 @@ export function toDocument(found: Workspace, secrets: string[]): object {
     people: workspace.people.map(({ fields }) => fields).filter(({ role }) => role !== 'owner'),
     alerts: workspace.alerts,
   }
+}
+
+/** Sluice lets several items have the same name, but a configuration file tells them apart by name. */
+function describeSameNames({ dataStores, pipes, senders, outputs }: Workspace): string[] {
+  const lists: [what: string, items: Found[]][] = [
+    ['Data Stores', dataStores],
+    ['Pipes', pipes],
+    ['Senders', senders],
+    ['outputs', outputs],
+    ...pipes.map(({ name, outputs }): [string, Found[]] => [`outputs of the Pipe "${name}"`, outputs]),
+  ]
+  return lists.flatMap(([what, items]) => {
+    const names = items.map(({ name }) => name)
+    const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+    return [...repeated].map(
+      (name) =>
+        `Several ${what} are named "${name}". Rename all but one and export again: sluice apply refuses this file.`,
+    )
+  })
 }
 
 type Destination = { dataStoreId: string; required: boolean }
