@@ -61,7 +61,7 @@ export function openPostgres({
   const watch = outages && endingReadOnly(outages.watch, primary)
   client.unsafe = forgetful(client.unsafe, watch)
   guardTransactions(client, watch)
-  if (outages) tellOutages(primary, outages)
+  if (outages) watchOutages({ primary, recent }, outages)
   return {
     kind: 'postgres',
     address: directAddress,
@@ -115,12 +115,19 @@ async function makeAgain(address: Address, recent: RecentCommits, { log }: { log
   }
 }
 
-function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Logger }): void {
+type Server = { primary: Primary; recent: RecentCommits }
+
+function watchOutages({ primary, recent }: Server, { watch, log }: { watch: Outages; log: Logger }): void {
   watch.watch({
     ask: () => primary.find(),
-    onAway: (cause) => log.error({ why: String(cause) }, 'the database is not responding'),
-    onBack: (awayMs) =>
-      log.warn({ awayMs: Math.round(awayMs), server: primary.place }, 'the database is responding again'),
+    onAway(cause) {
+      recent.outageBegan()
+      log.error({ why: String(cause) }, 'the database is not responding')
+    },
+    onBack(awayMs) {
+      recent.outageEnded()
+      log.warn({ awayMs: Math.round(awayMs), server: primary.place }, 'the database is responding again')
+    },
     onCalm: (failures) => log.warn({ failures }, 'the database no longer fails statements'),
   })
 }

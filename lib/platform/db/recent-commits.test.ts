@@ -79,7 +79,7 @@ it.each(['end', 'object'] as const)('repeats an %s that was refused after its ch
   expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
 })
 
-it('forgets commits after two minutes, and is settled ten seconds after a different server was found', async () => {
+it('forgets commits after a minute, and is settled ten seconds after a different server was found', async () => {
   const { recent, log, advance } = open()
   let times = 0
   recent.note('end', async () => {
@@ -92,7 +92,28 @@ it('forgets commits after two minutes, and is settled ten seconds after a differ
   advance(10_000)
   expect(recent.isSettling()).toBe(false)
   expect(times).toBe(1)
-  advance(120_000)
+  advance(60_000)
   await recent.redo(db, log)
   expect(times).toBe(1)
+})
+
+it('still repeats commits from before an outage that took longer than that', async () => {
+  const { recent, log, advance } = open()
+  const repeated: string[] = []
+  const note = (name: string) =>
+    recent.note('end', async () => {
+      repeated.push(name)
+      return 'is there'
+    })
+  note('first')
+  advance(30_000)
+  note('second')
+  recent.outageBegan()
+  advance(600_000)
+  await recent.redo(db, log)
+  expect(repeated.splice(0)).toEqual(['first', 'second'])
+  recent.outageEnded()
+  advance(30_001)
+  await recent.redo(db, log)
+  expect(repeated).toEqual(['second'])
 })

@@ -8,7 +8,7 @@ import { type Db, rows } from './database.ts'
  * The commits that this process has recently acknowledged. If a standby is promoted without its primary's last commits,
  * this process repeats them, because no other process knows about them. Each commit can check whether it is missing.
  * Only a limited number of commits is kept, for a limited time, so if the standby was further behind, the older ones
- * cannot be repeated.
+ * cannot be repeated. The time does not include outages: a standby may be promoted long after its primary has failed.
  */
 export type RecentCommits = ReturnType<typeof createRecentCommits>
 
@@ -35,7 +35,8 @@ const PAUSE_MS = 1000
 const GIVE_UP_MS = 60_000
 
 export function createRecentCommits(now: () => number = () => performance.now()) {
-  const commits = new Lately<Commit>(now)
+  const clock = stoppable(now)
+  const commits = new Lately<Commit>(clock.now)
   let settledAtMs = 0
   /** Set while commits are being repeated on a server that may be missing some. */
   let pending: { add(commit: Commit): void } | undefined
@@ -53,6 +54,9 @@ export function createRecentCommits(now: () => number = () => performance.now())
     first(step: FirstStep): void {
       firstSteps.add(step)
     },
+    /** While the database is down, commits do not become too old to be repeated. */
+    outageBegan: clock.stop,
+    outageEnded: clock.start,
     /** True while another process may still restore a missing row that only that process remembers. */
     isSettling: (): boolean => now() < settledAtMs,
     /**
@@ -92,6 +96,22 @@ export function createRecentCommits(now: () => number = () => performance.now())
             tell(log, counts, left)
         },
       }
+    },
+  }
+}
+
+/** A clock that can be stopped for a while. */
+function stoppable(now: () => number) {
+  let stoppedAtMs: number | undefined
+  let missedMs = 0
+  return {
+    now: () => (stoppedAtMs ?? now()) - missedMs,
+    stop() {
+      stoppedAtMs ??= now()
+    },
+    start() {
+      if (stoppedAtMs !== undefined) missedMs += now() - stoppedAtMs
+      stoppedAtMs = undefined
     },
   }
 }

@@ -28,6 +28,6 @@ export class Lately<Item> {
   }
 }
 
-const KEPT_MS = 120_000
+const KEPT_MS = 60_000
 const FORGET_EVERY_MS = 10_000
 const MOST = 10_000
