@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createPagePool, PAGE_BYTES, type PagePool, SLAB_BYTES, SLAB_KEPT_MS } from './page-pool.ts'
+import {
+  createPagePool,
+  FIRST_PAGE_BYTES,
+  FIRST_SLAB_BYTES,
+  PAGE_BYTES,
+  type PagePool,
+  SLAB_BYTES,
+  SLAB_KEPT_MS,
+} from './page-pool.ts'
 
 const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
 const take = (pool: PagePool, pages: number) => Array.from({ length: pages }, () => pool.take())
@@ -54,4 +62,19 @@ it('ignores returned memory that is not its own', () => {
   const foreign = Buffer.alloc(PAGE_BYTES)
   pool.give(foreign)
   expect([...pages, foreign]).not.toContain(pool.take())
+})
+
+it('keeps first pages apart from the others, and reuses and returns them in the same way', () => {
+  const pool = createPagePool()
+  const first = Array.from({ length: FIRST_SLAB_BYTES / FIRST_PAGE_BYTES + 1 }, () => pool.takeFirst())
+  const other = pool.take()
+  expect(new Set(first.map(({ buffer }) => buffer)).size).toBe(2)
+  expect(first.map(({ buffer }) => buffer)).not.toContain(other.buffer)
+  expect(first.every(({ length }) => length === FIRST_PAGE_BYTES)).toBe(true)
+  const last = first.at(-1)!
+  pool.give(last)
+  expect(pool.takeFirst()).toBe(last)
+  pool.give(last)
+  vi.advanceTimersByTime(SLAB_KEPT_MS)
+  expect([last.length, other.length]).toEqual([0, PAGE_BYTES])
 })

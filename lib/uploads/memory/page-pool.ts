@@ -2,7 +2,12 @@
  * Pages that the bytes of parts are copied into. They are reused, because new pages cause page faults. Keeping the
  * chunks themselves until their part is sent would cost more in garbage collection than copying them.
  */
-export type PagePool = { take(): Buffer; give(page: Buffer): void }
+export type PagePool = {
+  take(): Buffer
+  /** A smaller page, for the beginning of a part. */
+  takeFirst(): Buffer
+  give(page: Buffer): void
+}
 
 export const PAGE_BYTES = 64 * 1024
 /**
@@ -16,18 +21,29 @@ export const FIRST_PAGE_BYTES = 4096
  * been written to.
  */
 export const SLAB_BYTES = 32 * 1024 * 1024
-const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
+export const FIRST_SLAB_BYTES = 4 * 1024 * 1024
 /** How long an empty slab is kept. After this time, no aborted request is still sending from it. */
 export const SLAB_KEPT_MS = 60_000
 
+export function createPagePool(): PagePool {
+  const pages = createSlabs({ pageBytes: PAGE_BYTES, slabBytes: SLAB_BYTES })
+  const firstPages = createSlabs({ pageBytes: FIRST_PAGE_BYTES, slabBytes: FIRST_SLAB_BYTES })
+  return {
+    take: pages.take,
+    takeFirst: firstPages.take,
+    give: (page) => (page.length === FIRST_PAGE_BYTES ? firstPages : pages).give(page),
+  }
+}
+
 type Slab = { memory: ArrayBuffer; used: number; free: Buffer[]; drop?: NodeJS.Timeout }
 
-export function createPagePool(): PagePool {
-  /** The slabs, oldest first. Pages come from the first slab with room, so that later slabs become empty. */
+function createSlabs({ pageBytes, slabBytes }: { pageBytes: number; slabBytes: number }) {
+  const slabPages = slabBytes / pageBytes
+  /** The oldest comes first. Pages come from the first slab with room, so that later slabs become empty. */
   const slabs: Slab[] = []
 
   const addSlab = () => {
-    const slab: Slab = { memory: new ArrayBuffer(SLAB_BYTES), used: 0, free: [] }
+    const slab: Slab = { memory: new ArrayBuffer(slabBytes), used: 0, free: [] }
     slabs.push(slab)
     return slab
   }
@@ -36,15 +52,15 @@ export function createPagePool(): PagePool {
     slab.memory.transfer(0)
   }
   return {
-    take() {
-      const slab = slabs.find(({ used }) => used < SLAB_PAGES) ?? addSlab()
+    take(): Buffer {
+      const slab = slabs.find(({ used }) => used < slabPages) ?? addSlab()
       clearTimeout(slab.drop)
       // If no page is free, all pages cut so far are in use.
-      const page = slab.free.pop() ?? Buffer.from(slab.memory, slab.used * PAGE_BYTES, PAGE_BYTES)
+      const page = slab.free.pop() ?? Buffer.from(slab.memory, slab.used * pageBytes, pageBytes)
       slab.used += 1
       return page
     },
-    give(page) {
+    give(page: Buffer): void {
       const slab = slabs.find(({ memory }) => memory === page.buffer)
       if (!slab) return
       slab.free.push(page)

@@ -1,6 +1,5 @@
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { MemoryAccount } from './memory-budget.ts'
-import { FIRST_PAGE_BYTES } from './page-pool.ts'
 
 /** A part's bytes as they arrive, on pages that count against the budget, with their running CRC32. */
 export class PartBuffer {
@@ -94,7 +93,7 @@ export class PartBuffer {
 
   #addPage(): void {
     const memory = this.#memory
-    const page = this.#pages.length === 0 ? Buffer.allocUnsafeSlow(FIRST_PAGE_BYTES) : memory.pages.take()
+    const page = this.#pages.length === 0 ? memory.pages.takeFirst() : memory.pages.take()
     this.#pages.push(page)
     this.#room = page.length
     this.#heldBytes += page.length

@@ -28,7 +28,7 @@ function memoryOf(full: boolean) {
     full,
     take() {},
     give() {},
-    pages: { taken: 0, take: () => Buffer.alloc(65_536), give() {} },
+    pages: { taken: 0, take: () => Buffer.alloc(65_536), takeFirst: () => Buffer.alloc(4096), give() {} },
     offered: undefined as Spillable | undefined,
     offers: 0,
     waiting: [] as (() => void)[],
