@@ -25,21 +25,22 @@ export type SinkPlace = { url: string; required: boolean }
 
 /**
  * Starts a real server that has one Pipe and its own database on this PostgreSQL server. The Pipe's bucket is the sink,
- * unless several are given.
+ * unless several are given. By default, the server runs from its source.
  */
 export async function startSluiceNode(
   postgresUrl: string,
   sinks: string | readonly SinkPlace[],
   env: Record<string, string> = {},
+  program?: string,
 ): Promise<SluiceNode> {
   const { url, drop } = await createDatabase(postgresUrl)
   const places = typeof sinks === 'string' ? [{ url: sinks, required: true }] : sinks
-  return startNode(places, { DATABASE_URL: url, ...env }, drop)
+  return startNode(places, { DATABASE_URL: url, ...env }, { drop, program })
 }
 
 /** Starts the same server with its embedded database. */
 export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promise<SluiceNode> {
-  return startNode([{ url: sinkUrl, required: true }], { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
+  return startNode([{ url: sinkUrl, required: true }], { DATA_DIR: dataDir, DEMO: '0' })
 }
 
 /** The environment variables that differ between servers: the database, and TLS if it is used. */
@@ -53,7 +54,7 @@ type Place = Record<string, string> & {
 async function startNode(
   sinks: readonly SinkPlace[],
   place: Place,
-  drop: () => Promise<void>,
+  { drop = async () => {}, program = '../server.ts' }: { drop?: () => Promise<void>; program?: string } = {},
 ): Promise<SluiceNode> {
   const env = {
     PORT: '0',
@@ -69,7 +70,7 @@ async function startNode(
     AUTH_SECRET: 'a secret of thirty-two characters',
     UPLOAD_MEMORY_BYTES: String(MEMORY_BYTES),
   }
-  const node = await startMeasured('../server.ts', env, NODE_FLAGS)
+  const node = await startMeasured(program, env, NODE_FLAGS)
   const database = await open(place)
   const { pipeId, token } = await addPipe(database, sinks)
   return {

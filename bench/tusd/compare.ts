@@ -7,8 +7,11 @@ import { type Load, PIPES } from './loads.ts'
 export type Figures = Round & { range: [least: number, most: number] }
 type Round = { cpu: number; database: number; perSecond: number }
 
-/** Unmeasured rounds at the start, which give V8 time to compile. */
-const WARM_UPS = 2
+/**
+ * Unmeasured rounds at the start of each load. A server runs for days, but V8 needs hundreds of requests to compile
+ * what they use, and PostgreSQL plans each statement five times per connection before it keeps a plan.
+ */
+export const WARM_UPS = 8
 
 /** Measures a load for all contenders, which take turns. */
 export async function measure(

@@ -4,7 +4,7 @@ import { CERTIFICATE } from '../../test/support/certificates.ts'
 import { NODE_FLAGS } from '../../test/support/sluice.ts'
 import type { Target } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
-import { type Measured, type Sink, startMeasured, startTusd, type Usage } from '../processes.ts'
+import { compiled, type Measured, type Sink, startMeasured, startTusd, type Usage } from '../processes.ts'
 import { type SluiceNode, startSluiceNode } from '../sluice-site.ts'
 
 export const WAYS = ['plain HTTP', 'TLS to the bucket', 'TLS from clients'] as const
@@ -17,41 +17,44 @@ export type Contender = {
   pid: number
   database(): number
 }
-export type Site = { program: string; postgresUrl: string }
+/** The programs to start, and a PostgreSQL server for Sluice. */
+export type Site = { tusd: string; sluice: string; postgresUrl: string }
 
 /** Each contender terminates TLS itself. */
-export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sink) {
+export async function lineUp(way: Way, site: Site, sink: Sink) {
   const trust = { NODE_EXTRA_CA_CERTS: CERTIFICATE.cert }
   const isTls = way === 'TLS from clients'
   const tls = { TLS_CERT_FILE: CERTIFICATE.cert, TLS_KEY_FILE: CERTIFICATE.key }
   const env = { ...trust, ...(isTls && tls) }
-  const site = await startSluiceNode(postgresUrl, sink.url, env)
-  const bare = await startMeasured('./nodes/bare.ts', { SINK: sink.url, ...env })
+  const sluice = await startSluiceNode(site.postgresUrl, sink.url, env, site.sluice)
+  const bare = await startMeasured(compiled('./nodes/bare.ts'), { SINK: sink.url, ...env })
   // The floor only matters with TLS to the bucket: over plain HTTP nothing is encrypted, and a part costs next to
   // nothing.
   const floor =
     way === 'TLS to the bucket'
-      ? await startMeasured('./nodes/floor.ts', { SINK: sink.url, ...env }, NODE_FLAGS)
+      ? await startMeasured(compiled('./nodes/floor.ts'), { SINK: sink.url, ...env }, NODE_FLAGS)
       : undefined
-  const tusd = await startTusd(program, sink.url, {
+  const tusd = await startTusd(site.tusd, sink.url, {
     trusted: CERTIFICATE.cert,
     ...(isTls && { tls: CERTIFICATE }),
   })
   const tus =
-    way === 'plain HTTP' ? await startMeasured('./nodes/peer.ts', { SINK: sink.url, ...trust }) : undefined
-  const database = await databaseOf(site)
+    way === 'plain HTTP'
+      ? await startMeasured(compiled('./nodes/peer.ts'), { SINK: sink.url, ...trust })
+      : undefined
+  const database = await databaseOf(sluice)
   const contenders: Contender[] = [
     contender('bare', bare, { collection: `${bare.url}/`, headers: {} }),
     ...(floor ? [contender('floor', floor, { collection: `${floor.url}/`, headers: {} })] : []),
     contender('tusd', tusd, { collection: `${tusd.url}/files/`, headers: {} }),
     ...(tus ? [contender('@tus', tus, { collection: `${tus.url}/files`, headers: {} })] : []),
-    { ...contender('Sluice', site.node, site.target), database },
+    { ...contender('Sluice', sluice.node, sluice.target), database },
   ]
   return {
     contenders,
     async stop() {
-      for (const part of [bare, floor, tusd, tus, site.node]) await part?.stop()
-      await site.drop()
+      for (const part of [bare, floor, tusd, tus, sluice.node]) await part?.stop()
+      await sluice.drop()
     },
   }
 }

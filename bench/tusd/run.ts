@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process'
+import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { misused, readOptions } from '../../scripts/read-options.ts'
+import { packServer } from '../../scripts/release/pack-server.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import type { Finding } from '../cases.ts'
 import { closeIdle, MiB } from '../load.ts'
 import { type MemoryOfNode, type Sink, startSink } from '../processes.ts'
 import { type Section, writeReport } from '../report.ts'
-import { canDo, type Figures, judge, measure } from './compare.ts'
+import { canDo, type Figures, judge, measure, WARM_UPS } from './compare.ts'
 import { benchHandshakes } from './handshakes.ts'
 import { type Contender, lineUp, type Name, type Site, WAYS, type Way } from './line-up.ts'
 import { LOADS, type Load } from './loads.ts'
@@ -151,11 +153,13 @@ function partsOf(rssBytes: number, of: MemoryOfNode): string {
 }
 
 const profiles = hasPerf()
+const { staged } = await packServer()
+const sluice = join(resolve(staged.folder), 'server.js')
 const postgres = await startPostgres()
 const sections: Section[] = []
 try {
   for (const way of WAYS) {
-    const site = { program: tusd, postgresUrl: postgres.url }
+    const site = { tusd, sluice, postgresUrl: postgres.url }
     sections.push({ name: way, findings: await benchWay(way, site) })
   }
 } finally {
@@ -169,10 +173,10 @@ if (!only)
     about: [
       '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page; the path can also be set in `TUSD`. All contenders write to the same',
       'sink: tusd, the Go server from tus.io, built from source, with 8 MiB parts; bare, a Node server that does `req.pipe()` to the sink; floor, a Node server',
-      'that only buffers 8 MiB parts and sends three at a time; and @tus, which is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds',
-      `are discarded, and figures are medians of the following ${rounds}, with CPU ranges in parentheses. CPU is that of the server process; for Sluice, PostgreSQL's`,
-      'CPU is added. Each contender terminates TLS itself. Each missed goal is followed by a breakdown: of CPU, measured with `perf` (if installed) in one',
-      'more round, or of memory.',
+      'that only buffers 8 MiB parts and sends three at a time; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server, as released.',
+      `Contenders take turns; the first ${WARM_UPS} rounds are discarded, and figures are medians of the following ${rounds}, with CPU ranges in parentheses. CPU is that of`,
+      "the server process; for Sluice, PostgreSQL's CPU is added. Each contender terminates TLS itself. Each missed goal is followed by a breakdown: of CPU,",
+      'measured with `perf` (if installed) in one more round, or of memory.',
       '',
       `tusd is ahead of Sluice on: ${aheadOf(sections)}.`,
     ],
