@@ -1,8 +1,14 @@
 import { createServer, Agent as HttpAgent, type RequestListener, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import postgres from 'postgres'
 
-/** The minimum that a Node process must do for an upload in parts: it buffers each part, and sends it to the sink. */
+/**
+ * The minimum that a Node process must do for an upload in parts: it buffers each part, and sends it to the sink. With a
+ * database, it also does the minimum for an upload that can be resumed: it looks up the upload, takes its lease, computes
+ * the checksum of all bytes, and records each part.
+ */
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 3
 const sink = new URL(process.env.SINK!)
@@ -11,13 +17,18 @@ const agent = new (tls ? HttpsAgent : HttpAgent)({ keepAlive: true })
 const request = tls ? requestHttps : requestHttp
 let next = 0
 
+const { DATABASE_URL: databaseUrl } = process.env
+const ledger = databaseUrl ? await openLedger(databaseUrl) : undefined
+
 const carry: RequestListener = async (req, res) => {
   const path = `/media/floor-${++next}`
+  const writer = await ledger?.open(next % UPLOADS)
   const sending = new Set<Promise<void>>()
   let chunks: Buffer[] = []
   let bytes = 0
   const flush = async () => {
-    const part = send(`${path}?partNumber=1&uploadId=floor`, chunks, bytes)
+    const size = bytes
+    const part = send(`${path}?partNumber=1&uploadId=floor`, chunks, bytes).then(() => writer?.record(size))
     sending.add(part)
     part.finally(() => sending.delete(part))
     chunks = []
@@ -27,12 +38,49 @@ const carry: RequestListener = async (req, res) => {
   for await (const chunk of req as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     bytes += chunk.length
+    writer?.see(chunk)
     if (bytes >= PART_BYTES) await flush()
   }
   if (bytes > 0) await flush()
   await Promise.all(sending)
+  await writer?.release()
   res.writeHead(204).end()
 }
+
+/** Requests that run at the same time use different rows. */
+const UPLOADS = 64
+
+async function openLedger(url: string) {
+  const { crc32 } = createRequire(import.meta.url)('@node-rs/crc32') as Crc32
+  const sql = postgres(url, { onnotice() {} })
+  await sql`create table uploads (id int primary key, holder text, offset_bytes bigint not null, crc32 bigint not null)`
+  await sql`create table parts (upload_id int, number bigint, crc32 bigint, primary key (upload_id, number))`
+  await sql`insert into uploads select id, null, 0, 0 from generate_series(0, ${UPLOADS - 1}::int) id`
+  return {
+    async open(id: number) {
+      await sql`select * from uploads where id = ${id}`
+      const holder = String(next)
+      await sql`update uploads set holder = ${holder} where id = ${id} returning *`
+      let crc = 0
+      return {
+        see(chunk: Buffer) {
+          crc = crc32(chunk, crc)
+        },
+        async record(bytes: number) {
+          await sql`with moved as (
+              update uploads set offset_bytes = offset_bytes + ${bytes}, crc32 = ${crc}
+              where id = ${id} and holder = ${holder} returning id, offset_bytes, crc32)
+            insert into parts select * from moved`
+        },
+        async release() {
+          await sql`update uploads set holder = null where id = ${id} and holder = ${holder}`
+        },
+      }
+    },
+  }
+}
+
+type Crc32 = { crc32(bytes: Uint8Array, before: number): number }
 
 function send(path: string, chunks: readonly Buffer[], bytes: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { rows } from '#lib/platform/db/database.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
+import { createDatabase } from '../../test/support/postgres.ts'
 import { NODE_FLAGS } from '../../test/support/sluice.ts'
 import type { Target } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
@@ -9,7 +10,7 @@ import { type SluiceNode, startSluiceNode } from '../sluice-site.ts'
 
 export const WAYS = ['plain HTTP', 'TLS to the bucket', 'TLS from clients'] as const
 export type Way = (typeof WAYS)[number]
-export type Name = 'bare' | 'floor' | 'tusd' | '@tus' | 'Sluice'
+export type Name = 'bare' | 'floor' | 'ledger floor' | 'tusd' | '@tus' | 'Sluice'
 export type Contender = {
   name: Name
   target: Target
@@ -28,12 +29,9 @@ export async function lineUp(way: Way, site: Site, sink: Sink) {
   const env = { ...trust, ...(isTls && tls) }
   const sluice = await startSluiceNode(site.postgresUrl, sink.url, env, site.sluice)
   const bare = await startMeasured(compiled('./nodes/bare.ts'), { SINK: sink.url, ...env })
-  // The floor only matters with TLS to the bucket: over plain HTTP nothing is encrypted, and a part costs next to
+  // The floors only matter with TLS to the bucket: over plain HTTP nothing is encrypted, and a part costs next to
   // nothing.
-  const floor =
-    way === 'TLS to the bucket'
-      ? await startMeasured(compiled('./nodes/floor.ts'), { SINK: sink.url, ...env }, NODE_FLAGS)
-      : undefined
+  const floors = way === 'TLS to the bucket' ? await startFloors(site, sink, env) : undefined
   const tusd = await startTusd(site.tusd, sink.url, {
     trusted: CERTIFICATE.cert,
     ...(isTls && { tls: CERTIFICATE }),
@@ -45,7 +43,7 @@ export async function lineUp(way: Way, site: Site, sink: Sink) {
   const database = await databaseOf(sluice)
   const contenders: Contender[] = [
     contender('bare', bare, { collection: `${bare.url}/`, headers: {} }),
-    ...(floor ? [contender('floor', floor, { collection: `${floor.url}/`, headers: {} })] : []),
+    ...(floors ? [floors.plain, { ...floors.ledger, database }] : []),
     contender('tusd', tusd, { collection: `${tusd.url}/files/`, headers: {} }),
     ...(tus ? [contender('@tus', tus, { collection: `${tus.url}/files`, headers: {} })] : []),
     { ...contender('Sluice', sluice.node, sluice.target), database },
@@ -53,8 +51,25 @@ export async function lineUp(way: Way, site: Site, sink: Sink) {
   return {
     contenders,
     async stop() {
-      for (const part of [bare, floor, tusd, tus, sluice.node]) await part?.stop()
+      for (const part of [bare, floors, tusd, tus, sluice.node]) await part?.stop()
       await sluice.drop()
+    },
+  }
+}
+
+/** The least that Node must do, without and with a ledger in PostgreSQL. */
+async function startFloors({ postgresUrl }: Site, sink: Sink, env: Record<string, string>) {
+  const { url, drop } = await createDatabase(postgresUrl)
+  const start = (more: Record<string, string>) =>
+    startMeasured(compiled('./nodes/floor.ts'), { SINK: sink.url, ...env, ...more }, NODE_FLAGS)
+  const [plain, ledger] = [await start({}), await start({ DATABASE_URL: url })]
+  const target = (node: Measured) => ({ collection: `${node.url}/`, headers: {} })
+  return {
+    plain: contender('floor', plain, target(plain)),
+    ledger: contender('ledger floor', ledger, target(ledger)),
+    async stop() {
+      for (const node of [plain, ledger]) await node.stop()
+      await drop()
     },
   }
 }

@@ -2,7 +2,7 @@ import { create, head, inParallel, MiB, patch, send, type Target, upload } from 
 import type { Name } from './line-up.ts'
 
 /** Contenders that accept a plain PUT, but do not support resumable uploads. */
-export const PIPES: readonly Name[] = ['bare', 'floor']
+export const PIPES: readonly Name[] = ['bare', 'floor', 'ledger floor']
 
 export type Load = {
   what: string

@@ -173,9 +173,10 @@ if (!only)
     about: [
       '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page; the path can also be set in `TUSD`. All contenders write to the same',
       'sink: tusd, the Go server from tus.io, built from source, with 8 MiB parts; bare, a Node server that does `req.pipe()` to the sink; floor, a Node server',
-      'that only buffers 8 MiB parts and sends three at a time; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server, as released.',
+      'that only buffers 8 MiB parts and sends three at a time; ledger floor, the same with a lookup, a lease, a checksum of all bytes and a record of each part',
+      'in PostgreSQL; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server, as released.',
       `Contenders take turns; the first ${WARM_UPS} rounds are discarded, and figures are medians of the following ${rounds}, with CPU ranges in parentheses. CPU is that of`,
-      "the server process; for Sluice, PostgreSQL's CPU is added. Each contender terminates TLS itself. Each missed goal is followed by a breakdown: of CPU,",
+      "the server process; for Sluice and the ledger floor, PostgreSQL's CPU is added. Each contender terminates TLS itself. Each missed goal is followed by a breakdown: of CPU,",
       'measured with `perf` (if installed) in one more round, or of memory.',
       '',
       `tusd is ahead of Sluice on: ${aheadOf(sections)}.`,
