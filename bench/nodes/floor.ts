@@ -11,6 +11,8 @@ import postgres from 'postgres'
  */
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 3
+/** Rows in the ledger. Requests that run at the same time use different ones. */
+const UPLOADS = 64
 const sink = new URL(process.env.SINK!)
 const tls = sink.protocol === 'https:'
 const agent = new (tls ? HttpsAgent : HttpAgent)({ keepAlive: true })
@@ -46,9 +48,6 @@ const carry: RequestListener = async (req, res) => {
   await writer?.release()
   res.writeHead(204).end()
 }
-
-/** Requests that run at the same time use different rows. */
-const UPLOADS = 64
 
 async function openLedger(url: string) {
   const { crc32 } = createRequire(import.meta.url)('@node-rs/crc32') as Crc32

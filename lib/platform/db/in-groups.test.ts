@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { inGroups } from './in-groups.ts'
 
 /** Doubles numbers; each group ends when the test says so. */
-function doubling(most = 10) {
+function doubling(most = 10, gatherMs = 0) {
   const groups: number[][] = []
   const ends: ((error?: Error) => void)[] = []
   const double = inGroups<number, number>(
@@ -12,7 +12,7 @@ function doubling(most = 10) {
       ends.push((error) => (error ? reject(error) : resolve(items.map((n) => n * 2))))
       return promise
     },
-    { most, keyOf: (n) => (n < 0 ? 'negative' : 'positive') },
+    { most, gatherMs, keyOf: (n) => (n < 0 ? 'negative' : 'positive') },
   )
   return { groups, ends, double }
 }
@@ -31,6 +31,34 @@ it('groups requests that arrive in one turn of the event loop or while a group i
   }
   expect(await all).toEqual([2, 4, 6, 8, 10])
   expect(groups).toEqual([[1, 2], [3, 4], [5]])
+})
+
+it('gathers writes for a while, but only after a group of several', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const { groups, ends, double } = doubling(10, 1)
+  const end = async (n: number) => {
+    ends[n]!()
+    await turn()
+  }
+  void double(1)
+  await turn()
+  await end(0)
+  for (const n of [2, 3]) void double(n)
+  await turn()
+  await end(1)
+  void double(4)
+  await turn()
+  expect(groups).toEqual([[1], [2, 3]])
+  void double(5)
+  await vi.advanceTimersByTimeAsync(1)
+  await end(2)
+  void double(6)
+  await vi.advanceTimersByTimeAsync(1)
+  await end(3)
+  void double(7)
+  await turn()
+  vi.useRealTimers()
+  expect(groups).toEqual([[1], [2, 3], [4, 5], [6], [7]])
 })
 
 it('keeps requests with different keys apart', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { FileObject, FileProtocol } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { inGroups } from '../../platform/db/in-groups.ts'
+import { GATHER_WRITES_MS, inGroups } from '../../platform/db/in-groups.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { RequestContext } from '../../platform/kernel/request-context.ts'
@@ -85,6 +85,7 @@ export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<vo
   const together = (work: (group: Insertion[]) => Promise<unknown[]>) =>
     inGroups(work, {
       most: MAX_AT_ONCE,
+      gatherMs: GATHER_WRITES_MS,
       keyOf: ({ upload, nowMs }: Insertion) => `${upload.workspaceId} ${monthOf(nowMs)}`,
     })
   const insertTogether = together((group) => insert(db, group))

@@ -3,7 +3,7 @@ import type { DestinationReason, ObjectStorage } from '#drizzle/schema/index.ts'
 import { hasActiveOutput } from '../../events/outputs-of.ts'
 import { tallyFiles } from '../../events/tally.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { inGroups } from '../../platform/db/in-groups.ts'
+import { GATHER_WRITES_MS, inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
@@ -165,7 +165,7 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
         const recorded = await record(group)
         return group.map(({ lease }) => recorded.has(lease.fileId))
       },
-      { most: MAX_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
+      { most: MAX_AT_ONCE, gatherMs: GATHER_WRITES_MS, keyOf: ({ workspaceId }) => workspaceId },
     )
   const withoutWebhook = together((group) => record(db, group, clock.now(), { hasWebhook: false }))
   const withWebhook = together((group) =>

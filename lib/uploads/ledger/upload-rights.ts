@@ -3,7 +3,7 @@ import type { DestinationStatus } from '#drizzle/schema/index.ts'
 import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
 import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { inGroups } from '../../platform/db/in-groups.ts'
+import { GATHER_WRITES_MS, inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
@@ -88,6 +88,7 @@ export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights
   })
   const takeUpload = inGroups((asked: AskedWhole[]) => takeUploads(db, asked, clock.now()), {
     most: MAX_AT_ONCE,
+    gatherMs: GATHER_WRITES_MS,
   })
   return {
     async toCreate(secret, pipeId) {
