@@ -1,5 +1,7 @@
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { inGroups } from './in-groups.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 /** Doubles numbers; each group ends when the test says so. */
 function doubling(most = 10, gatherMs = 0) {
@@ -33,32 +35,28 @@ it('groups requests that arrive in one turn of the event loop or while a group i
   expect(groups).toEqual([[1, 2], [3, 4], [5]])
 })
 
-it('gathers writes for a while, but only after a group of several', async () => {
+it('gathers writes for a while, but only after a large group with the same key', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   const { groups, ends, double } = doubling(10, 1)
-  const end = async (n: number) => {
-    ends[n]!()
+  const run = async (numbers: number[], waitMs = 0) => {
+    for (const n of numbers) void double(n)
+    await turn()
+    if (waitMs > 0) await vi.advanceTimersByTimeAsync(waitMs)
+    ends.at(-1)?.()
+    await turn()
+    return groups.at(-1)
+  }
+  expect(await run([1, 2])).toEqual([1, 2])
+  expect(await run([3, 4, 5])).toEqual([3, 4, 5])
+  expect(await run([-1])).toEqual([-1])
+  for (const n of [6, 7]) {
+    void double(n)
     await turn()
   }
-  void double(1)
-  await turn()
-  await end(0)
-  for (const n of [2, 3]) void double(n)
-  await turn()
-  await end(1)
-  void double(4)
-  await turn()
-  expect(groups).toEqual([[1], [2, 3]])
-  void double(5)
-  await vi.advanceTimersByTimeAsync(1)
-  await end(2)
-  void double(6)
-  await vi.advanceTimersByTimeAsync(1)
-  await end(3)
-  void double(7)
-  await turn()
-  vi.useRealTimers()
-  expect(groups).toEqual([[1], [2, 3], [4, 5], [6], [7]])
+  expect(groups.at(-1)).toEqual([-1])
+  expect(await run([8], 1)).toEqual([6, 7, 8])
+  expect(await run([9], 1)).toEqual([9])
+  expect(await run([10])).toEqual([10])
 })
 
 it('keeps requests with different keys apart', async () => {

@@ -11,11 +11,13 @@ type GroupOptions<Item> = {
   /** The largest number of requests in a group. */
   most: number
   keyOf?: (item: Item) => string
+  /** For writes: how long a group waits for more requests under load. */
   gatherMs?: number
 }
 
-/** How long to gather a group of writes. */
 export const GATHER_WRITES_MS = 1
+/** From this size on, a group shows that there is load: two clients in turn would only wait for each other. */
+const LARGE_GROUP = 3
 
 /**
  * A group that takes longer may be using a dead connection, which can take minutes to detect, so the next group uses a
@@ -23,21 +25,21 @@ export const GATHER_WRITES_MS = 1
  */
 const PATIENCE_MS = 2000
 
+type Queue<Item, Result> = { waiting: Waiting<Item, Result>[]; isRunning: boolean; lastSize: number }
+
 /**
  * Combines simultaneous database requests into one statement or transaction. If no group with the same key is running,
  * a group starts with the next turn of the event loop; requests that arrive while one is running form the next group. A
  * single request therefore hardly waits, and under load, many requests share one round trip, one lock and one commit.
- * With `gatherMs`, a group also waits that long if the previous one contained several requests: groups of writes become
- * twice as large, and take a quarter less CPU time.
- * `run` returns results in the order of its items. This is handwritten because no batching library continues past a
- * hanging group.
+ * With `gatherMs`, a group that would start with the next turn waits that long if the previous one was large, since
+ * groups would otherwise remain small and follow each other from statement to statement. `run` returns results in the
+ * order of its items. This is handwritten because no batching library continues past a hanging group.
  */
 export function inGroups<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
   { most, keyOf = () => '', gatherMs = 0 }: GroupOptions<Item>,
 ): (item: Item) => Promise<Result> {
-  const gathering = new Map<string, Waiting<Item, Result>[]>()
-  let lastCount = 1
+  const queues = new Map<string, Queue<Item, Result>>()
   const runGroup = async (group: Waiting<Item, Result>[]): Promise<void> => {
     try {
       const results = await run(group.map(({ item }) => item))
@@ -48,24 +50,27 @@ export function inGroups<Item, Result>(
       else for (const { reject } of group) reject(error)
     }
   }
-  const empty = async (key: string, queue: Waiting<Item, Result>[]): Promise<void> => {
+  const empty = async (key: string, queue: Queue<Item, Result>): Promise<void> => {
+    const { waiting, lastSize } = queue
+    const gathers = gatherMs > 0 && lastSize >= LARGE_GROUP
     // Requests that arrived together are read in one turn. Without this, the first of them would form its own group.
-    const isBusy = gatherMs > 0 && lastCount > 1
-    await new Promise((resolve) => (isBusy ? setTimeout(resolve, gatherMs) : setImmediate(resolve)))
-    while (queue.length > 0) {
-      const group = queue.splice(0, most)
-      lastCount = group.length
+    await new Promise((resolve) => (gathers ? setTimeout(resolve, gatherMs) : setImmediate(resolve)))
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, most)
+      queue.lastSize = group.length
       await within(PATIENCE_MS, runGroup(group))
     }
-    gathering.delete(key)
+    queue.isRunning = false
+    if (queue.lastSize < LARGE_GROUP) queues.delete(key)
   }
   return (item) =>
     new Promise((resolve, reject) => {
       const key = keyOf(item)
-      const queue = gathering.get(key) ?? []
-      queue.push({ item, resolve, reject })
-      if (gathering.has(key)) return
-      gathering.set(key, queue)
+      const queue = queues.get(key) ?? { waiting: [], isRunning: false, lastSize: 0 }
+      queues.set(key, queue)
+      queue.waiting.push({ item, resolve, reject })
+      if (queue.isRunning) return
+      queue.isRunning = true
       void empty(key, queue)
     })
 }
