@@ -79,6 +79,7 @@ export function openPostgres({
     },
     async close() {
       outages?.watch.close()
+      recent.outageEnded()
       primary.close()
       await Promise.all([...new Set([client, listener])].map((one) => one.end({ timeout: 5 })))
     },

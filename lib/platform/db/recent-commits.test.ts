@@ -117,3 +117,22 @@ it('still repeats commits from before an outage that took longer than that', asy
   await recent.redo(db, log)
   expect(repeated).toEqual(['second'])
 })
+
+it('keeps trying to repeat a commit if the new server fails in turn for a while', async () => {
+  const { recent, log, advance } = open()
+  let isPossible = false
+  recent.note('end', async () => {
+    if (!isPossible) throw new Error('not yet')
+    return 'made again'
+  })
+  const { later } = await recent.redo(db, log)
+  recent.outageBegan()
+  advance(90_000)
+  expect(recent.isSettling()).toBe(true)
+  recent.outageEnded()
+  isPossible = true
+  const done = later()
+  advance(60_001)
+  await done
+  expect(recent.isSettling()).toBe(false)
+})

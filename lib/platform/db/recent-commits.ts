@@ -34,9 +34,9 @@ const SETTLED_AFTER_MS = 10_000
 const PAUSE_MS = 1000
 const GIVE_UP_MS = 60_000
 
-export function createRecentCommits(now: () => number = () => performance.now()) {
-  const clock = stoppable(now)
-  const commits = new Lately<Commit>(clock.now)
+export function createRecentCommits(clock: () => number = () => performance.now()) {
+  const { now, stop, start } = stoppable(clock)
+  const commits = new Lately<Commit>(now)
   let settledAtMs = 0
   /** Set while commits are being repeated on a server that may be missing some. */
   let pending: { add(commit: Commit): void } | undefined
@@ -54,9 +54,9 @@ export function createRecentCommits(now: () => number = () => performance.now())
     first(step: FirstStep): void {
       firstSteps.add(step)
     },
-    /** While the database is down, commits do not become too old to be repeated. */
-    outageBegan: clock.stop,
-    outageEnded: clock.start,
+    /** While the database is down, commits do not become too old, and no time for repeating them passes. */
+    outageBegan: stop,
+    outageEnded: start,
     /** True while another process may still restore a missing row that only that process remembers. */
     isSettling: (): boolean => now() < settledAtMs,
     /**
@@ -101,16 +101,16 @@ export function createRecentCommits(now: () => number = () => performance.now())
 }
 
 /** A clock that can be stopped for a while. */
-function stoppable(now: () => number) {
+function stoppable(clock: () => number) {
   let stoppedAtMs: number | undefined
   let missedMs = 0
   return {
-    now: () => (stoppedAtMs ?? now()) - missedMs,
+    now: () => (stoppedAtMs ?? clock()) - missedMs,
     stop() {
-      stoppedAtMs ??= now()
+      stoppedAtMs ??= clock()
     },
     start() {
-      if (stoppedAtMs !== undefined) missedMs += now() - stoppedAtMs
+      if (stoppedAtMs !== undefined) missedMs += clock() - stoppedAtMs
       stoppedAtMs = undefined
     },
   }

@@ -150,8 +150,8 @@ const etagOf = (stored: Stored): string | null =>
 
 /**
  * Records the object in a database that was promoted without the last commits and does not know that the object exists.
- * The returned function is kept for minutes, so it must not refer to the request: that would keep the request's sockets
- * and buffers in memory.
+ * The returned function is kept for a minute or more, so it must not refer to the request: that would keep the
+ * request's sockets and buffers in memory.
  */
 function findAgain(
   { database: _, ...context }: Ledger,
