@@ -11,6 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 /** Which Sender the program uses after signing in again. Each account key belongs to a different workspace. */
 type Sender = { id: string; name: string; tokenLast4: string; revokedAt: string | null; workspace: string }
 let senders: Sender[]
+const requests: string[] = []
 let folder: string
 const server = createServer(answer)
 let url: string
@@ -28,6 +29,7 @@ beforeEach(() => {
 async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const json = (status: number, body: object) =>
     res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  requests.push(req.url!)
   const workspace = String(req.headers.authorization)
   const own = senders.filter((sender) => sender.workspace === workspace)
   const body = await text(req)
@@ -48,11 +50,14 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
 }
 
 async function run(args: string[], input = ''): Promise<void> {
-  const env = { PATH: process.env.PATH, SLUICE_CONFIG_DIR: folder } as never
+  expect(await runWith({}, args, input)).toEqual([0, ''])
+}
+async function runWith(more: Record<string, string>, args: string[], input = '') {
+  const env = { PATH: process.env.PATH, SLUICE_CONFIG_DIR: folder, ...more } as never
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], { env })
   child.stdin.end(input)
   const [said] = await Promise.all([text(child.stderr), once(child, 'close')])
-  expect([child.exitCode, said]).toEqual([0, ''])
+  return [child.exitCode, said]
 }
 /** Signs in, and does something that needs a Sender. */
 async function signIn(key = 'ak_one', address = url): Promise<void> {
@@ -78,6 +83,22 @@ it('sends its token to no other address', async () => {
   await signIn()
   await signIn('ak_one', url.replace('127.0.0.1', 'localhost'))
   expect(savedToken()).toBe('sk_1001')
+})
+
+it('sends neither its token nor its key to the address in SLUICE_URL, unless it has signed in there', async () => {
+  await signIn()
+  const SLUICE_URL = url.replace('127.0.0.1', 'localhost')
+  requests.length = 0
+  const [code, said] = await runWith({ SLUICE_URL }, ['tokens', 'create', '--pipe', 'pipe_a'])
+  expect([code !== 0, said, requests]).toEqual([
+    true,
+    expect.stringContaining('SLUICE_URL is not the address that you have signed in to'),
+    [],
+  ])
+  expect((await runWith({ SLUICE_URL }, ['pipes']))[0]).not.toBe(0)
+  expect(requests).toEqual([])
+  expect((await runWith({ SLUICE_URL: `${url}/` }, ['tokens', 'create']))[0]).toBe(0)
+  expect(savedToken()).toBe('sk_1000')
 })
 
 it.each([

@@ -31,7 +31,16 @@ export function readSettings(): Settings {
     senderToken: SLUICE_SENDER_TOKEN,
     pipeId: SLUICE_PIPE_ID,
   }
-  return { ...readKept(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
+  const kept = readKept()
+  const { listenSecret } = kept
+  // No other server may receive the key and the token of the one that the user has signed in to.
+  const own = isElsewhere(SLUICE_URL, kept.baseUrl) ? { ...(listenSecret && { listenSecret }) } : kept
+  return { ...own, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
+}
+
+function isElsewhere(given: string | undefined, kept: string | undefined): boolean {
+  const trimmed = (url: string) => url.replace(/\/+$/, '')
+  return Boolean(given && kept) && trimmed(given!) !== trimmed(kept!)
 }
 
 /** Without the environment. */

@@ -1,6 +1,6 @@
 /**
  * The media type of a file, derived from its extension, as browsers do. lib/sftp uses it too, because SFTP clients do not
- * declare types. It is here, because this package must not import server code.
+ * declare types. It is here because this package must not import server code.
  */
 const TYPES = new Map(
   Object.entries({

@@ -39,9 +39,15 @@ export async function sender(): Promise<Sluice> {
   const { baseUrl, senderToken } = readSettings()
   if (!baseUrl) throw new Failure('Sign in first: sluice login --url <address of your Sluice>', EXIT.refused)
   if (senderToken) return createSluice({ baseUrl, senderToken })
+  const { baseUrl: kept = baseUrl } = readKept()
+  if (kept !== baseUrl)
+    throw new Failure(
+      `SLUICE_URL is not the address that you have signed in to (${kept}): set SLUICE_SENDER_TOKEN as well, or sign in to ${baseUrl}.`,
+      EXIT.refused,
+    )
   const signedIn = connect()
   const { id: senderId, token } = await signedIn.createSender({ name: await freeName(signedIn) })
-  keepSettings({ senderToken: token, senderId })
+  keepSettings({ baseUrl, senderToken: token, senderId })
   return createSluice({ baseUrl, senderToken: token })
 }
 
