@@ -140,8 +140,11 @@ describe('an attacker on the SFTP port', () => {
   it('is refused, and the fault is logged, if its failure cannot be counted', async () => {
     const wrong = { username: 'root', password: `tmp_${'0'.repeat(43)}` }
     await database.db.execute('alter table rate_limits rename to elsewhere')
-    await expect(connectSftp(site, undefined, wrong)).rejects.toThrow('authentication')
-    await database.db.execute('alter table elsewhere rename to rate_limits')
+    try {
+      await expect(connectSftp(site, undefined, wrong)).rejects.toThrow('authentication')
+    } finally {
+      await database.db.execute('alter table elsewhere rename to rate_limits')
+    }
     const WARN = 40
     const logged = site.runtime.logLines.map((line) => JSON.parse(line))
     const faults = logged.filter(({ level, msg }) => level === WARN && msg === 'sftp: a sign-in failed')
