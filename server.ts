@@ -156,7 +156,7 @@ function allowDemo(config: Config, bucket: DemoBucket): Config {
   return { ...config, allowedPrivateHosts: [...config.allowedPrivateHosts, ...own] }
 }
 
-/** A process only loads the modules of its own roles, which saves an upload node 6 MiB. */
+/** A process only loads the modules of its own roles, which saves an upload node 10 MiB. */
 async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promise<Handlers> {
   const { roles, sftpPort } = runtime.config
   const handlers: Handlers = {}

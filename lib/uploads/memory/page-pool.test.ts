@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import {
   createPagePool,
   FIRST_PAGE_BYTES,
-  FIRST_SLAB_BYTES,
   PAGE_BYTES,
   type PagePool,
   SLAB_BYTES,
@@ -66,7 +65,7 @@ it('ignores returned memory that is not its own', () => {
 
 it('keeps first pages apart from the others, and reuses and returns them in the same way', () => {
   const pool = createPagePool()
-  const first = Array.from({ length: FIRST_SLAB_BYTES / FIRST_PAGE_BYTES + 1 }, () => pool.takeFirst())
+  const first = Array.from({ length: SLAB_BYTES / FIRST_PAGE_BYTES + 1 }, () => pool.takeFirst())
   const other = pool.take()
   expect(new Set(first.map(({ buffer }) => buffer)).size).toBe(2)
   expect(first.map(({ buffer }) => buffer)).not.toContain(other.buffer)

@@ -21,13 +21,12 @@ export const FIRST_PAGE_BYTES = 4096
  * been written to.
  */
 export const SLAB_BYTES = 32 * 1024 * 1024
-export const FIRST_SLAB_BYTES = 4 * 1024 * 1024
 /** How long an empty slab is kept. After this time, no aborted request is still sending from it. */
 export const SLAB_KEPT_MS = 60_000
 
 export function createPagePool(): PagePool {
-  const pages = createSlabs({ pageBytes: PAGE_BYTES, slabBytes: SLAB_BYTES })
-  const firstPages = createSlabs({ pageBytes: FIRST_PAGE_BYTES, slabBytes: FIRST_SLAB_BYTES })
+  const pages = createSlabs(PAGE_BYTES)
+  const firstPages = createSlabs(FIRST_PAGE_BYTES)
   return {
     take: pages.take,
     takeFirst: firstPages.take,
@@ -37,13 +36,13 @@ export function createPagePool(): PagePool {
 
 type Slab = { memory: ArrayBuffer; used: number; free: Buffer[]; drop?: NodeJS.Timeout }
 
-function createSlabs({ pageBytes, slabBytes }: { pageBytes: number; slabBytes: number }) {
-  const slabPages = slabBytes / pageBytes
+function createSlabs(pageBytes: number) {
+  const slabPages = SLAB_BYTES / pageBytes
   /** The oldest comes first. Pages come from the first slab with room, so that later slabs become empty. */
   const slabs: Slab[] = []
 
   const addSlab = () => {
-    const slab: Slab = { memory: new ArrayBuffer(slabBytes), used: 0, free: [] }
+    const slab: Slab = { memory: new ArrayBuffer(SLAB_BYTES), used: 0, free: [] }
     slabs.push(slab)
     return slab
   }
