@@ -33,7 +33,7 @@ export type Sink = {
 }
 
 const here = (path: string) => resolve(import.meta.dirname, path)
-const COMPILED = here('../node_modules/.cache/bench')
+export const COMPILED = here('../node_modules/.cache/bench')
 const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production' as const }
 
 export async function startSink(tls?: Certificate, trouble?: Trouble): Promise<Sink> {

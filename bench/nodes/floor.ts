@@ -6,8 +6,8 @@ import postgres from 'postgres'
 
 /**
  * The minimum that a Node process must do for an upload in parts: it buffers each part, and sends it to the sink. With a
- * database, it also does the minimum for an upload that can be resumed: it looks up the upload, takes its lease, computes
- * the checksum of all bytes, and records each part.
+ * database, it also does the minimum for an upload that can be resumed: it looks up the upload and takes its lease,
+ * computes the checksum of all bytes, and records each part, with the last of which it releases the lease.
  */
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 3
@@ -26,13 +26,17 @@ const carry: RequestListener = async (req, res) => {
   const path = `/media/floor-${++next}`
   const writer = await ledger?.open(next % UPLOADS)
   const sending = new Set<Promise<void>>()
+  let recording: Promise<unknown> | undefined
   let chunks: Buffer[] = []
   let bytes = 0
+  let left = Number(req.headers['content-length'])
+  let isLast = false
   const flush = async () => {
-    const size = bytes
-    const part = send(`${path}?partNumber=1&uploadId=floor`, chunks, bytes).then(() => writer?.record(size))
-    sending.add(part)
-    part.finally(() => sending.delete(part))
+    const recorded = { bytes, isLast }
+    const sent = send(`${path}?partNumber=1&uploadId=floor`, chunks, bytes)
+    recording = Promise.all([sent, recording]).then(() => writer?.record(recorded))
+    sending.add(sent)
+    sent.finally(() => sending.delete(sent))
     chunks = []
     bytes = 0
     if (sending.size >= PARTS_IN_FLIGHT) await Promise.race(sending)
@@ -40,12 +44,13 @@ const carry: RequestListener = async (req, res) => {
   for await (const chunk of req as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     bytes += chunk.length
+    left -= chunk.length
+    isLast = left === 0
     writer?.see(chunk)
     if (bytes >= PART_BYTES) await flush()
   }
   if (bytes > 0) await flush()
-  await Promise.all(sending)
-  await writer?.release()
+  await recording
   res.writeHead(204).end()
 }
 
@@ -57,7 +62,6 @@ async function openLedger(url: string) {
   await sql`insert into uploads select id, null, 0, 0 from generate_series(0, ${UPLOADS - 1}::int) id`
   return {
     async open(id: number) {
-      await sql`select * from uploads where id = ${id}`
       const holder = String(next)
       await sql`update uploads set holder = ${holder} where id = ${id} returning *`
       let crc = 0
@@ -65,14 +69,12 @@ async function openLedger(url: string) {
         see(chunk: Buffer) {
           crc = crc32(chunk, crc)
         },
-        async record(bytes: number) {
+        async record({ bytes, isLast }: { bytes: number; isLast: boolean }) {
           await sql`with moved as (
-              update uploads set offset_bytes = offset_bytes + ${bytes}, crc32 = ${crc}
+              update uploads set offset_bytes = offset_bytes + ${bytes}, crc32 = ${crc},
+                holder = case when ${isLast} then null else holder end
               where id = ${id} and holder = ${holder} returning id, offset_bytes, crc32)
             insert into parts select * from moved`
-        },
-        async release() {
-          await sql`update uploads set holder = null where id = ${id} and holder = ${holder}`
         },
       }
     },

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
+import openClient, { type Sql } from 'postgres'
 import { rows } from '#lib/platform/db/database.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
-import { createDatabase } from '../../test/support/postgres.ts'
+import { startPostgres } from '../../test/support/postgres.ts'
 import { NODE_FLAGS } from '../../test/support/sluice.ts'
 import type { Target } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
@@ -31,7 +32,7 @@ export async function lineUp(way: Way, site: Site, sink: Sink) {
   const bare = await startMeasured(compiled('./nodes/bare.ts'), { SINK: sink.url, ...env })
   // The floors only matter with TLS to the bucket: over plain HTTP nothing is encrypted, and a part costs next to
   // nothing.
-  const floors = way === 'TLS to the bucket' ? await startFloors(site, sink, env) : undefined
+  const floors = way === 'TLS to the bucket' ? await startFloors(sink, env) : undefined
   const tusd = await startTusd(site.tusd, sink.url, {
     trusted: CERTIFICATE.cert,
     ...(isTls && { tls: CERTIFICATE }),
@@ -40,10 +41,10 @@ export async function lineUp(way: Way, site: Site, sink: Sink) {
     way === 'plain HTTP'
       ? await startMeasured(compiled('./nodes/peer.ts'), { SINK: sink.url, ...trust })
       : undefined
-  const database = await databaseOf(sluice)
+  const database = await cpuOfDatabase(sluice)
   const contenders: Contender[] = [
     contender('bare', bare, { collection: `${bare.url}/`, headers: {} }),
-    ...(floors ? [floors.plain, { ...floors.ledger, database }] : []),
+    ...(floors ? [floors.plain, floors.ledger] : []),
     contender('tusd', tusd, { collection: `${tusd.url}/files/`, headers: {} }),
     ...(tus ? [contender('@tus', tus, { collection: `${tus.url}/files`, headers: {} })] : []),
     { ...contender('Sluice', sluice.node, sluice.target), database },
@@ -58,18 +59,21 @@ export async function lineUp(way: Way, site: Site, sink: Sink) {
 }
 
 /** The least that Node must do, without and with a ledger in PostgreSQL. */
-async function startFloors({ postgresUrl }: Site, sink: Sink, env: Record<string, string>) {
-  const { url, drop } = await createDatabase(postgresUrl)
+async function startFloors(sink: Sink, env: Record<string, string>) {
+  // With a PostgreSQL server of its own, so that none of its work is counted as Sluice's.
+  const postgres = await startPostgres()
+  const client = openClient(postgres.url, { max: 1 })
   const start = (more: Record<string, string>) =>
     startMeasured(compiled('./nodes/floor.ts'), { SINK: sink.url, ...env, ...more }, NODE_FLAGS)
-  const [plain, ledger] = [await start({}), await start({ DATABASE_URL: url })]
+  const [plain, ledger] = [await start({}), await start({ DATABASE_URL: postgres.url })]
   const target = (node: Measured) => ({ collection: `${node.url}/`, headers: {} })
   return {
     plain: contender('floor', plain, target(plain)),
-    ledger: contender('ledger floor', ledger, target(ledger)),
+    ledger: { ...contender('ledger floor', ledger, target(ledger)), database: await cpuOfServer(client) },
     async stop() {
       for (const node of [plain, ledger]) await node.stop()
-      await drop()
+      await client.end()
+      await postgres.stop()
     },
   }
 }
@@ -78,7 +82,13 @@ function contender(name: Name, { pid, usage }: Measured, target: Target): Conten
   return { name, target, usage, pid, database: () => 0 }
 }
 
-async function databaseOf({ database }: SluiceNode): Promise<() => number> {
+async function cpuOfServer(client: Sql): Promise<() => number> {
+  const [backend] = await client`select pg_backend_pid() as pid`
+  const usage = measurePostgres(backend!.pid)
+  return () => usage().cpuSeconds
+}
+
+async function cpuOfDatabase({ database }: SluiceNode): Promise<() => number> {
   const [backend] = await rows<{ pid: number }>(database.db, sql`select pg_backend_pid() as pid`)
   const usage = measurePostgres(backend!.pid)
   return () => usage().cpuSeconds

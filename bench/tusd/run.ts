@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { buildIfNeeded } from '../../scripts/build.ts'
 import { misused, readOptions } from '../../scripts/read-options.ts'
-import { packServer } from '../../scripts/release/pack-server.ts'
+import { stageServer } from '../../scripts/release/stage-server.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import type { Finding } from '../cases.ts'
 import { closeIdle, MiB } from '../load.ts'
-import { type MemoryOfNode, type Sink, startSink } from '../processes.ts'
+import { COMPILED, type MemoryOfNode, type Sink, startSink } from '../processes.ts'
 import { type Section, writeReport } from '../report.ts'
 import { canDo, type Figures, judge, measure, WARM_UPS } from './compare.ts'
 import { benchHandshakes } from './handshakes.ts'
@@ -64,7 +65,7 @@ function aheadOf(all: Section[]): string {
     .filter(({ bars = [] }) => {
       const [theirs, ours] = ['tusd', 'Sluice'].map((wanted) => bars.find(({ name }) => name === wanted))
       if (!theirs || !ours) return false
-      const isRate = !/^s\/|^MiB$/.test(ours.unit)
+      const isRate = !/^s\/|^MiB$|^ms$/.test(ours.unit)
       return isRate ? theirs.value > ours.value : theirs.value < ours.value
     })
   return ahead.map(({ what }) => what).join('; ') || 'nothing that is measured here'
@@ -153,8 +154,9 @@ function partsOf(rssBytes: number, of: MemoryOfNode): string {
 }
 
 const profiles = hasPerf()
-const { staged } = await packServer()
-const sluice = join(resolve(staged.folder), 'server.js')
+buildIfNeeded()
+const { folder: packed } = await stageServer(join(COMPILED, 'server'))
+const sluice = join(packed, 'server.js')
 const postgres = await startPostgres()
 const sections: Section[] = []
 try {
@@ -171,13 +173,15 @@ if (!only)
     name: 'beside-tusd',
     title: 'Comparison with tusd',
     about: [
-      '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page; the path can also be set in `TUSD`. All contenders write to the same',
-      'sink: tusd, the Go server from tus.io, built from source, with 8 MiB parts; bare, a Node server that does `req.pipe()` to the sink; floor, a Node server',
-      'that only buffers 8 MiB parts and sends three at a time; ledger floor, the same with a lookup, a lease, a checksum of all bytes and a record of each part',
-      'in PostgreSQL; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server, as released.',
-      `Contenders take turns; the first ${WARM_UPS} rounds are discarded, and figures are medians of the following ${rounds}, with CPU ranges in parentheses. CPU is that of`,
-      "the server process; for Sluice and the ledger floor, PostgreSQL's CPU is added. Each contender terminates TLS itself. Each missed goal is followed by a breakdown: of CPU,",
-      'measured with `perf` (if installed) in one more round, or of memory.',
+      '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page; the path can also be set in `TUSD`. All contenders write to the',
+      'same sink: tusd, the Go server from tus.io, built from source, with 8 MiB parts; bare, a Node server that does `req.pipe()` to the sink; floor, a Node',
+      'server that only buffers 8 MiB parts and sends three at a time; ledger floor, the same with the least that resuming takes, which is a lease, a checksum',
+      'of all bytes and a record of each part in PostgreSQL; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server, as released, with',
+      '`ROLES=upload`. Each contender terminates TLS itself.',
+      '',
+      `For CPU and throughput, contenders take turns; the first ${WARM_UPS} rounds of each load are discarded, and figures are medians of the following ${rounds}, with CPU`,
+      "ranges in parentheses. CPU is that of the server process; for Sluice and the ledger floor, PostgreSQL's CPU during their turns is added. PostgreSQL's memory",
+      'is not included. Each missed goal is followed by a breakdown: of CPU, measured with `perf` (if installed) in one more round, or of memory.',
       '',
       `tusd is ahead of Sluice on: ${aheadOf(sections)}.`,
     ],
