@@ -55,8 +55,24 @@ it('gathers writes for a while, but only after a large group with the same key',
   }
   expect(groups.at(-1)).toEqual([-1])
   expect(await run([8], 1)).toEqual([6, 7, 8])
-  expect(await run([9], 1)).toEqual([9])
+  void double(9)
+  await turn()
+  expect(groups.at(-1)).toEqual([6, 7, 8])
+  expect(await run([], 1)).toEqual([9])
   expect(await run([10])).toEqual([10])
+})
+
+it('does not wait if the large group was a while ago', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const { groups, ends, double } = doubling(10, 1)
+  for (const n of [1, 2, 3]) void double(n)
+  await turn()
+  ends[0]!()
+  await turn()
+  await vi.advanceTimersByTimeAsync(1000)
+  void double(4)
+  await turn()
+  expect(groups).toEqual([[1, 2, 3], [4]])
 })
 
 it('keeps requests with different keys apart', async () => {
