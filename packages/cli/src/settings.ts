@@ -38,10 +38,11 @@ export function readSettings(): Settings {
   return { ...own, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
 }
 
-function isElsewhere(given: string | undefined, kept: string | undefined): boolean {
-  const trimmed = (url: string) => url.replace(/\/+$/, '')
-  return Boolean(given && kept) && trimmed(given!) !== trimmed(kept!)
+export function isElsewhere(given: string | undefined, kept: string | undefined): boolean {
+  return given !== undefined && given !== '' && trimmed(given) !== trimmed(kept ?? '')
 }
+
+export const trimmed = (url: string) => url.replace(/\/+$/, '')
 
 /** Without the environment. */
 export function readKept(): Settings {
@@ -65,6 +66,12 @@ export function keepSettings(changes: Settings): void {
 export function connect(): Sluice {
   const { baseUrl, accountKey } = readSettings()
   if (baseUrl && accountKey) return createSluice({ baseUrl, accountKey })
+  const { baseUrl: kept } = readKept()
+  if (kept && isElsewhere(baseUrl, kept))
+    throw new Failure(
+      `You are signed in to ${kept}, not to ${baseUrl}: set SLUICE_ACCOUNT_KEY as well as SLUICE_URL, or sign in there.`,
+      EXIT.refused,
+    )
   throw new Failure('Sign in first: sluice login --url <address of your Sluice>', EXIT.refused)
 }
 

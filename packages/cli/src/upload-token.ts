@@ -1,7 +1,7 @@
 import { createSluice, type Sluice } from '../../node/src/client.ts'
 import { SluiceError } from '../../node/src/sluice-error.ts'
 import { EXIT, Failure } from './command.ts'
-import { connect, keepSettings, readKept, readSettings } from './settings.ts'
+import { connect, isElsewhere, keepSettings, readKept, readSettings, trimmed } from './settings.ts'
 
 const RENEW_BEFORE_MS = 60_000
 
@@ -39,15 +39,15 @@ export async function sender(): Promise<Sluice> {
   const { baseUrl, senderToken } = readSettings()
   if (!baseUrl) throw new Failure('Sign in first: sluice login --url <address of your Sluice>', EXIT.refused)
   if (senderToken) return createSluice({ baseUrl, senderToken })
-  const { baseUrl: kept = baseUrl } = readKept()
-  if (kept !== baseUrl)
+  const signedIn = connect()
+  const { baseUrl: kept } = readKept()
+  if (kept && isElsewhere(baseUrl, kept))
     throw new Failure(
-      `SLUICE_URL is not the address that you have signed in to (${kept}): set SLUICE_SENDER_TOKEN as well, or sign in to ${baseUrl}.`,
+      `The saved settings are for ${kept}, so no Sender can be saved for ${baseUrl}: set SLUICE_SENDER_TOKEN as well as SLUICE_URL, or sign in there.`,
       EXIT.refused,
     )
-  const signedIn = connect()
   const { id: senderId, token } = await signedIn.createSender({ name: await freeName(signedIn) })
-  keepSettings({ baseUrl, senderToken: token, senderId })
+  keepSettings({ baseUrl: trimmed(baseUrl), senderToken: token, senderId })
   return createSluice({ baseUrl, senderToken: token })
 }
 
