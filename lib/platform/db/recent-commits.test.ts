@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createLogger } from '../log/log.ts'
 import type { Db } from './database.ts'
 import { createRecentCommits, type Redo } from './recent-commits.ts'
@@ -118,21 +118,31 @@ it('still repeats commits from before an outage that took longer than that', asy
   expect(repeated).toEqual(['second'])
 })
 
-it('keeps trying to repeat a commit if the new server fails in turn for a while', async () => {
-  const { recent, log, advance } = open()
-  let isPossible = false
-  recent.note('end', async () => {
-    if (!isPossible) throw new Error('not yet')
-    return 'made again'
-  })
-  const { later } = await recent.redo(db, log)
-  recent.outageBegan()
-  advance(90_000)
-  expect(recent.isSettling()).toBe(true)
-  recent.outageEnded()
-  isPossible = true
-  const done = later()
-  advance(60_001)
-  await done
-  expect(recent.isSettling()).toBe(false)
-})
+it.each(['end', 'object'] as const)(
+  'keeps trying to repeat an %s if the new server fails in turn',
+  async (kind) => {
+    const { recent, log, lines, advance } = open()
+    let isPossible = false
+    const tried = { times: 0 }
+    recent.note(kind, async () => {
+      tried.times += 1
+      if (!isPossible) throw new Error('not yet')
+      return 'made again'
+    })
+    const { later } = await recent.redo(db, log)
+    const done = later()
+    recent.outageBegan()
+    advance(90_000)
+    expect(recent.isSettling()).toBe(true)
+    const { times } = tried
+    await vi.waitFor(() => expect(tried.times).toBeGreaterThan(times), 3000)
+    recent.outageEnded()
+    isPossible = true
+    const { times: before } = tried
+    await vi.waitFor(() => expect(tried.times).toBeGreaterThan(before), 3000)
+    advance(60_001)
+    await done
+    expect(recent.isSettling()).toBe(false)
+    expect(lines.at(-1)).toMatchObject({ filesFinished: 1, notYet: 0 })
+  },
+)
