@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import openClient, { type Sql } from 'postgres'
 import { rows } from '#lib/platform/db/database.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
-import { startPostgres } from '../../test/support/postgres.ts'
+import { startOwnPostgres } from '../../test/support/postgres.ts'
 import { NODE_FLAGS } from '../../test/support/sluice.ts'
 import type { Target } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
@@ -61,7 +61,7 @@ export async function lineUp(way: Way, site: Site, sink: Sink) {
 /** The least that Node must do, without and with a ledger in PostgreSQL. */
 async function startFloors(sink: Sink, env: Record<string, string>) {
   // With a PostgreSQL server of its own, so that none of its work is counted as Sluice's.
-  const postgres = await startPostgres()
+  const postgres = await startOwnPostgres()
   const client = openClient(postgres.url, { max: 1 })
   const start = (more: Record<string, string>) =>
     startMeasured(compiled('./nodes/floor.ts'), { SINK: sink.url, ...env, ...more }, NODE_FLAGS)

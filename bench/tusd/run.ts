@@ -181,7 +181,7 @@ if (!only)
       '',
       `For CPU and throughput, contenders take turns; the first ${WARM_UPS} rounds of each load are discarded, and figures are medians of the following ${rounds}, with CPU`,
       "ranges in parentheses. CPU is that of the server process; for Sluice and the ledger floor, PostgreSQL's CPU during their turns is added. PostgreSQL's memory",
-      'is not included. Each missed goal is followed by a breakdown: of CPU, measured with `perf` (if installed) in one more round, or of memory.',
+      'is not included. The figures with 1,000 slow clients, of memory and of S3 requests are from one run. Each missed goal is followed by a breakdown: of CPU, measured with `perf` (if installed) in one more round, or of memory.',
       '',
       `tusd is ahead of Sluice on: ${aheadOf(sections)}.`,
     ],
