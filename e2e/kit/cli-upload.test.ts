@@ -87,7 +87,7 @@ describe('upload', () => {
     writeFileSync(path, randomBytes(20 * MIB))
     const state = async () => (await filesOfPipe()).find(({ filename }) => filename === name)
     const args = ['upload', path, '--pipe', pipeId]
-    const more = { SLUICE_URL: line.url }
+    const more = { SLUICE_URL: line.url, SLUICE_SENDER_TOKEN: demo.senderToken }
     line.flipAt = flipAt
     if (killAt !== undefined) {
       line.stopAt = killAt

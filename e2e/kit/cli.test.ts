@@ -41,7 +41,7 @@ it.each([
   ['an option is unknown', ['doctor', '--nothing'], {}, 2],
   ['a file is missing', ['upload', '/nowhere'], {}, 2],
   ['the key is refused', ['doctor'], { SLUICE_ACCOUNT_KEY: 'ak_nobody' }, 3],
-  ['Sluice is down', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1' }, 4],
+  ['Sluice is down', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1', SLUICE_ACCOUNT_KEY: 'ak_x' }, 4],
 ])('reports with its exit code that %s', async (_, args, more, code) => {
   const ran = await run(args, { more })
   expect([ran.code, ran.stdout]).toEqual([code, ''])
