@@ -8,7 +8,11 @@ import postgres from 'postgres'
  * The minimum that a Node process must do for an upload in parts: it buffers each part, and sends it to the sink. With a
  * database, it also does the minimum for an upload that can be resumed: it looks up the upload and takes its lease,
  * computes the checksum of all bytes, and records each part, with the last of which it releases the lease.
+ *
+ * Parts are copied to pages that are reused, as in Sluice. Keeping Node's own buffers until their part is sent takes a
+ * quarter more CPU time without a database, and half as much again with one.
  */
+const PAGE_BYTES = 64 * 1024
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_IN_FLIGHT = 3
 /** Rows in the ledger. Requests that run at the same time use different ones. */
@@ -18,6 +22,7 @@ const tls = sink.protocol === 'https:'
 const agent = new (tls ? HttpsAgent : HttpAgent)({ keepAlive: true })
 const request = tls ? requestHttps : requestHttp
 let next = 0
+const freePages: Buffer[] = []
 
 const { DATABASE_URL: databaseUrl } = process.env
 const ledger = databaseUrl ? await openLedger(databaseUrl) : undefined
@@ -27,31 +32,56 @@ const carry: RequestListener = async (req, res) => {
   const writer = await ledger?.open(next % UPLOADS)
   const sending = new Set<Promise<void>>()
   let recording: Promise<unknown> | undefined
-  let chunks: Buffer[] = []
-  let bytes = 0
+  let part = new Part()
   let left = Number(req.headers['content-length'])
-  let isLast = false
   const flush = async () => {
-    const recorded = { bytes, isLast }
-    const sent = send(`${path}?partNumber=1&uploadId=floor`, chunks, bytes)
+    const full = part
+    const recorded = { bytes: full.bytes, isLast: left === 0 }
+    const sent = send(`${path}?partNumber=1&uploadId=floor`, full).finally(() => full.free())
     recording = Promise.all([sent, recording]).then(() => writer?.record(recorded))
     sending.add(sent)
     sent.finally(() => sending.delete(sent))
-    chunks = []
-    bytes = 0
+    part = new Part()
     if (sending.size >= PARTS_IN_FLIGHT) await Promise.race(sending)
   }
   for await (const chunk of req as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
     left -= chunk.length
-    isLast = left === 0
     writer?.see(chunk)
-    if (bytes >= PART_BYTES) await flush()
+    part.push(chunk)
+    if (part.bytes >= PART_BYTES) await flush()
   }
-  if (bytes > 0) await flush()
+  if (part.bytes > 0) await flush()
   await recording
   res.writeHead(204).end()
+}
+
+class Part {
+  bytes = 0
+  readonly #pages: Buffer[] = []
+
+  /** Copies the chunk, and frees it immediately instead of leaving that to V8. */
+  push(chunk: Buffer): void {
+    for (let from = 0; from < chunk.length; ) {
+      const at = this.bytes % PAGE_BYTES
+      if (at === 0) this.#pages.push(freePages.pop() ?? Buffer.allocUnsafeSlow(PAGE_BYTES))
+      const copied = chunk.copy(this.#pages.at(-1)!, at, from)
+      from += copied
+      this.bytes += copied
+    }
+    const { buffer } = chunk
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.length) buffer.transfer(0)
+  }
+
+  get chunks(): Buffer[] {
+    const rest = this.bytes % PAGE_BYTES
+    return this.#pages.map((page, n) =>
+      rest && n === this.#pages.length - 1 ? page.subarray(0, rest) : page,
+    )
+  }
+
+  free(): void {
+    freePages.push(...this.#pages)
+  }
 }
 
 async function openLedger(url: string) {
@@ -83,7 +113,7 @@ async function openLedger(url: string) {
 
 type Crc32 = { crc32(bytes: Uint8Array, before: number): number }
 
-function send(path: string, chunks: readonly Buffer[], bytes: number): Promise<void> {
+function send(path: string, { chunks, bytes }: Part): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const headers = { 'Content-Length': String(bytes) }
   const onward = request({ host: sink.hostname, port: sink.port, method: 'PUT', path, agent, headers })

@@ -75,7 +75,7 @@ export function judge(
   const limits: [string, number | undefined, Figures | undefined][] = [
     ["bare's", way === 'plain HTTP' ? undefined : mostOfBare, taken.get('bare')],
     ["the floor's", mostOfFloor, taken.get('floor')],
-    ["the ledger floor's", undefined, taken.get('ledger floor')],
+    ["the ledger floor's", mostOfFloor, taken.get('ledger floor')],
   ]
   const others = limits.flatMap(([whose, limit, figures]) =>
     figures ? [{ whose, limit, times: sum(ours) / sum(figures) }] : [],

@@ -12,7 +12,8 @@ export type Load = {
   /** The goal is at most this many times tusd's CPU. */
   most: number
   /**
-   * Over TLS, the goal is at most this many times the CPU of the bare pipe and of the floor, if they support the load.
+   * Over TLS, the goal is at most this many times the CPU of the bare pipe and of either floor, if they support the
+   * load.
    */
   mostOfBare?: number
   mostOfFloor?: number

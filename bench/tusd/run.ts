@@ -71,6 +71,18 @@ function aheadOf(all: Section[]): string {
   return ahead.map(({ what }) => what).join('; ') || 'nothing that is measured here'
 }
 
+/** The ledger floor's CPU time as multiples of the floor's, in the order of the loads. */
+function priceOfLedger(all: Section[]): string {
+  const prices = all
+    .flatMap(({ findings }) => findings)
+    .flatMap(({ what, bars = [] }) => {
+      const of = (wanted: Name) => bars.find(({ name, unit }) => name === wanted && unit === 's/GiB')?.value
+      const [floor, ledger] = [of('floor'), of('ledger floor')]
+      return floor && ledger ? [`${(ledger / floor).toFixed(2)} (${what.replace(/.*, |: CPU/g, '')})`] : []
+    })
+  return prices.join(', ')
+}
+
 /** Counts the S3 requests for eight files of 64 MiB. */
 async function countRequests(contenders: Contender[], sink: Sink): Promise<Finding[]> {
   const found: Finding[] = []
@@ -175,9 +187,11 @@ if (!only)
     about: [
       '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page; the path can also be set in `TUSD`. All contenders write to the',
       'same sink: tusd, the Go server from tus.io, built from source, with 8 MiB parts; bare, a Node server that does `req.pipe()` to the sink; floor, a Node',
-      'server that only buffers 8 MiB parts and sends three at a time; ledger floor, the same with the least that resuming takes, which is a lease, a checksum',
-      'of all bytes and a record of each part in PostgreSQL; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server, as released, with',
-      '`ROLES=upload`. Each contender terminates TLS itself.',
+      'server that only buffers 8 MiB parts in reused memory and sends three at a time; ledger floor, the same with the least that resuming takes, which is a',
+      'lease, a checksum of all bytes and a record of each part in PostgreSQL; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server,',
+      'as released, with `ROLES=upload`. Each contender terminates TLS itself.',
+      '',
+      `No upload can be resumed without a ledger, and the ledger floor uses ${priceOfLedger(sections)} times the floor's CPU time.`,
       '',
       `For CPU and throughput, contenders take turns; the first ${WARM_UPS} rounds of each load are discarded (two for @tus), and figures are medians of the`,
       `following ${rounds}, with CPU ranges in parentheses. CPU is that of the server process; for Sluice and the ledger floor, PostgreSQL's CPU during their turns is`,
