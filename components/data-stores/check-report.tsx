@@ -1,4 +1,5 @@
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
+import type { DataStoreState } from '#lib/workspace/data-stores/sealed-data-store.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Panel } from '../ui/panel.tsx'
@@ -9,8 +10,14 @@ import { CheckNow } from './data-store-actions.tsx'
 
 const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
 
+const WITHOUT_CHECK: Record<DataStoreState, string> = {
+  ready: 'Uploads can go to this bucket nevertheless, because it is known to work.',
+  unchecked: 'Uploads cannot go to this bucket until a check succeeds.',
+  off: 'Uploads cannot go to this bucket, because it is turned off.',
+}
+
 /** The check's findings by operation, with suggested changes and snippets to paste. */
-export function CheckReport({ store }: { store: DataStore }) {
+export function CheckReport({ store, state }: { store: DataStore; state: DataStoreState }) {
   const { check } = store
   return (
     <Panel
@@ -22,7 +29,7 @@ export function CheckReport({ store }: { store: DataStore }) {
             Ran <Time at={check.checkedAt} />.
           </>
         ) : (
-          'Not run with the current settings yet.'
+          `Not run with the current settings yet. ${WITHOUT_CHECK[state]}`
         )
       }
       aside={<CheckNow id={store.id} />}

@@ -60,7 +60,7 @@ export function PipeDestinations({ pipeId, set, others }: Props) {
 type Member = DestinationSet['members'][number]
 
 function Destination({
-  member: { store, required },
+  member: { store, required, state },
   number,
   alone,
 }: {
@@ -81,7 +81,7 @@ function Destination({
           <Link href={`/dashboard/data-stores/${store.id}`} className="break-words hover:underline">
             {store.name}
           </Link>
-          <DataStoreState store={store} />
+          <DataStoreState check={store.check} state={state} />
           {!alone && <Status state={required ? 'required' : 'best_effort'} />}
         </p>
         <p className="mt-0.5 truncate text-ink-faint text-sm">

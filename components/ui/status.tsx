@@ -39,6 +39,8 @@ const STATES = {
   checked: { tone: 'good', icon: Check },
   problem: { tone: 'bad', icon: TriangleAlert },
   cleared: { tone: 'good', icon: Check, label: 'resolved' },
+  ready: { tone: 'good', icon: Check },
+  unready: { tone: 'warn', icon: TriangleAlert, label: 'bucket not ready' },
   unchecked: { tone: 'calm', icon: CircleDashed, label: 'not checked' },
   verified: { tone: 'good', icon: Check },
   unverified: { tone: 'bad', icon: X, label: 'not verified' },

@@ -11,7 +11,7 @@ import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { PRESETS } from '#lib/workspace/data-stores/presets.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { listDataStores, readStates } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
@@ -22,6 +22,10 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
   const query = await readSearch(searchParams)
   const actor = await currentActor('see')
   const { data, nextCursor } = await orNotFound(listDataStores(getRuntime(), actor, pageOf(query)))
+  const states = await readStates(
+    getRuntime().db,
+    data.map(({ id }) => id),
+  )
   const connect = (
     <IfMay right="administer">
       <ButtonLink href="/dashboard/data-stores/new" tone="primary">
@@ -52,7 +56,7 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
             ['Name', ({ id, name }) => <RowLink href={`/dashboard/data-stores/${id}`}>{name}</RowLink>, NAME],
             ['Provider', ({ provider }) => PRESETS[provider].label, SOFT],
             ['Bucket', (store) => <Place store={store} />, { long: true, className: 'font-mono text-xs' }],
-            ['Check', (store) => <DataStoreState store={store} />],
+            ['State', (store) => <DataStoreState check={store.check} state={states.get(store.id)!} />],
             ['Last checked', ({ check }) => (check ? <Time at={check.checkedAt} /> : 'never'), SOFT_NUMBER],
           ]}
         />

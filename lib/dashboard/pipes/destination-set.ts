@@ -11,11 +11,13 @@ import {
   type PartLimits,
 } from '../../uploads/rules/part-plan.ts'
 import { type DataStore, toDataStore } from '../../workspace/data-stores/data-store.ts'
+import { readStates } from '../../workspace/data-stores/read-data-stores.ts'
+import type { DataStoreState } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { PipeDestination } from '../../workspace/pipes/destinations.ts'
 
 /** A Pipe's destinations in order, and the limits for a file that goes to all of them. */
 export type DestinationSet = {
-  members: { store: DataStore; required: boolean; mayRead: boolean }[]
+  members: { store: DataStore; state: DataStoreState; required: boolean; mayRead: boolean }[]
   largestBytes: number
   /** Data Stores that lower the maximum file size below what the others allow; empty if all allow the same. */
   limitedBy: string[]
@@ -30,12 +32,16 @@ export async function describeSet(
   destinations: readonly PipeDestination[],
 ): Promise<DestinationSet> {
   const ids = destinations.map(({ dataStoreId }) => dataStoreId)
-  const found = await db.select().from(dataStores).where(inArray(dataStores.id, ids))
+  const [found, states] = await Promise.all([
+    db.select().from(dataStores).where(inArray(dataStores.id, ids)),
+    readStates(db, ids),
+  ])
   const rowOf = new Map(found.map((row) => [row.id, row]))
   const members = destinations.map(({ dataStoreId, required }) => {
     const row = rowOf.get(dataStoreId)!
     const capabilities = capabilitiesOf(row.provider, row.found)
-    return { store: toDataStore(row, vault), required, mayRead: row.mayRead, capabilities }
+    const [store, state] = [toDataStore(row, vault), states.get(dataStoreId)!]
+    return { store, state, required, mayRead: row.mayRead, capabilities }
   })
   const { uploadMemoryBytes, uploadMemoryShares } = config
   const most = largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes)

@@ -10,7 +10,7 @@ import { deletePipe } from '../pipes/delete-pipe.ts'
 import { createDataStore } from './create-data-store.ts'
 import { secretKeyPlace } from './data-store.ts'
 import { deleteDataStore } from './delete-data-store.ts'
-import { showDataStore } from './read-data-stores.ts'
+import { readStates, showDataStore } from './read-data-stores.ts'
 import { updateDataStore } from './update-data-store.ts'
 
 describeWithDatabase('Data Stores', (database) => {
@@ -57,6 +57,21 @@ describeWithDatabase('Data Stores', (database) => {
       .from(auditLog)
       .where(eq(auditLog.action, 'data_store.updated'))
     expect(line).toMatchObject({ subjectId: mine.dataStore.id, detail: { fields: ['prefix'] } })
+  })
+
+  it('are ready even without a check, unless they are turned off', async () => {
+    const { db } = database()
+    const { id } = mine.dataStore
+    const set = (values: Partial<typeof dataStores.$inferInsert>) =>
+      db.update(dataStores).set(values).where(eq(dataStores.id, id))
+    const state = async () => (await readStates(db, [id])).get(id)
+    await set({ readyAt: null })
+    expect(await state()).toBe('unchecked')
+    await set({ readyAt: new Date() })
+    expect(await state()).toBe('ready')
+    await set({ turnedOffAt: new Date() })
+    expect(await state()).toBe('off')
+    expect(await readStates(db, [])).toEqual(new Map())
   })
 
   it("update the endpoint for a new region, and take a new provider's endpoint from its preset", async () => {

@@ -1,12 +1,13 @@
-import { and, count, desc, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import { dataStores, fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
-import type { Db } from '../../platform/db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type DataStore, toDataStore } from './data-store.ts'
+import { type DataStoreState, dataStoreStateColumn } from './sealed-data-store.ts'
 
 export type DataStoreRow = typeof dataStores.$inferSelect
 
@@ -42,7 +43,7 @@ export async function listDataStores(
   { limit, cursor }: PageQuery,
 ): Promise<Page<DataStore>> {
   const before = readCursor(cursor, isUuid)
-  const rows = await db
+  const found = await db
     .select()
     .from(dataStores)
     .where(
@@ -55,11 +56,21 @@ export async function listDataStores(
     .orderBy(desc(dataStores.id))
     .limit(limit + 1)
   return toPage(
-    rows,
+    found,
     limit,
     (row) => toDataStore(row, vault),
     (row) => row.id,
   )
+}
+
+/** The states of these Data Stores by id. Unlike a check's result, they decide whether uploads are accepted. */
+export async function readStates(db: Db, ids: readonly string[]): Promise<Map<string, DataStoreState>> {
+  const found = await rows<{ id: string; state: DataStoreState }>(
+    db,
+    sql`select ds.id, ${dataStoreStateColumn()} as state from data_stores ds
+      where ds.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`,
+  )
+  return new Map(found.map(({ id, state }) => [id, state]))
 }
 
 /** Uploads that still need this Data Store's bucket and keys. */

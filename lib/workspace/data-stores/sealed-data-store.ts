@@ -21,11 +21,14 @@ export type SealedDataStore = {
   mayRead: boolean
   mayDelete: boolean
   found: FoundCapabilities | null
-  /**
-   * `ready` once a check or an upload has succeeded there; `off` if it was turned off when its account changed hands.
-   */
-  state: 'ready' | 'unchecked' | 'off'
+  state: DataStoreState
 }
+
+/**
+ * `ready` once a check or an upload has succeeded there; `off` if it was turned off when its account changed hands. Only
+ * a `ready` Data Store accepts uploads.
+ */
+export type DataStoreState = 'ready' | 'unchecked' | 'off'
 
 /** The column for queries that need the bucket; `ds` is the `data_stores` row. */
 export function sealedDataStoreColumn(): SQL {
@@ -34,7 +37,12 @@ export function sealedDataStoreColumn(): SQL {
       'accessKeyIdEncrypted', ds.access_key_id_encrypted,
       'secretAccessKeyEncrypted', ds.secret_access_key_encrypted, 'storageClass', ds.storage_class,
       'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete,
-      'found', ds.found, 'state', case when ds.turned_off_at is not null then 'off' when ${isReady} then 'ready' else 'unchecked' end)`
+      'found', ds.found, 'state', ${dataStoreStateColumn()})`
+}
+
+/** As above, `ds` is the `data_stores` row. */
+export function dataStoreStateColumn(): SQL {
+  return sql`case when ds.turned_off_at is not null then 'off' when ${isReady} then 'ready' else 'unchecked' end`
 }
 
 /** The files are only searched for Data Stores without `ready_at`, which may be older than that column. */

@@ -9,7 +9,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { readStates, showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { titledBy } from '../../title-of.ts'
@@ -21,17 +21,18 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
   const { id } = await params
   const actor = await currentActor('see')
   const store = await orNotFound(showDataStore(getRuntime(), actor, id))
+  const state = (await readStates(getRuntime().db, [id])).get(id)!
   return (
     <>
       <PageHeader
         back={{ href: '/dashboard/data-stores', label: 'Data Stores' }}
         title={store.name}
         description={<CopyableId id={id} what="Data Store id" />}
-        beside={<DataStoreState store={store} />}
+        beside={<DataStoreState check={store.check} state={state} />}
       />
       <div className="max-w-3xl space-y-5">
         <RejectingBanner actor={actor} only={[id]} here />
-        <CheckReport store={store} />
+        <CheckReport store={store} state={state} />
         <SharedLimits actor={actor} id={id} />
         <Panel title="Settings">
           <CheckedForm store={store} presets={FORM_PRESETS} action={update.bind(null, id)} />

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
+import { BlockedNotice, PipeState } from '#components/pipes/pipe-state.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
-import { Status } from '#components/ui/status.tsx'
 import { may } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { readStates } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
@@ -16,7 +17,8 @@ export default async function PipeLayout({ params, children }: Props) {
   const { id } = await params
   const actor = await currentActor('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const isOpen = pipe.source.http || pipe.source.url || pipe.source.sftp
+  const dataStoreIds = pipe.destinations.map(({ dataStoreId }) => dataStoreId)
+  const states = await readStates(getRuntime().db, dataStoreIds)
   const at = `/dashboard/pipes/${id}`
   return (
     <>
@@ -24,7 +26,7 @@ export default async function PipeLayout({ params, children }: Props) {
         back={{ href: '/dashboard/pipes', label: 'Pipes' }}
         title={pipe.name}
         description={<CopyableId id={pipe.id} what="Pipe id" />}
-        beside={<Status state={isOpen ? 'on' : 'off'} label={isOpen ? 'accepts uploads' : 'source off'} />}
+        beside={<PipeState pipe={pipe} states={states} />}
       />
       <PageTabs
         label="Pipe"
@@ -41,7 +43,8 @@ export default async function PipeLayout({ params, children }: Props) {
           { href: `${at}/settings`, title: 'Settings' },
         ]}
       />
-      <RejectingBanner actor={actor} only={pipe.destinations.map(({ dataStoreId }) => dataStoreId)} />
+      <BlockedNotice pipe={pipe} states={states} />
+      <RejectingBanner actor={actor} only={dataStoreIds} />
       {children}
     </>
   )
