@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -50,7 +51,8 @@ export type Staged = { folder: string; name: string; version: string }
 export async function stageServer(folder: string): Promise<Staged> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  for (const path of await modulesOf(ENTRIES)) {
+  const modules = await modulesOf(ENTRIES)
+  for (const path of modules) {
     if (path.endsWith('.ts')) write(join(folder, path.replace(/\.ts$/, '.js')), compile(path))
     else cpSync(path, join(folder, path))
   }
@@ -59,7 +61,23 @@ export async function stageServer(folder: string): Promise<Staged> {
   cpSync(`${TEMPLATE}/launch.cjs`, join(folder, 'launch.cjs'))
   copyPages(folder)
   copyPackages(folder)
-  return writeManifest(folder)
+  const staged = writeManifest(folder)
+  assertImportable(
+    folder,
+    modules.filter((path) => path.endsWith('.ts') && !ENTRIES.includes(path)),
+  )
+  return staged
+}
+
+/** Some modules are only imported when they are needed, so starting the server would not show that one is broken. */
+function assertImportable(folder: string, modules: string[]): void {
+  const imports = modules.map((path) => `await import('./${path.replace(/\.ts$/, '.js')}')`)
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module'], {
+    cwd: folder,
+    input: [...imports, 'process.exit()'].join('\n'),
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`A module of the packed server cannot be imported.\n${stderr}`)
 }
 
 /** The modules that these import, recursively. */
