@@ -146,3 +146,43 @@ it.each(['end', 'object'] as const)(
     expect(lines.at(-1)).toMatchObject({ filesFinished: 1, notYet: 0 })
   },
 )
+
+it.each(['end', 'object'] as const)('leaves an %s to the next server, and ends on this one', async (kind) => {
+  const { recent, log, lines } = open()
+  const crashing = {} as Db
+  let tries = 0
+  const older = await recent.redo(crashing, log)
+  recent.doubt(kind, async (server) => {
+    if (server !== crashing) return 'made again'
+    tries += 1
+    throw new Error('not yet')
+  })
+  const ended = older.later()
+  await vi.waitFor(() => expect(tries).toBeGreaterThan(0), 3000)
+  const triesBefore = tries
+  await recent.redo(db, log)
+  expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
+  await ended
+  expect(tries).toBe(triesBefore)
+  expect(lines).toHaveLength(1)
+})
+
+it('repeats nothing on a server that was replaced before its first steps were done', async () => {
+  const { recent, log } = open()
+  const hung = Promise.withResolvers<void>()
+  const done: string[] = []
+  recent.first(async (server) => {
+    done.push(server === db ? 'first step on the next' : 'first step')
+    if (server !== db) await hung.promise
+  })
+  recent.note('end', async (server) => {
+    done.push(server === db ? 'end on the next' : 'end')
+    return 'is there'
+  })
+  const older = recent.redo({} as Db, log)
+  await recent.redo(db, log)
+  hung.reject(new Error('the connection has ended'))
+  const { later } = await older
+  await later()
+  expect(done).toEqual(['first step', 'first step on the next', 'end on the next'])
+})

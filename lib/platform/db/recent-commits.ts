@@ -39,7 +39,9 @@ export function createRecentCommits(clock: () => number = () => performance.now(
   const commits = new Lately<Commit>(now)
   let settledAtMs = 0
   /** Set while commits are being repeated on a server that may be missing some. */
-  let pending: { add(commit: Commit): void } | undefined
+  let pending: { add(commit: Commit): unknown } | undefined
+  /** What the newest call of `redo` still has to repeat. */
+  let newest = new Set<Commit>()
   const firstSteps = new Set<FirstStep>()
 
   return {
@@ -61,39 +63,37 @@ export function createRecentCommits(clock: () => number = () => performance.now(
     isSettling: (): boolean => now() < settledAtMs,
     /**
      * Repeats the commits that a different server is missing. Resolves when each has been tried, so that the next
-     * request to this process finds them; `later` retries those that failed, and resolves when it is done.
+     * request to this process finds them; `later` retries those that failed, and resolves when it is done. Ends the
+     * previous call and takes over what it had left, so that a server that keeps crashing does not add up loops.
      */
     async redo(db: Db, log: Logger): Promise<{ later(): Promise<void> }> {
-      const counts: Counts = { access: 0, creation: 0, end: 0, object: 0 }
+      const work = createWork(db, takeAll(newest), now)
+      newest = work.left
+      // Until the first steps are done, refused commits only wait.
+      pending = work.left
+      const isOver = () => newest !== work.left
       settledAtMs = now() + SETTLED_AFTER_MS
       let first = await doFirst(db, [...firstSteps])
-      const doubted: Commit[] = []
-      const objects: Promise<Commit[]>[] = []
-      const addObjects = (some: Commit[]) => objects.push(redoObjects(db, { commits: some, counts, now }))
-      addObjects(commits.all())
-      const mine = {
-        add: (commit: Commit) => (commit.kind === 'object' ? addObjects([commit]) : doubted.push(commit)),
+      if (!isOver()) {
+        work.add([...work.left, ...commits.all()])
+        pending = { add: (commit) => work.add([commit]) }
       }
-      pending = mine
-      let left = await redoAll(db, commits.all(), counts)
-      for (let steps = 0; steps < GRACE_STEPS; steps++) {
-        await sleep(GRACE_MS / GRACE_STEPS)
+      await work.redoAll()
+      const tryAgain = async (pauseMs: number) => {
+        await sleep(pauseMs)
+        if (isOver()) return
         first = await doFirst(db, first)
-        left = await redoAll(db, left, counts)
+        await work.redoAll()
       }
-      tell(log, counts, left)
-      const told = { ...counts }
+      for (let steps = 0; steps < GRACE_STEPS; steps++) await tryAgain(GRACE_MS / GRACE_STEPS)
+      work.tell(log, [...work.left].filter((commit) => !isObject(commit)).length)
       return {
         async later() {
-          for (const untilMs = now() + GIVE_UP_MS; now() < untilMs; ) {
-            await sleep(PAUSE_MS)
-            first = await doFirst(db, first)
-            left = await redoAll(db, [...left, ...doubted.splice(0)], counts)
-          }
-          if (pending === mine) pending = undefined
-          left.push(...(await Promise.all(objects)).flat())
-          if (left.length > 0 || Object.values(counts).some((count, n) => count > Object.values(told)[n]!))
-            tell(log, counts, left)
+          for (const untilMs = now() + GIVE_UP_MS; !isOver() && now() < untilMs; ) await tryAgain(PAUSE_MS)
+          if (!isOver()) pending = undefined
+          await work.objectsDone()
+          work.tell(log, work.left.size)
+          work.left.clear()
         },
       }
     },
@@ -123,46 +123,66 @@ async function doFirst(db: Db, steps: FirstStep[]): Promise<FirstStep[]> {
   return failed
 }
 
-type Counts = Record<CommitKind, number>
+function takeAll(from: Set<Commit>): Set<Commit> {
+  const taken = new Set(from)
+  from.clear()
+  return taken
+}
 
-/** Returns the commits that could not be repeated yet. */
-async function redoAll(
-  db: Db,
-  wanted: Commit[],
-  counts: Counts,
-  kinds: readonly CommitKind[] = KINDS,
-): Promise<Commit[]> {
-  const left: Commit[] = []
-  for (const kind of kinds) {
-    const some = wanted.filter((commit) => commit.kind === kind)
-    const one = async () => {
-      for (let commit = some.shift(); commit; commit = some.shift()) {
-        const outcome = await commit.redo(db).catch(() => 'failed' as const)
-        if (outcome === 'made again') counts[kind] += 1
-        if (outcome === 'failed') left.push(commit)
+type Work = { left: Set<Commit>; counts: Record<CommitKind, number> }
+
+/** Commits are removed from `left` once they have been repeated, or when a newer call of `redo` takes them over. */
+function createWork(db: Db, left: Set<Commit>, now: () => number) {
+  const counts = { access: 0, creation: 0, end: 0, object: 0 }
+  const objects: Promise<void>[] = []
+  let told = 0
+  return {
+    left,
+    add(some: Commit[]): void {
+      for (const commit of some) left.add(commit)
+      objects.push(redoObjects(db, some.filter(isObject), { left, counts, now }))
+    },
+    async redoAll(): Promise<void> {
+      for (const kind of KINDS) {
+        const some = [...left].filter((commit) => commit.kind === kind)
+        await redoEach(db, some, { left, counts })
       }
+    },
+    objectsDone: () => Promise.all(objects),
+    tell(log: Logger, notYet: number): void {
+      const { access, creation, end, object } = counts
+      const restored = { tokensAndRevocations: access, filesCreated: creation, filesFinished: end + object }
+      const all = access + creation + end + object
+      if (all > told || notYet > 0)
+        log.warn({ ...restored, notYet }, 'the new server was missing commits; repeating them')
+      told = all
+    },
+  }
+}
+
+async function redoEach(db: Db, some: Commit[], { left, counts }: Work): Promise<void> {
+  const waiting = some.values()
+  const one = async () => {
+    for (const commit of waiting) {
+      if (!left.has(commit)) continue
+      const outcome = await commit.redo(db).catch(() => 'failed' as const)
+      if (outcome === 'made again') counts[commit.kind] += 1
+      if (outcome !== 'failed') left.delete(commit)
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, one))
   }
-  return left
+  await Promise.all(Array.from({ length: AT_ONCE }, one))
 }
 
-type Objects = { commits: Commit[]; counts: Counts; now: () => number }
-
-async function redoObjects(db: Db, { commits, counts, now }: Objects): Promise<Commit[]> {
-  let left = commits.filter(({ kind }) => kind === 'object')
-  for (const untilMs = now() + GIVE_UP_MS; left.length > 0 && now() < untilMs; ) {
-    left = await redoAll(db, left, counts, ['object'])
-    if (left.length > 0) await sleep(PAUSE_MS)
+async function redoObjects(db: Db, objects: Commit[], work: Work & { now: () => number }): Promise<void> {
+  const { left, now } = work
+  const isAnyLeft = () => objects.some((commit) => left.has(commit))
+  for (const untilMs = now() + GIVE_UP_MS; isAnyLeft() && now() < untilMs; ) {
+    await redoEach(db, objects, work)
+    if (isAnyLeft()) await sleep(PAUSE_MS)
   }
-  return left
 }
 
-function tell(log: Logger, { access, creation, end, object }: Counts, left: Commit[]): void {
-  const restored = { tokensAndRevocations: access, filesCreated: creation, filesFinished: end + object }
-  if (access + creation + end + object + left.length > 0)
-    log.warn({ ...restored, notYet: left.length }, 'the new server was missing commits; repeating them')
-}
+const isObject = ({ kind }: Commit): boolean => kind === 'object'
 
 /** A key that was shown as revoked must not grant access again. */
 export function revokeAgain(
