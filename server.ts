@@ -115,7 +115,7 @@ async function tellDemo(runtime: Runtime, demo: { bucket: DemoBucket }): Promise
   const { ensureDemo } = await import('./lib/dashboard/demo/ensure-demo.ts')
   const { email } = await ensureDemo(runtime, demo)
   const file = `${runtime.config.dataDir}/demo.json`
-  process.stdout.write(`demo workspace: ${email}; its password and keys are in ${file}\n`)
+  runtime.log.info(`demo workspace: ${email}; its password and keys are in ${file}`)
 }
 
 /**

@@ -33,7 +33,7 @@ export function buildIfNeeded(): void {
   const source = hashOfSources(SOURCES)
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
   assertCanBuild()
-  process.stdout.write('Building the pages (once per source change)…\n')
+  process.stderr.write('Building the pages (once per source change)…\n')
   const next = spawnSync(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',

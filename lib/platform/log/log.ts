@@ -1,8 +1,10 @@
+import { stdout } from 'node:process'
 import pino from 'pino'
 import { requestDetail } from '../kernel/request-context.ts'
+import { readableLine, shownJson } from './terminal.ts'
 
 /**
- * Structured logs, one JSON object per line. Secrets must never be passed to a log call; the paths below are a second
+ * Structured logs: one JSON object per line, or readable lines if they go to a terminal. Secrets must never be passed to a log call; the paths below are a second
  * line of defense, for objects that contain headers or credentials.
  */
 export type Logger = pino.Logger
@@ -33,27 +35,19 @@ const at = (prefix: string) =>
 const SECRET_TEXT =
   /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
 
-/**
- * Logs contain names from untrusted sources, and people read logs on terminals. JSON only escapes characters below
- * U+0020. This matches the C1 control characters, which some terminals obey, and characters that break lines or change
- * the text direction.
- */
-const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
-
-/** Escapes each character that `STEERING` matches in JSON. Scripts also use this for their output. */
-export function shownJson(json: string): string {
-  return json.replace(STEERING, escapeOf)
-}
-
-const escapeOf = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-
 export function createLogger(
   level: string,
   {
     write,
     explains,
     process,
-  }: { write?: (line: string) => void; explains?: Explains; process?: string | undefined } = {},
+    isTerminal = !write && stdout.isTTY,
+  }: {
+    write?: (line: string) => void
+    explains?: Explains
+    process?: string | undefined
+    isTerminal?: boolean
+  } = {},
 ): Logger {
   const options: pino.LoggerOptions = {
     level,
@@ -64,7 +58,10 @@ export function createLogger(
     mixin: requestDetail,
     serializers: { err: serializeError, error: serializeError },
     hooks: {
-      streamWrite: (line) => shownJson(line.replace(SECRET_TEXT, '[redacted]')),
+      streamWrite: (line) => {
+        const safe = shownJson(line.replace(SECRET_TEXT, '[redacted]'))
+        return isTerminal ? readableLine(safe) : safe
+      },
       ...(explains && { logMethod: leaveOut(explains) }),
     },
   }
