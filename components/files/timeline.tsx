@@ -2,9 +2,11 @@ import {
   ArrowUp,
   Ban,
   Check,
+  Circle,
   CirclePlay,
   CloudAlert,
   KeyRound,
+  LogIn,
   type LucideIcon,
   Pause,
   TimerOff,
@@ -20,6 +22,7 @@ import { foldRequests, tellEntry } from './tell-entry.ts'
 const ICONS: Record<string, LucideIcon> = {
   token_issued: KeyRound,
   created: CirclePlay,
+  sftp_opened: LogIn,
   request: ArrowUp,
   offset_asked: Pause,
   completed: Check,
@@ -34,6 +37,9 @@ const ICONS: Record<string, LucideIcon> = {
   canceled: Ban,
 }
 
+/** The icons of all other kinds. The same kind can be good or bad news, as with a decision. */
+const ICON_OF_TONE = { plain: Circle, good: Check, bad: X, warn: TriangleAlert } as const
+
 const TONES = { plain: 'text-ink-faint', good: 'text-good', bad: 'text-bad', warn: 'text-warn' } as const
 
 /** Everything that happened to a file, with the time between entries. */
@@ -45,7 +51,7 @@ export function Timeline({ entries: all, size }: { entries: TimelineEntry[]; siz
     <ol className="relative space-y-4 before:absolute before:inset-y-2 before:left-[0.8125rem] before:w-px before:bg-line">
       {entries.map((entry, index) => {
         const { title, text, tone } = tellEntry(entry)
-        const Icon = ICONS[entry.kind] ?? TriangleAlert
+        const Icon = ICONS[entry.kind] ?? ICON_OF_TONE[tone]
         const before = entries[index - 1]
         const waited = before ? Date.parse(entry.at) - Date.parse(before.at) : 0
         return (
