@@ -8,8 +8,8 @@ import { explainFailure } from '../files/file.ts'
 import { listed } from '../files/file-query.ts'
 
 /**
- * The setup steps that a workspace has completed, each found with one index lookup. A bucket that has accepted a file
- * is considered working even without a successful check.
+ * The setup steps that a workspace has completed, each found with one index lookup. A bucket that is ready, or has
+ * accepted a file, is considered working even without a successful check.
  */
 export type Checklist = {
   bucketTakesFiles: boolean
@@ -26,7 +26,7 @@ export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }
   const [row] = await rows<Checklist>(
     db,
     sql`select
-      exists (select 1 from data_stores where ${mine} and deleted_at is null and "check"->>'ok' = 'true')
+      exists (select 1 from data_stores where ${mine} and deleted_at is null and (ready_at is not null or "check"->>'ok' = 'true'))
         or (select id from files where ${mine} and status in ('transferred', 'partially_transferred') order by id limit 1) is not null as "bucketTakesFiles",
       exists (select 1 from pipes where ${mine} and deleted_at is null and source_http) as "pipeOn",
       exists (select 1 from senders where ${mine} and revoked_at is null and name <> ${TRIAL_SENDER}) as "senderCreated",

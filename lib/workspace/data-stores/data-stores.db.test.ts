@@ -5,6 +5,7 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addFile } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { readChecklist } from '../../dashboard/overview/read-overview.ts'
 import { cancelUploadsOfPipe } from '../../uploads/endings/end-upload.ts'
 import { deletePipe } from '../pipes/delete-pipe.ts'
 import { createDataStore } from './create-data-store.ts'
@@ -67,8 +68,10 @@ describeWithDatabase('Data Stores', (database) => {
     const state = async () => (await readStates(db, [id])).get(id)
     await set({ readyAt: null })
     expect(await state()).toBe('unchecked')
+    expect(await readChecklist(runtime, mine.actor)).toMatchObject({ bucketTakesFiles: false })
     await set({ readyAt: new Date() })
     expect(await state()).toBe('ready')
+    expect(await readChecklist(runtime, mine.actor)).toMatchObject({ bucketTakesFiles: true })
     await set({ turnedOffAt: new Date() })
     expect(await state()).toBe('off')
     expect(await readStates(db, [])).toEqual(new Map())
