@@ -1,11 +1,10 @@
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import type { DataStoreState } from '#lib/workspace/data-stores/sealed-data-store.ts'
-import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Panel } from '../ui/panel.tsx'
-import { IfMay } from '../ui/rights.tsx'
 import { Time } from '../ui/time.tsx'
 import { CheckedOperations, isOptional, LeastPolicy } from './check-findings.tsx'
+import { CheckVerdict } from './check-verdict.tsx'
 import { CheckNow } from './data-store-actions.tsx'
 
 const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
@@ -42,23 +41,7 @@ export function CheckReport({ store, state }: { store: DataStore; state: DataSto
               below.
             </Notice>
           )}
-          {check.ok ? (
-            <Notice
-              tone="good"
-              title="Uploads can go to this bucket."
-              action={
-                <IfMay right="build">
-                  <ButtonLink href={`/dashboard/pipes/new?dataStore=${store.id}`} size="sm">
-                    Create a Pipe for this bucket
-                  </ButtonLink>
-                </IfMay>
-              }
-            />
-          ) : (
-            <Notice tone="bad" title="Uploads cannot go to this bucket yet.">
-              Fix the refused operations listed below, then check again.
-            </Notice>
-          )}
+          <CheckVerdict id={store.id} ok={check.ok} state={state} />
           <CheckedOperations check={check} />
           <LeastPolicy check={check} />
         </div>

@@ -29,7 +29,7 @@ test('failing keys do not replace working ones unless the user saves them anyway
   expect(await kept()).toBe(true)
 
   await page.getByRole('button', { name: 'Save anyway' }).click()
-  await expect(page.getByText('Uploads cannot go to this bucket yet.')).toBeInViewport()
+  await expect(page.getByText('Uploads still go to this bucket, but are likely to fail.')).toBeInViewport()
   expect(await kept()).toBe(false)
 
   // An upload that the bucket refuses is reported on every affected page, until the bucket accepts uploads again.

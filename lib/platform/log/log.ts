@@ -4,8 +4,8 @@ import { requestDetail } from '../kernel/request-context.ts'
 import { readableLine, shownJson } from './terminal.ts'
 
 /**
- * Structured logs: one JSON object per line, or readable lines if they go to a terminal. Secrets must never be passed to a log call; the paths below are a second
- * line of defense, for objects that contain headers or credentials.
+ * Structured logs: one JSON object per line, or readable lines if they go to a terminal. Secrets must never be passed to
+ * a log call; the paths below are a second line of defense, for objects that contain headers or credentials.
  */
 export type Logger = pino.Logger
 

@@ -1,0 +1,36 @@
+import type { DataStoreState } from '#lib/workspace/data-stores/sealed-data-store.ts'
+import { ButtonLink } from '../ui/button-link.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { IfMay } from '../ui/rights.tsx'
+
+/** A bucket that was ready stays so if a later check fails, since its uploads may still succeed. */
+export function CheckVerdict({ id, ok, state }: { id: string; ok: boolean; state: DataStoreState }) {
+  if (state === 'off')
+    return <Notice tone="warn" title="Uploads cannot go to this bucket, because it is turned off." />
+  if (!ok)
+    return (
+      <Notice
+        tone="bad"
+        title={
+          state === 'ready'
+            ? 'Uploads still go to this bucket, but are likely to fail.'
+            : 'Uploads cannot go to this bucket yet.'
+        }
+      >
+        Fix the refused operations listed below, then check again.
+      </Notice>
+    )
+  return (
+    <Notice
+      tone="good"
+      title="Uploads can go to this bucket."
+      action={
+        <IfMay right="build">
+          <ButtonLink href={`/dashboard/pipes/new?dataStore=${id}`} size="sm">
+            Create a Pipe for this bucket
+          </ButtonLink>
+        </IfMay>
+      }
+    />
+  )
+}
