@@ -40,16 +40,19 @@ function pageOf(grown: Grown[], statements: Statement[], dropMs: number): string
   })
   return `# Growth
 
-This page lists the statements that run frequently: those for uploads, tokens, webhooks, lists, the Overview and the sweeps. They were measured
-on databases with ${LIST.format(names)} files. Each row shows the indexes that the statement uses, its time in PostgreSQL in ms (the median of seven), and
-how many rows it reads from the growing tables. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` creates the database and writes this page, with the plans in \`${PLANS}\`;
-[a test](../bench/growth/growth.db.test.ts) creates a small database, and fails if a statement scans or sorts an entire table, reads more rows as tables grow, or
-reads months that it does not need.
+This page lists the statements that run frequently: those for uploads, tokens, webhooks, lists, the Overview and the sweeps.
+They were measured on databases with ${LIST.format(names)} files. Each row shows the indexes that the
+statement uses, its time in PostgreSQL in ms (the median of seven), and how many rows it reads from the growing tables.
+\`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` creates the database and writes this page,
+with the plans in \`${PLANS}\`; [a test](../bench/growth/growth.db.test.ts) creates a small
+database, and fails if a statement scans or sorts an entire table, reads more rows as tables grow, or reads months that
+it does not need.
 
-One file in ten is an open upload, and one in ten of those has a tail. Each of the remaining files has an event, a delivery and an attempt.
-Every file has one timeline line, and one file in ten still has its token. Half of all files belong to the workspace that the statements query; the rest belong to
-a hundred others. They arrived over the previous 29 days, so their events span two or three months. PostgreSQL has 2 GiB of shared buffers, and runs on the same
-machine as everything else.
+One file in ten is an open upload, and one in ten of those has a tail. Each of the remaining files has an event, a
+delivery and an attempt. Every file has one timeline line, and one file in ten still has its token. Half of all files
+belong to the workspace that the statements query; the rest belong to a hundred others. They arrived over the previous
+29 days, so their events span two or three months. PostgreSQL has 2 GiB of shared buffers, and runs on the same machine
+as everything else.
 
 With ${countOf(files)} files the database takes ${inGb(bytes)} GB: ${countOf(files * OPEN)} open uploads, ${countOf(files * ENDED)} events, and as many deliveries and attempts. A hundred million files
 would take ${inGb((bytes / files) * 100_000_000)} GB. Dropping the months of all these events, deliveries and attempts took ${Math.round(dropMs)} ms.
