@@ -130,9 +130,13 @@ export class ImportSource implements ByteSource {
     return !digest || digest.hash.digest() === digest.sha256
   }
 
-  /** Called when the source has ended. Returns an error if it has not sent the entire file. */
+  /**
+   * Called when the source has ended. Returns an error if the source cannot have the declared file. A response may end
+   * before the file does (RFC 9110, 15.3.7); the next attempt then requests the rest.
+   */
   #lacks(): Error | undefined {
     if (this.#positionBytes < this.#options.confirmed.offsetBytes) return sourceChanged()
+    if (this.#positionBytes < (this.#options.lengthBytes ?? 0)) return undefined
     return this.#agrees() ? undefined : digestMismatch()
   }
 

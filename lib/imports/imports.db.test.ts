@@ -111,6 +111,22 @@ describe('an import', () => {
     expect(source.requests.at(-1)!.range).toBe(`bytes=${10 * MiB}-`)
   })
 
+  it('continues after a range that ends before the file does, and then verifies its digest', async () => {
+    const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`
+    const id = await begin(
+      (req, res) => {
+        const from = wantedStart(req, ETAG)
+        const to = Math.min(from + 4 * MiB, bytes.length)
+        const range = { 'Content-Range': `bytes ${from}-${to - 1}/${bytes.length}` }
+        if (from > 0) return res.writeHead(206, { ETag: ETAG, ...range }).end(bytes.subarray(from, to))
+        sendFile(req, res, { bytes, etag: ETAG, cutAfter: 5 * MiB })
+      },
+      { digest },
+    )
+    await expectEqual(id)
+    expect(source.requests.at(-1)!.range).toBe(`bytes=${9 * MiB}-`)
+  })
+
   it('fails if its digest differs from the declared one', async () => {
     const digest = `sha-256:${'0'.repeat(64)}`
     await expectFailed(
