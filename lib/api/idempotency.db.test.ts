@@ -2,17 +2,23 @@ import { eq } from 'drizzle-orm'
 import { beforeAll, expect, it } from 'vitest'
 import { idempotencyKeys, senders } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
+import { openDecider } from '../../test/support/decider.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
+import { hookInput } from '../hooks/hook.ts'
+import { saveHook } from '../hooks/pipe-hooks.ts'
 import { createAccountKey } from '../identity/accounts/account-keys.ts'
 import { hours } from '../platform/kernel/clock.ts'
+import { parseInput } from '../platform/kernel/parse-input.ts'
+import { takeFromLimit } from '../platform/rate-limits.ts'
+import { PER_WORKSPACE, testLimit } from '../webhooks/log/send-test-event.ts'
 import { handleApiRequest } from './handle-request.ts'
 
 describeWithDatabase('Idempotency-Key', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeAll(async () => {
-    runtime = testRuntime(database())
+    runtime = testRuntime(database(), { ALLOWED_PRIVATE_HOSTS: '*' })
     mine = await createTestWorkspace(runtime)
   })
 
@@ -102,6 +108,27 @@ describeWithDatabase('Idempotency-Key', (database) => {
     const checked = await post(`/data-stores/${made.json.id}/check`, {}, 'g')
     runtime.clock.advance(1000)
     expect(await post(`/data-stores/${made.json.id}/check`, {}, 'g')).toEqual(checked)
+  })
+
+  it("does not keep a transaction open while a hook's receiver is answering a test", async () => {
+    const decider = await openDecider()
+    const path = `/pipes/${mine.pipe.id}/hooks/before_create`
+    await saveHook(
+      runtime,
+      mine.actor,
+      { pipeId: mine.pipe.id, hook: 'before_create' },
+      parseInput(hookInput, { url: decider.url, timeoutSeconds: 2 }),
+    )
+    // The limit for tests is a row that each test locks.
+    decider.answer = async () => {
+      await takeFromLimit(runtime, testLimit(mine.actor), PER_WORKSPACE)
+      return { allow: true }
+    }
+    const tested = await post(`${path}/test`, {}, 'i')
+    expect(tested.json).toMatchObject({ answer: { allow: true }, fault: null })
+    expect(await post(`${path}/test`, {}, 'i')).toEqual(tested)
+    expect(decider.asked).toHaveLength(1)
+    await decider.close()
   })
 
   it('is forgotten after a day', async () => {

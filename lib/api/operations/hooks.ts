@@ -51,6 +51,7 @@ export const hookOperations = [
     right: 'operate',
     summary:
       "Send a decision hook's receiver a question about a file that does not exist, marked as a test. It is sent once, even while the hook is off.",
+    network: true,
     answer: hookTestAnswer,
     problems: [...problems, 'rate_limited'],
     run: ({ runtime, who, params }) => testHook(runtime, who, refOf(params)),
