@@ -48,6 +48,7 @@ export class Connection {
   #hasUnknownKey = false
   #signingIn: Promise<void> | undefined
   #exchanges = 0
+  #unusedSessions = 0
   #handles = 0
   #unanswered = 0
   #activeMs: number
@@ -93,7 +94,8 @@ export class Connection {
     client.on('ready', () => this.#accepted.admitted.signedIn())
     client.on('handshake', () => this.#countExchange())
     client.on('session', (accept, reject) => {
-      if (this.#channels.size >= this.#deps.terms.channels) return reject()
+      const { channels, unusedSessions } = this.#deps.terms
+      if (this.#channels.size >= channels || this.#unusedSessions >= unusedSessions) return reject()
       this.#openSession(accept())
     })
     socket.on('data', () => {
@@ -247,7 +249,12 @@ export class Connection {
   }
 
   #openSession(session: Session): void {
-    session.once('sftp', (accept) => {
+    // ssh2 keeps a session without SFTP until the connection ends, even if the client closes it.
+    this.#unusedSessions += 1
+    session.once('sftp', (accept, reject) => {
+      // Several sessions may have been opened before the first of them started SFTP.
+      if (this.#channels.size >= this.#deps.terms.channels) return reject()
+      this.#unusedSessions -= 1
       const channel = new Channel(accept(), { connection: this, directory: this.#directory!, ...this.#deps })
       this.#channels.add(channel)
       channel.closed.finally(() => this.#channels.delete(channel))

@@ -195,6 +195,27 @@ describe('an attacker on the SFTP port', () => {
     await node.close()
   })
 
+  it('cannot open more channels than allowed, even all at once, or any number of sessions without SFTP', async () => {
+    const node = await serveSftp(site.runtime, { terms: { unusedSessions: 3 } })
+    const { client, end } = await connectSftp({ ...site, port: node.port }, await site.token())
+    const results = (open: (done: (error?: Error) => void) => void) =>
+      Promise.all(
+        Array.from(
+          { length: 8 },
+          () => new Promise<string>((resolve) => open((error) => resolve(error?.message ?? 'open'))),
+        ),
+      )
+    expect((await results((done) => client.sftp(done))).filter((one) => one === 'open')).toHaveLength(3)
+    await end()
+
+    const other = await connectSftp({ ...site, port: node.port }, await site.token())
+    const refusals = await results((done) => other.client.exec('ls', done))
+    expect(refusals.filter((one) => one === 'Unable to exec')).toHaveLength(3)
+    await other.put('goes on', Buffer.from('x'))
+    await other.end()
+    await node.close()
+  })
+
   it('is disconnected after a long idle time', async () => {
     const client = await connectSftp(site, await site.token())
     site.clock.advance(seconds(601))

@@ -24,7 +24,9 @@ export type SftpTerms = {
   idleMs: number
   /** If a file gets no new bytes for this long, its bytes are stored and its lease is released. */
   writeIdleMs: number
+  /** The maximum number of SFTP channels per connection, and of sessions that it opens without starting SFTP. */
   channels: number
+  unusedSessions: number
   /** The maximum number of open files and directories per connection. */
   handles: number
   /** A connection with this many unanswered requests is not read until the next response has been sent. */
@@ -50,6 +52,7 @@ export const SFTP_TERMS: SftpTerms = {
   idleMs: minutes(10),
   writeIdleMs: seconds(100),
   channels: 4,
+  unusedSessions: 64,
   handles: 64,
   unanswered: 64,
   aheadBytes: 4 * 1024 * 1024,
