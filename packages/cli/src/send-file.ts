@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { SluiceError } from '../../node/src/sluice-error.ts'
 import { Failure } from './command.ts'
 import type { Journal } from './journal.ts'
+import { readRange } from './read-range.ts'
 import { type Answer, send } from './tus.ts'
 import { typeOfName } from './type-of-name.ts'
 import type { Tokens } from './upload-token.ts'
@@ -204,12 +204,10 @@ export class FileChecksum {
   /** The value of the `Repr-Digest` header. */
   async field(): Promise<string> {
     let positionBytes = this.#bytes
-    if (positionBytes < this.#size)
-      for await (const chunk of createReadStream(this.#path, { start: positionBytes, end: this.#size - 1 })) {
-        this.add(positionBytes, chunk)
-        positionBytes += chunk.length
-      }
-    if (this.#bytes < this.#size) throw new Error(`${this.#path} was truncated while it was read.`)
+    for await (const chunk of readRange(this.#path, positionBytes, this.#size)) {
+      this.add(positionBytes, chunk)
+      positionBytes += chunk.length
+    }
     const crc = Buffer.alloc(4)
     crc.writeUInt32BE(this.#crc32)
     return `crc32=:${crc.toString('base64')}:`

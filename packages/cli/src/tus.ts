@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs'
 import { type ClientRequest, request as http, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as https } from 'node:https'
-import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { readRange } from './read-range.ts'
 
 /** The TUS requests for uploading a file. */
 export type Answer = { status: number; headers: IncomingMessage['headers']; detail: string }
@@ -34,16 +33,20 @@ export async function send({ method, url, token, headers = {} }: Sent, body?: Bo
 }
 
 async function sendBody(req: ClientRequest, { path, start, end, onBytes }: Body): Promise<void> {
-  const count = new Transform({
-    transform(chunk, _, done) {
-      onBytes(chunk)
-      done(null, chunk)
-    },
-  })
+  async function* counted() {
+    try {
+      for await (const chunk of readRange(path, start, end)) {
+        onBytes(chunk)
+        yield chunk
+      }
+    } catch (error) {
+      // `pipeline` would abort the request without the reason.
+      req.destroy(error as Error)
+      throw error
+    }
+  }
   // An early refusal closes the connection; the response says why.
-  await pipeline(createReadStream(path, { start, end: end - 1 }), count, req).catch((error) =>
-    req.destroy(error),
-  )
+  await pipeline(counted, req).catch((error) => req.destroy(error))
 }
 
 function readAnswer(req: ClientRequest): Promise<Answer> {

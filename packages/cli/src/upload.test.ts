@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+const MiB = 1024 * 1024
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+type Moment = 'token' | 'creation'
+
+/** Uploads a file that `change` changes when the server issues the token or has created the upload. */
+async function uploadWhile(size: number, moment: Moment, change: (path: string) => void) {
+  const path = join(folder, 'film.mp4')
+  writeFileSync(path, '')
+  truncateSync(path, size)
+  const server = createServer((req, res) => {
+    const base = `http://${req.headers.host}`
+    if (req.url === '/api/v1/tokens') {
+      if (moment === 'token') change(path)
+      const token = { token: 'tmp_x', uploadUrl: `${base}/files/`, expiresAt: '2100-01-01T00:00:00.000Z' }
+      res.writeHead(201, { 'Content-Type': 'application/json' }).end(JSON.stringify(token))
+    } else if (req.method === 'POST') {
+      if (moment === 'creation') change(path)
+      res.writeHead(201, { Location: `${base}/files/1` }).end()
+    } else if (req.method === 'HEAD')
+      res.writeHead(200, { 'Upload-Offset': '0', 'Upload-Length': String(size) }).end()
+    else req.resume()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const env = {
+    PATH: process.env.PATH,
+    SLUICE_CONFIG_DIR: folder,
+    SLUICE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    SLUICE_PIPE_ID: 'pipe_a',
+    SLUICE_SENDER_TOKEN: 'sk_x',
+  } as never
+  const child = spawn(process.execPath, ['packages/cli/src/main.ts', 'upload', path], { env })
+  child.stdout.resume()
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  server.close().closeAllConnections()
+  return { code, said: said.replaceAll(path, 'film.mp4') }
+}
+
+it.each<[string, number, Moment]>([
+  ['small file', 5, 'token'],
+  ['large file', 20 * MiB, 'creation'],
+])('fails if a %s disappears while it is uploaded, instead of retrying', async (_, size, moment) => {
+  const { code, said } = await uploadWhile(size, moment, (path) => rmSync(path))
+  expect(said).toBe(
+    "film.mp4: It cannot be read: ENOENT: no such file or directory, open 'film.mp4'\nThe file was not uploaded.\n",
+  )
+  expect(code).toBe(1)
+})
+
+it.each<[string, number, Moment]>([
+  ['small file', 5, 'token'],
+  ['large file', 20 * MiB, 'creation'],
+])('fails if a %s is truncated while it is uploaded, instead of retrying', async (_, size, moment) => {
+  const { code, said } = await uploadWhile(size, moment, (path) => truncateSync(path, 1))
+  expect(said).toBe('film.mp4: It was truncated while it was read.\nThe file was not uploaded.\n')
+  expect(code).toBe(1)
+})
