@@ -5,10 +5,13 @@ import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { loadSettings } from './load-settings.ts'
+import { readOptions } from './read-options.ts'
 
-/** `npm run backup -- [file]`: writes the entire database to one file, whether or not Sluice is running. */
+/** Writes the entire database to one file, whether or not Sluice is running. */
+const { positionals } = readOptions('npm run backup [-- sluice.backup]', { allowPositionals: true })
+
 try {
-  const file = resolve(process.argv[2] ?? `sluice-${new Date().toISOString().replace(/[:.]/g, '-')}.backup`)
+  const file = resolve(positionals[0] ?? `sluice-${new Date().toISOString().replace(/[:.]/g, '-')}.backup`)
   if (existsSync(file)) throw new StartError(`${file} already exists. Specify a different file.`)
   const database = await openDatabase(loadSettings(), { log: createLogger('warn'), share: true })
   try {

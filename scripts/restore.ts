@@ -1,23 +1,26 @@
 import { resolve } from 'node:path'
 import { restoreBackup } from '../lib/platform/db/backup.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
-import { StartError } from '../lib/platform/kernel/errors.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { dropLapsedLeases } from '../lib/uploads/ledger/after-failover.ts'
 import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
 import { loadSettings } from './load-settings.ts'
+import { misused, readOptions } from './read-options.ts'
 
-/** `npm run restore -- file`: fills an empty database from a backup. */
+/** Fills an empty database from a backup. */
+const USAGE = 'npm run restore -- sluice.backup'
+const { positionals } = readOptions(USAGE, { allowPositionals: true })
+const file = positionals[0] ?? misused('The file is missing', USAGE)
+
 try {
-  if (!process.argv[2]) throw new StartError('Specify the file: npm run restore -- sluice.backup')
   const database = await openDatabase(loadSettings(), { log: createLogger('warn') })
   try {
-    const { tables } = await restoreBackup(database, resolve(process.argv[2]))
+    const { tables } = await restoreBackup(database, resolve(file))
     // Releases the leases that processes had when the backup was made.
     await lapseLeases(database.db)
     await dropLapsedLeases(database.db)
     console.log(
-      `${tables} tables are restored. Start Sluice with its previous keys, and run \`npm run reconcile\`.`,
+      `${tables} tables are restored. Start Sluice with its previous keys, and run \`npm run reconcile -- --since <time of the backup>\`.`,
     )
   } finally {
     await database.close()
