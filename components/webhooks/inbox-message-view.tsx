@@ -5,7 +5,7 @@ import { REACHABLE } from '../ui/reachable.ts'
 import { Status } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
 
-/** Every message in the inbox has a verified signature: the inbox rejects anything else with 401. */
+/** Every message in the inbox has a verified signature: the inbox rejects anything else with 403. */
 export function InboxMessageView({ message }: { message: InboxMessage }) {
   const body = JSON.parse(message.body) as {
     event?: string

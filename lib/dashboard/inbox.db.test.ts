@@ -47,12 +47,18 @@ describeWithDatabase('the inbox', (database) => {
     expect((await showInbox(runtime, customer.actor)).url).toBe(`http://localhost:3000/api/inbox/${key}`)
   })
 
+  it("accepts an event that names no Pipe from a Pipe's output", async () => {
+    const body = JSON.stringify({ event: 'data_store.failing', data: { data_store_id: 'd' } })
+    expect(await send(body)).toBe(204)
+    expect((await kept()).map((message) => message.body)).toEqual([body])
+  })
+
   it('rejects everything else and stores none of it', async () => {
     const other = await createTestWorkspace(runtime)
     expect(await send(bodyOf(1), { as: newWebhookSecret() })).toBe('403 forbidden')
     expect(await send(bodyOf(1), { atMs: runtime.clock.now() - 301_000 })).toBe('403 forbidden')
     expect(await send(JSON.stringify({ data: { pipe_id: other.pipe.id } }))).toBe('403 forbidden')
-    expect(await send('{}')).toBe('403 forbidden')
+    expect(await send('{}', { as: newWebhookSecret() })).toBe('403 forbidden')
     expect(await send('{')).toBe('400 invalid_json')
     expect(await send(bodyOf(1), { to: 'guessed' })).toBe('404 not_found')
     expect(await kept()).toEqual([])

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, type Column, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
 import { inboxMessages, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -39,7 +39,7 @@ async function receiveMessage(
     HEADERS.flatMap((name) => (all.has(name) ? [[name, all.get(name)!]] : [])),
   )
   const now = clock.now()
-  const outputs = await possibleSenders(db, workspace.id, body)
+  const outputs = await possibleSenders(db, { workspaceId: workspace.id, inboxKey }, body)
   const secrets = outputs.flatMap((output) => openSecrets(vault, output, now))
   const verdict = verifyWebhook({ headers, body }, secrets, now)
   for (const [which, finding] of Object.entries(verdict)) {
@@ -61,17 +61,28 @@ async function receiveMessage(
 }
 
 /**
- * The outputs that may have sent this body, according to the Pipe that it names. The signature proves which one did.
+ * The outputs that may have sent this body: those of the workspace, and those of the Pipe that it names. Some events,
+ * such as `data_store.failing`, name no Pipe, so any output with this inbox's address may have sent them. The signature
+ * proves which one did.
  */
-async function possibleSenders(db: Db, workspaceId: string, body: string) {
-  const scopes = [pipeIdIn(body), workspaceId].filter((scope) => scope !== undefined)
+async function possibleSenders(
+  db: Db,
+  { workspaceId, inboxKey }: { workspaceId: string; inboxKey: string },
+  body: string,
+) {
+  const pipeId = pipeIdIn(body)
+  const sender = pipeId ? eq(webhookOutputs.scope, pipeId) : endsWith(webhookOutputs.url, inboxPath(inboxKey))
   const outputs = await db
     .select()
     .from(webhookOutputs)
-    .where(and(inArray(webhookOutputs.scope, scopes), eq(webhookOutputs.workspaceId, workspaceId)))
+    .where(
+      and(eq(webhookOutputs.workspaceId, workspaceId), or(sender, eq(webhookOutputs.scope, workspaceId))),
+    )
   if (outputs.length > 0) return outputs
   throw new SluiceError('forbidden', "This inbox only accepts webhooks from its own workspace's outputs.")
 }
+
+const endsWith = (column: Column, text: string): SQL => sql`right(${column}, ${text.length}) = ${text}`
 
 function pipeIdIn(body: string): string | undefined {
   try {
@@ -137,8 +148,10 @@ export async function showInbox(
 
 /** Anyone with the key can send requests, but only webhooks signed by the workspace itself are stored. */
 export function inboxUrl({ baseUrl }: Pick<Config, 'baseUrl'>, inboxKey: string): string {
-  return `${baseUrl}/api/inbox/${inboxKey}`
+  return `${baseUrl}${inboxPath(inboxKey)}`
 }
+
+const inboxPath = (inboxKey: string): string => `/api/inbox/${inboxKey}`
 
 export type InboxMessage = {
   id: string
