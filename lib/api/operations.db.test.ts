@@ -120,6 +120,19 @@ describeWithDatabase('the management API', (database) => {
     await expect(revealSecret(runtime, mine.actor, { firstOf: id })).rejects.toMatchObject(absent)
   })
 
+  it.each([
+    ['/pipes', 'sk_', 'This is a Sender token; send an ak_ account key.'],
+    ['/pipes', 'tmp_', 'This is a temporary token; send an ak_ account key.'],
+    ['/pipes', 'nonsense', 'An account key starts with ak_.'],
+    ['/imports/unknown', 'ak_', "This is an account key; send a Sender's sk_ token."],
+    ['/imports/unknown', 'nonsense', 'A Sender token starts with sk_.'],
+  ])('GET %s with the token %s names the kind of token that it needs', async (path, token, detail) => {
+    const headers = { Authorization: `Bearer ${token}` }
+    const asked = new Request(`http://localhost:3000/api/v1${path}`, { headers })
+    const response = await handleApiRequest(testRuntime(database()), asked)
+    expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([401, detail])
+  })
+
   describe.each([
     ['account_key_missing', undefined],
     ['account_key_invalid', `ak_${'x'.repeat(43)}`],

@@ -4,6 +4,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import type { ConfiguredRuntime, CoreRuntime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
+import { kindOfToken } from '../kind-of-token.ts'
 import { lesserRole, type Role } from '../rights.ts'
 import { notOfDemo } from '../suspension.ts'
 import { type KeyScope, ROLE_OF_SCOPE } from './account-keys.ts'
@@ -44,7 +45,7 @@ export async function authenticateAccountKey(
       )
       select id, workspace_id, name, scope, revoked, expired, role from found`,
   )
-  const fault = faultOf(found)
+  const fault = faultOf(key, found)
   if (fault) throw new SluiceError('account_key_invalid', fault)
   const { id, workspace_id, name, scope, role } = found!
   return {
@@ -56,8 +57,12 @@ export async function authenticateAccountKey(
   }
 }
 
-function faultOf(found: Known | undefined): string | undefined {
-  if (!found) return 'There is no such account key.'
+function faultOf(key: string, found: Known | undefined): string | undefined {
+  if (!found) {
+    if (key.startsWith('ak_')) return 'There is no such account key.'
+    const given = kindOfToken(key)
+    return given ? `This is ${given}; send an ak_ account key.` : 'An account key starts with ak_.'
+  }
   if (found.revoked) return 'This account key was revoked.'
   if (found.expired) return 'This account key has expired. Create another.'
   if (!found.role) return 'The creator of this account key is no longer a member of the workspace.'

@@ -1,6 +1,7 @@
 import { and, desc, eq, lt, notExists, or, sql } from 'drizzle-orm'
 import { senders, uploadLinks } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
+import { kindOfToken } from '../../identity/kind-of-token.ts'
 import { notOfDemo } from '../../identity/suspension.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
@@ -12,11 +13,22 @@ import { type Sender, toSender } from './sender.ts'
 type Row = typeof senders.$inferSelect
 export type SenderRow = Pick<Row, 'id' | 'workspaceId'>
 
+/** The error names the kind of token that was sent instead. */
+export function assertSenderToken(token: string): void {
+  if (token.startsWith('sk_')) return
+  const given = kindOfToken(token)
+  throw new SluiceError(
+    'token_invalid',
+    given ? `This is ${given}; send a Sender's sk_ token.` : 'A Sender token starts with sk_.',
+  )
+}
+
 /** The Sender of an `sk_` token. */
 export async function authenticateSender(
   { db, clock, config }: ConfiguredRuntime,
   token: string,
 ): Promise<SenderRow> {
+  assertSenderToken(token)
   const hash = hashSecret(token)
   const [row] = await db
     .select()

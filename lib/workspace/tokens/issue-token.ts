@@ -5,6 +5,7 @@ import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { uploadUrlOf } from '../pipes/pipe.ts'
+import { assertSenderToken } from '../senders/read-senders.ts'
 import type { IssuedToken, TokenInput } from './token.ts'
 
 /**
@@ -38,7 +39,7 @@ export async function issueToken(
   input: TokenInput,
   source: Source = 'any client',
 ): Promise<IssuedToken> {
-  if (!senderToken.startsWith('sk_')) throw notASenderToken(senderToken)
+  assertSenderToken(senderToken)
   const token = newSecret('tmp_')
   const now = clock.now()
   const expiresAt = new Date(now + input.expiresIn * 1000).toISOString()
@@ -159,7 +160,7 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
   if (!outcome.source_on) {
     throw new SluiceError(
       'pipe_source_off',
-      `The ${SOURCES[source].name} source of this Pipe is off. Switch it on under Inputs.`,
+      `The ${SOURCES[source].name} source of this Pipe is off. Switch it on under Inputs and outputs.`,
       { status: 409 },
     )
   }
@@ -174,16 +175,6 @@ function assertIssued(outcome: Outcome | undefined, source: Source): void {
         message: `cannot be set by this Pipe's tokens: its object.tokensMaySet does not include ${name}`,
       })),
     )
-}
-
-/** Names the kind of token that was sent instead, since all kinds look alike. */
-function notASenderToken(text: string): SluiceError {
-  const kind = text.match(/^(tmp|ak)_/)?.[1]
-  const given = kind === 'tmp' ? 'a temporary token' : kind === 'ak' ? 'an account key' : undefined
-  return new SluiceError(
-    'token_invalid',
-    given ? `This is ${given}; send a Sender's sk_ token.` : 'A Sender token starts with sk_.',
-  )
 }
 
 /**

@@ -195,7 +195,9 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     const off = runtime.db.update(pipes).set({ sourceHttp: false }).where(eq(pipes.id, other.pipe.id))
     await off
     const asked = ask({ token: other.sender.token, body: { pipeId: other.pipe.id } })
-    await expectProblem(asked, 409, 'pipe_source_off')
+    const { json } = await expectProblem(asked, 409, 'pipe_source_off')
+    // The title of the Pipe's first tab.
+    expect(json.detail).toContain('under Inputs and outputs.')
   })
 
   it('413 body_too_large: 64 KiB and 1 byte, but not 64 KiB', async () => {
