@@ -133,7 +133,7 @@ describe('upload', () => {
     writeFileSync(notes, 'notes')
     const { code, stderr } = await run(['upload', film, notes, '--pipe', id])
     expect(code, stderr).toBe(1)
-    expect(stderr).toContain('notes.txt: 403 Files of type text/plain are not allowed on this Pipe.')
+    expect(stderr).toContain('notes.txt: 403 Files of type text/plain are not allowed.')
     const { data } = await sluice.listFiles({ pipeId: id })
     expect(data).toMatchObject([{ filename: 'film.mp4', filetype: 'video/mp4', status: 'transferred' }])
   })

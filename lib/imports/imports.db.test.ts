@@ -312,10 +312,10 @@ describe('an import', () => {
       },
       { maxBytes: 8 * MiB },
     )
-    await expectFailed(id, 'past the end|up to')
+    await expectFailed(id, 'past the end|at most')
     await expectFailed(
       await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }), { maxBytes: MiB }),
-      'up to',
+      'at most',
     )
   })
 

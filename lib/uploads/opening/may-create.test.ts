@@ -5,7 +5,7 @@ type Limits = Parameters<typeof assertTypeAllowed>[0]
 const limits = { pipe: { allowedTypes: ['image/*'] }, token: { allowedTypes: [] as string[] } } as Limits
 
 it.each([
-  ['tus', 'text/html', 'Files of type text/html are not allowed on this Pipe.'],
+  ['tus', 'text/html', 'Files of type text/html are not allowed.'],
   ['tus', null, 'send it in the Content-Type header, or as filetype in the TUS metadata.'],
   ['http', null, 'The request named no type'],
   ['sftp', null, 'its name has no known extension.'],

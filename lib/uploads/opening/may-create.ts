@@ -71,8 +71,7 @@ export function assertTypeAllowed(
 ): void {
   for (const allowed of [pipe.allowedTypes, token.allowedTypes]) {
     if (allowed.length === 0 || allowed.some((range) => matchesType(range, filetype))) continue
-    const why =
-      filetype === null ? whyNoType(protocol) : `Files of type ${filetype} are not allowed on this Pipe.`
+    const why = filetype === null ? whyNoType(protocol) : `Files of type ${filetype} are not allowed.`
     throw new SluiceError('type_not_allowed', `${why} Allowed: ${allowed.join(', ')}.`)
   }
 }
@@ -121,7 +120,7 @@ export function maxUploadBytes(
 }
 
 export function tooLarge(maxBytes: number): SluiceError {
-  return new SluiceError('file_too_large', `This Pipe accepts files of up to ${maxBytes} bytes.`, {
+  return new SluiceError('file_too_large', `The file may have at most ${maxBytes} bytes.`, {
     headers: { 'Tus-Max-Size': String(maxBytes) },
   })
 }
