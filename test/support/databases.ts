@@ -15,10 +15,10 @@ export async function openTestDatabase(): Promise<DatabaseHandle & { url: string
   return { ...handle, url, close }
 }
 
-/** Resolves once a session in this database is waiting for a lock that another session has. */
-export async function blocked({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
+/** Resolves once this many sessions in this database are waiting for locks that other sessions have. */
+export async function blocked({ db }: Pick<DatabaseHandle, 'db'>, sessions = 1): Promise<void> {
   const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  while ((await rows(db, look)).length === 0);
+  while ((await rows(db, look)).length < sessions);
 }
 
 /** Describes tests that share one database. Inside a test, `database()` returns its handle. */

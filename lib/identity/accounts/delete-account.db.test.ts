@@ -1,17 +1,20 @@
 import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { fileDestinations, files, users, workspaces } from '#drizzle/schema/index.ts'
-import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { blocked, describeWithDatabase } from '../../../test/support/databases.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
 import { addFile } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { type Mail, openMailJob } from '../../platform/mail/mail.ts'
 import { cancelUploadsOfPipe } from '../../uploads/endings/end-upload.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 import { readSession } from '../sessions/read-session.ts'
 import { createSession } from '../sessions/sessions.ts'
 import { removeLeftWorkspaces } from '../workspaces/delete-workspace.ts'
+import { acceptInvitation, invite } from '../workspaces/invitations.ts'
+import { listMembers } from '../workspaces/members.ts'
 import { authenticateAccountKey } from './authenticate-account-key.ts'
 import { deleteAccount } from './delete-account.ts'
 import { hashPassword } from './password.ts'
@@ -58,6 +61,40 @@ describeWithDatabase('deleting an account', (database) => {
     expect(await left()).toEqual([{ id: other.workspaceId }])
     expect(await removeLeftWorkspaces(db)).toBe(0)
   })
+
+  it('does not close a workspace that someone joins at the same time', async () => {
+    const runtime = testRuntime(database())
+    const [mine, guest] = [
+      await createTestWorkspace(runtime, await hashPassword('my password')),
+      await createTestWorkspace(runtime),
+    ]
+    const { id } = await createSession(runtime, mine.userId, { userAgent: null, address: null })
+    const session = (await readSession(runtime, id))!
+    runtime.jobs.length = 0
+    await invite(runtime, mine.actor, { email: guest.email, role: 'developer' })
+    const { mail } = openMailJob(runtime, runtime.jobs[0]!.data as { sealed: string }) as { mail: Mail }
+    const token = mail.text.match(/#(\S+)/)![1]!
+    const [joined, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const joining = runtime.db.transaction(async (tx) => {
+      await acceptInvitation({ ...runtime, db: tx }, token, { id: guest.userId, email: guest.email })
+      joined.resolve()
+      await gate.promise
+    })
+    await joined.promise
+    const deleting = deleteAccount(
+      runtime,
+      session,
+      { email: mine.email, password: 'my password' },
+      cancelUploadsOfPipe(runtime),
+    )
+    await blocked(runtime)
+    gate.resolve()
+    await joining
+    // The new member is not an owner.
+    await expect(deleting).rejects.toMatchObject({ code: 'conflict' })
+    expect((await listMembers(runtime, mine.actor, { limit: 100 })).data).toHaveLength(2)
+  })
+
   it('limits password attempts in a stolen session', async () => {
     const runtime = testRuntime(database())
     const cancelUploads = cancelUploadsOfPipe(runtime)

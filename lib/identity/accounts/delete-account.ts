@@ -34,6 +34,8 @@ export async function deleteAccount(
   const closed = await runtime.db.transaction(async (tx) => {
     const inTx = { ...runtime, db: tx }
     const pipes: string[] = []
+    // Someone may be joining one of the workspaces, so who else is a member is only read once they are locked.
+    for (const { workspaceId } of await placesOf(tx, session.userId)) await lockWorkspace(tx, workspaceId)
     for (const place of await placesOf(tx, session.userId)) pipes.push(...(await leave(inTx, session, place)))
     await tx.delete(users).where(eq(users.id, session.userId))
     return pipes
@@ -56,7 +58,6 @@ async function placesOf(tx: Db, userId: string): Promise<Place[]> {
 async function leave(inTx: MailingRuntime & { db: Db }, session: Session, place: Place): Promise<string[]> {
   const { workspaceId, demo, alone, role } = place
   if (demo) throw new SluiceError('conflict', 'The demo workspace cannot be deleted while DEMO is on.')
-  await lockWorkspace(inTx.db, workspaceId)
   if (alone) return closeWorkspace(inTx.db, workspaceId, new Date(inTx.clock.now()))
   await removeMember(inTx, { ...session.actor, workspaceId, role }, session.userId)
   return []

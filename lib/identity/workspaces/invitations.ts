@@ -209,6 +209,8 @@ export async function acceptInvitation(
 ): Promise<{ workspaceId: string }> {
   const now = new Date(runtime.clock.now())
   return runtime.db.transaction(async (tx) => {
+    // The workspace is locked first, as by every other change of its members and invitations.
+    await lockWorkspace(tx, (await findInvitation({ ...runtime, db: tx }, token)).workspaceId)
     const [taken] = await tx.delete(invitations).where(isGood(token, now)).returning()
     if (!taken) throw noInvitation()
     const { workspaceId, email, role } = taken

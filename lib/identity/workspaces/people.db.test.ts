@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { accountKeys, members, pipes, workspaces } from '#drizzle/schema/index.ts'
+import { accountKeys, members, pipes, users, workspaces } from '#drizzle/schema/index.ts'
 import { blocked, describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
@@ -131,6 +131,27 @@ describeWithDatabase("a workspace's people", (database) => {
       })
     })
 
+    it('are either accepted or withdrawn if both happen at the same time', async () => {
+      const guest = await member('viewer', await createTestWorkspace(runtime))
+      const { id } = await invite(runtime, mine.actor, { email: guest.label, role: 'admin' })
+      const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      // Stops the acceptance after it has taken the invitation.
+      const held = runtime.db.transaction(async (tx) => {
+        await tx.select().from(users).where(eq(users.id, guest.id)).for('update')
+        locked.resolve()
+        await gate.promise
+      })
+      await locked.promise
+      const accepted = acceptInvitation(runtime, linkTo(guest.label), { id: guest.id, email: guest.label })
+      await blocked(runtime)
+      const withdrawn = withdrawInvitation(runtime, mine.actor, id)
+      await blocked(runtime, 2)
+      gate.resolve()
+      await held
+      expect(await accepted).toEqual({ workspaceId: mine.workspaceId })
+      await expect(withdrawn).rejects.toMatchObject({ code: 'not_found' })
+    })
+
     it('are invalid for another address, after seven days, or once withdrawn or resent', async () => {
       const other = await member('viewer', await createTestWorkspace(runtime))
       const email = newEmail()
@@ -224,11 +245,13 @@ describeWithDatabase("a workspace's people", (database) => {
 
     it('leave one owner if two owners demote each other at the same time', async () => {
       const other = await member('owner')
-      const gate = Promise.withResolvers<void>()
+      const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const held = runtime.db.transaction(async (tx) => {
         await lockWorkspace(tx, mine.workspaceId)
+        locked.resolve()
         await gate.promise
       })
+      await locked.promise
       const both = Promise.allSettled([
         changeRole(runtime, mine.actor, other.id, 'viewer'),
         changeRole(runtime, other, mine.userId, 'viewer'),
