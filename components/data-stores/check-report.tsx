@@ -4,7 +4,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Time } from '../ui/time.tsx'
 import { CheckedOperations, isOptional, LeastPolicy } from './check-findings.tsx'
-import { CheckVerdict } from './check-verdict.tsx'
+import { CheckVerdict, TurnedOff } from './check-verdict.tsx'
 import { CheckNow } from './data-store-actions.tsx'
 
 const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
@@ -12,7 +12,8 @@ const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !is
 const WITHOUT_CHECK: Record<DataStoreState, string> = {
   ready: 'Uploads can go to this bucket nevertheless, because it is known to work.',
   unchecked: 'Uploads cannot go to this bucket until a check succeeds.',
-  off: 'Uploads cannot go to this bucket, because it is turned off.',
+  // A notice says so.
+  off: '',
 }
 
 /** The check's findings by operation, with suggested changes and snippets to paste. */
@@ -33,6 +34,7 @@ export function CheckReport({ store, state }: { store: DataStore; state: DataSto
       }
       aside={<CheckNow id={store.id} />}
     >
+      {!check && state === 'off' && <TurnedOff />}
       {check && (
         <div className="space-y-4">
           {check.ok && check.operations.some(isRefusedUse) && (

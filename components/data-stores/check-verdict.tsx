@@ -5,8 +5,7 @@ import { IfMay } from '../ui/rights.tsx'
 
 /** A bucket that was ready stays so if a later check fails, since its uploads may still succeed. */
 export function CheckVerdict({ id, ok, state }: { id: string; ok: boolean; state: DataStoreState }) {
-  if (state === 'off')
-    return <Notice tone="warn" title="Uploads cannot go to this bucket, because it is turned off." />
+  if (state === 'off') return <TurnedOff />
   if (!ok)
     return (
       <Notice
@@ -30,6 +29,20 @@ export function CheckVerdict({ id, ok, state }: { id: string; ok: boolean; state
             Create a Pipe for this bucket
           </ButtonLink>
         </IfMay>
+      }
+    />
+  )
+}
+
+export function TurnedOff() {
+  return (
+    <Notice
+      tone="warn"
+      title="Uploads cannot go to this bucket, because it is turned off."
+      action={
+        <ButtonLink href="/dashboard/settings/turned-off" size="sm">
+          See what is turned off
+        </ButtonLink>
       }
     />
   )
