@@ -5,7 +5,8 @@ import { IfMay } from '../ui/rights.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 
-export function HttpSource({ pipe }: { pipe: Pipe }) {
+/** While the Pipe is blocked, it does not offer to try an upload, which would be rejected. */
+export function HttpSource({ pipe, blocked }: { pipe: Pipe; blocked: boolean }) {
   return (
     <div className="rounded-lg border bg-surface p-4">
       <ActionSwitch
@@ -22,9 +23,11 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
           <p className="mt-2 text-ink-faint text-sm">
             Add an uploader to your page with the code under{' '}
             <TextLink href={`/dashboard/pipes/${pipe.id}/embed`}>Embed</TextLink>
-            <IfMay right="operate">
-              , or <TextLink href={`/dashboard/pipes/${pipe.id}/try`}>try it here</TextLink>
-            </IfMay>
+            {!blocked && (
+              <IfMay right="operate">
+                , or <TextLink href={`/dashboard/pipes/${pipe.id}/try`}>try it here</TextLink>
+              </IfMay>
+            )}
             .
           </p>
         </div>

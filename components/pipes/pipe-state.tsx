@@ -18,6 +18,9 @@ function findBlocking({ pipe, states }: Props): { id: string; state: 'unchecked'
   return undefined
 }
 
+/** Whether a bucket keeps the Pipe from accepting uploads. */
+export const isBlocked = (props: Props): boolean => findBlocking(props) !== undefined
+
 /** Whether new uploads are accepted, as decided by the Pipe's sources and its required buckets. */
 export function PipeState(props: Props) {
   if (!isOpen(props.pipe)) return <Status state="off" label="source off" />

@@ -4,7 +4,8 @@ import { IfMay } from '../ui/rights.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 
-export function UrlSource({ pipe }: { pipe: Pipe }) {
+/** While the Pipe is blocked, it does not offer to import files, which would be rejected. */
+export function UrlSource({ pipe, blocked }: { pipe: Pipe; blocked: boolean }) {
   return (
     <div className="rounded-lg border bg-surface p-4">
       <ActionSwitch
@@ -18,9 +19,11 @@ export function UrlSource({ pipe }: { pipe: Pipe }) {
         {pipe.source.url ? (
           <>
             Backends create imports through the <TextLink href="/docs/import">API</TextLink>
-            <IfMay right="operate">
-              , and you can <TextLink href={`/dashboard/pipes/${pipe.id}/import`}>paste URLs here</TextLink>
-            </IfMay>
+            {!blocked && (
+              <IfMay right="operate">
+                , and you can <TextLink href={`/dashboard/pipes/${pipe.id}/import`}>paste URLs here</TextLink>
+              </IfMay>
+            )}
             .
           </>
         ) : (

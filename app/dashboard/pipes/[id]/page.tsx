@@ -1,5 +1,6 @@
 import { HttpSource } from '#components/pipes/http-source.tsx'
 import { PipeDestinations } from '#components/pipes/pipe-destinations.tsx'
+import { isBlocked } from '#components/pipes/pipe-state.tsx'
 import { SftpSource } from '#components/pipes/sftp-source.tsx'
 import { UrlSource } from '#components/pipes/url-source.tsx'
 import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
@@ -30,14 +31,16 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
     showMissed(getRuntime(), actor, { firstOf: id }),
     readHostKey(getRuntime().db),
   ])
+  const states = new Map(set.members.map(({ store, state }) => [store.id, state]))
+  const blocked = isBlocked({ pipe, states })
   return (
     <div className="max-w-3xl space-y-8">
       <section aria-labelledby="inputs" className="space-y-3">
         <h2 id="inputs" className="font-semibold text-lg">
           Inputs
         </h2>
-        <HttpSource pipe={pipe} />
-        <UrlSource pipe={pipe} />
+        <HttpSource pipe={pipe} blocked={blocked} />
+        <UrlSource pipe={pipe} blocked={blocked} />
         <SftpSource pipe={pipe} address={sftpAddress(getRuntime().config)} hostKey={hostKey} />
       </section>
       <section aria-labelledby="outputs" className="space-y-3">
