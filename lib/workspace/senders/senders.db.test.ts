@@ -7,6 +7,7 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { listTokens } from '../tokens/given-tokens.ts'
 import { issueToken } from '../tokens/issue-token.ts'
 import { tokenInput } from '../tokens/token.ts'
 import { markExposed, revokeSender, rotateSender, rotateSenderInput } from './change-sender.ts'
@@ -73,5 +74,16 @@ describeWithDatabase('Senders', (database) => {
     await expect(again).rejects.toMatchObject({ code: 'conflict' })
     runtime.clock.advance(1000)
     expect(await revokeSender(runtime, mine.actor, mine.sender.id)).toEqual(revoked)
+  })
+
+  it('are listed with their temporary tokens revoked once they are revoked', async () => {
+    await works(mine.sender.token)
+    const revokedAts = async () => {
+      const listed = await listTokens(runtime, mine.actor, { limit: 10, senderId: mine.sender.id })
+      return listed.data.map((token) => token.revokedAt)
+    }
+    expect(await revokedAts()).toEqual([null])
+    const { revokedAt } = await revokeSender(runtime, mine.actor, mine.sender.id)
+    expect(await revokedAts()).toEqual([revokedAt])
   })
 })

@@ -10,6 +10,7 @@ import { type Token, toToken } from './token.ts'
 
 type Query = PageQuery & { pipeId?: string | undefined; senderId?: string | undefined }
 
+/** Revoking a Sender also revokes its tokens, although their rows do not say so. */
 export async function listTokens(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
@@ -18,7 +19,7 @@ export async function listTokens(
   const before = readCursor(cursor, isUuid)
   if ((senderId && !isUuid(senderId)) || (pipeId && !isPipeId(pipeId))) return { data: [], nextCursor: null }
   const found = await db
-    .select({ token: tokens, sender: senders.name })
+    .select({ token: tokens, sender: senders })
     .from(tokens)
     .innerJoin(senders, eq(senders.id, tokens.senderId))
     .where(
@@ -34,7 +35,7 @@ export async function listTokens(
   return toPage(
     found,
     limit,
-    ({ token, sender }) => toToken(token, sender),
+    ({ token, sender }) => toToken({ ...token, revokedAt: token.revokedAt ?? sender.revokedAt }, sender.name),
     ({ token }) => token.id,
   )
 }
