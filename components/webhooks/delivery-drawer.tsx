@@ -18,6 +18,7 @@ import { Status } from '../ui/status.tsx'
 import { LINK } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
 import { ResendOne } from './resend-forms.tsx'
+import { shownState } from './shown-state.ts'
 
 /** Shows a delivery next to the list. Its address is the list's address plus the delivery's id. */
 export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; seen: string }) {
@@ -45,7 +46,7 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
       <div className="space-y-6">
         <div className="flex flex-wrap items-center justify-between gap-3">
           <span className="flex items-center gap-2">
-            <Status state={delivery.state} />
+            <Status state={shownState(delivery)} />
             {delivery.test && <Status state="test" />}
             {delivery.nextAttemptAt && (
               <span className="text-ink-faint text-sm">

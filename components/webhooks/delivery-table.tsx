@@ -7,8 +7,8 @@ import { RowId } from '../ui/copyable.tsx'
 import { Status } from '../ui/status.tsx'
 import { LONG, NAME, NUMBER, RowLink, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { stateOf } from './latest-deliveries.tsx'
 import { SelectedDeliveries } from './resend-forms.tsx'
+import { shownState } from './shown-state.ts'
 
 type Props = {
   deliveries: Delivery[]
@@ -31,7 +31,7 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
             (delivery) => <EventLink delivery={delivery} name={nameOf(delivery)} query={query} />,
             NAME,
           ],
-          ['State', (delivery) => <Status state={stateOf(delivery)} />],
+          ['State', (delivery) => <Status state={shownState(delivery)} />],
           ['Response', (delivery) => <LastAnswer delivery={delivery} />, { className: 'font-mono text-xs' }],
           ['To', ({ url }) => <Receiver url={new URL(url)} />, { ...LONG, hint: ({ url }) => url }],
           ['Attempts', (delivery) => <Attempts delivery={delivery} />, NUMBER],

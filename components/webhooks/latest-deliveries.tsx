@@ -1,8 +1,9 @@
 import Link from 'next/link'
 import type { Delivery } from '#lib/webhooks/log/delivery.ts'
-import { type State, Status } from '../ui/status.tsx'
+import { Status } from '../ui/status.tsx'
 import { TextLink } from '../ui/text-link.tsx'
 import { Time } from '../ui/time.tsx'
+import { shownState } from './shown-state.ts'
 
 /** An output's latest events and their outcomes. */
 export function LatestDeliveries({ outputId, latest }: { outputId: string; latest: Delivery[] }) {
@@ -22,7 +23,7 @@ export function LatestDeliveries({ outputId, latest }: { outputId: string; lates
         <ul className="divide-y rounded-md border">
           {latest.map((delivery) => (
             <li key={delivery.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5 text-sm">
-              <Status state={stateOf(delivery)} />
+              <Status state={shownState(delivery)} />
               <Link
                 href={`/dashboard/webhooks?delivery=${delivery.id}`}
                 className="min-w-0 truncate font-mono text-xs hover:underline"
@@ -38,9 +39,6 @@ export function LatestDeliveries({ outputId, latest }: { outputId: string; lates
     </div>
   )
 }
-
-export const stateOf = ({ state, attempts }: Delivery): State =>
-  state === 'pending' && attempts.length > 0 ? 'retrying' : state
 
 function answerOf({ attempts }: Delivery): string {
   const last = attempts.at(-1)

@@ -5,8 +5,8 @@ import { ButtonLink } from '../ui/button-link.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { Status } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
-import { stateOf } from './latest-deliveries.tsx'
 import { SendTest } from './send-test.tsx'
+import { shownState } from './shown-state.ts'
 
 /** Outputs with their latest outcomes. Everything else about an output is on its own page. */
 export function OutputList({ outputs, label }: { outputs: OutputWithLatest[]; label: string }) {
@@ -32,7 +32,7 @@ export function OutputList({ outputs, label }: { outputs: OutputWithLatest[]; la
           <div className="flex items-center gap-3 text-ink-faint text-xs">
             {latest[0] ? (
               <>
-                <Status state={stateOf(latest[0])} />
+                <Status state={shownState(latest[0])} />
                 <Time at={latest[0].createdAt} />
               </>
             ) : (
