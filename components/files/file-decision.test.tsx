@@ -30,3 +30,17 @@ it.each<[Role, string[]]>([
   const buttons = [...html.matchAll(/<button[^>]*>([^<]*)<\/button>/g)].map(([, text]) => text)
   expect(buttons.filter((text) => /^(Allow|Reject…)$/.test(text!))).toEqual(offered)
 })
+
+it.each([
+  ['deferred', 'Deferred'],
+  ['allowed', 'Decided'],
+] as const)('calls the time of a decision that is %s “%s”', (state, label) => {
+  const made = { ...decision, state, decidedBy: 'receiver', decidedAt: '2026-11-27T10:00:00.000Z' } as const
+  const html = renderToStaticMarkup(
+    <RightsProvider rights={[]}>
+      <FileDecision id="019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90" decision={made} />
+    </RightsProvider>,
+  )
+  const labels = [...html.matchAll(/<dt[^>]*>([^<]*)/g)].map(([, text]) => text)
+  expect(labels.filter((text) => text === 'Deferred' || text === 'Decided')).toEqual([label])
+})

@@ -1,7 +1,6 @@
 import { allow, reject } from '#app/dashboard/files/actions.ts'
 import type { File } from '#lib/dashboard/files/file.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
-import { formatExact } from '../format.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
@@ -9,6 +8,7 @@ import { Facts } from '../ui/facts.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
+import { LocalTime } from '../ui/time.tsx'
 import { DECIDED_BY_IN_WORDS, DECISION_STATES_IN_WORDS } from './words.ts'
 
 /** The customer backend's decision on a file before its object is created. */
@@ -19,11 +19,13 @@ export function FileDecision({ id, decision }: { id: string; decision: NonNullab
       <Facts
         facts={{
           State: DECISION_STATES_IN_WORDS[state],
-          Decided:
-            decidedBy && decidedAt
-              ? `${formatExact(Date.parse(decidedAt))}, ${DECIDED_BY_IN_WORDS[decidedBy]}`
-              : undefined,
-          'Rejected unless decided by': deferredUntil ? formatExact(Date.parse(deferredUntil)) : undefined,
+          [state === 'deferred' ? 'Deferred' : 'Decided']:
+            decidedBy && decidedAt ? (
+              <>
+                <LocalTime at={decidedAt} />, {DECIDED_BY_IN_WORDS[decidedBy]}
+              </>
+            ) : undefined,
+          'Rejected unless decided by': deferredUntil ? <LocalTime at={deferredUntil} /> : undefined,
           Reason: reason ? explainRejection(reason) : undefined,
           Result: result === null ? undefined : JSON.stringify(result),
         }}

@@ -100,6 +100,15 @@ it("shows a webhook attempt's error", () => {
   })
 })
 
+it('does not call a deferral a decision', () => {
+  const told = (decision: string) =>
+    tellEntry({ at: completed.at, kind: 'decided', detail: { decision, by: 'receiver' } }).text
+  expect([told('deferred'), told('allowed')]).toEqual([
+    "Deferred by the hook's receiver.",
+    "Decided by the hook's receiver.",
+  ])
+})
+
 it('shows the outcome of repairs', () => {
   const entry = (kind: string, detail: TimelineEntry['detail']) => ({ at: completed.at, kind, detail })
   const failed = (last: boolean) =>

@@ -155,7 +155,7 @@ function tellDecision({ decision, reason, by }: TimelineEntry['detail']): Told {
   const why =
     typeof reason === 'string'
       ? explainRejection(reason)
-      : `Decided ${DECIDED_BY_IN_WORDS[by as keyof typeof DECIDED_BY_IN_WORDS]}.`
+      : `${decision === 'deferred' ? 'Deferred' : 'Decided'} ${DECIDED_BY_IN_WORDS[by as keyof typeof DECIDED_BY_IN_WORDS]}.`
   return { ...DECISIONS[String(decision)]!, text: why }
 }
 

@@ -30,7 +30,7 @@ export function DecisionLog({ decisions }: { decisions: Decision[] }) {
           ({ reason, decidedBy }) => (reason ? explainRejection(reason) : DECIDED_BY_IN_WORDS[decidedBy]),
           LONG,
         ],
-        ['Decided', ({ decidedAt }) => <Time at={decidedAt} />, SOFT],
+        ['When', ({ decidedAt }) => <Time at={decidedAt} />, SOFT],
       ]}
     />
   )
