@@ -65,15 +65,6 @@ export function formatLocal(atMs: number): string {
   return `${day}, ${time.map((part) => String(part).padStart(2, '0')).join(':')}`
 }
 
-/** `2026-11` as `November 2026` */
-export function formatMonth(month: string): string {
-  return new Date(`${month}-01T00:00:00Z`).toLocaleDateString('en-US', {
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  })
-}
-
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`

@@ -1,7 +1,7 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { formatMonth } from '../format.ts'
+import { formatMonth } from '#lib/workspace/usage/format-month.ts'
 
 const MONTHS_BACK = 12
 

@@ -6,6 +6,7 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { isPipeId } from '../../platform/kernel/ids.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
+import { formatMonth } from '../usage/format-month.ts'
 
 /** Exported here because pages only access the schema through lib. */
 export { ALERT_KINDS }
@@ -25,16 +26,16 @@ type Words = {
 export const ALERT_WORDS: Record<AlertKind, Words> = {
   quota_80: {
     name: '80 % of the monthly transfer quota is used',
-    raised: ({ subject }) => `80 % of the transfer quota for ${subject} is used`,
+    raised: ({ subject }) => `80 % of the transfer quota for ${formatMonth(subject)} is used`,
     advice: 'When it is used up, new uploads are refused until the end of the month (UTC).',
-    cleared: ({ subject }) => `The transfer quota for ${subject} is no longer 80 % used`,
+    cleared: ({ subject }) => `The transfer quota for ${formatMonth(subject)} is no longer 80 % used`,
     path: () => '/dashboard/usage',
   },
   quota_100: {
     name: 'The monthly transfer quota is used up',
-    raised: ({ subject }) => `100 % of the transfer quota for ${subject} is used`,
+    raised: ({ subject }) => `100 % of the transfer quota for ${formatMonth(subject)} is used`,
     advice: 'New uploads are refused until the end of the month (UTC); those in progress may finish.',
-    cleared: ({ subject }) => `The transfer quota for ${subject} is no longer used up`,
+    cleared: ({ subject }) => `The transfer quota for ${formatMonth(subject)} is no longer used up`,
     path: () => '/dashboard/usage',
   },
   bucket_rejects: {

@@ -48,10 +48,10 @@ describeWithDatabase('alerts', (database) => {
     await use(799)
     expect(await told()).toEqual([])
     await use(800)
-    expect(await told()).toEqual(['80 % of the transfer quota for 2026-03 is used'])
+    expect(await told()).toEqual(['80 % of the transfer quota for March 2026 is used'])
     expect(await told()).toEqual([])
     await use(1000)
-    expect(await told()).toEqual(['100 % of the transfer quota for 2026-03 is used'])
+    expect(await told()).toEqual(['100 % of the transfer quota for March 2026 is used'])
     expect(await told()).toEqual([])
     runtime.clock.advance(days(30))
     await setSender({ lastUsedAt: new Date(runtime.clock.now()) })
@@ -61,7 +61,7 @@ describeWithDatabase('alerts', (database) => {
 
   it('report a jump past both thresholds once', async () => {
     await use(5000)
-    expect(await told()).toEqual(['100 % of the transfer quota for 2026-03 is used'])
+    expect(await told()).toEqual(['100 % of the transfer quota for March 2026 is used'])
     expect(await told()).toEqual([])
   })
 
@@ -122,7 +122,7 @@ describeWithDatabase('alerts', (database) => {
     expect(await told()).toEqual([])
     expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ kind: 'quota_80' }])
     await use(1000)
-    expect(await told()).toEqual(['100 % of the transfer quota for 2026-03 is used'])
+    expect(await told()).toEqual(['100 % of the transfer quota for March 2026 is used'])
     expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ kind: 'quota_80' }])
     expect((await readAlertSettings(runtime, mine.actor)).bucket_rejects).toEqual({
       mail: false,
