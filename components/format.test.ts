@@ -41,4 +41,10 @@ it('formats counts and durations', () => {
     '2.5 s',
     '2 min 30 s',
   ])
+  expect([59_960, 299_700, 3_599_800, 7_170_000].map(formatDuration)).toEqual([
+    '1 min 0 s',
+    '5 min 0 s',
+    '1 h 0 min',
+    '2 h 0 min',
+  ])
 })
