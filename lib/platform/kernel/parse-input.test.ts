@@ -3,7 +3,12 @@ import { z } from 'zod'
 import { isSluiceError } from './errors.ts'
 import { parseInput } from './parse-input.ts'
 
-const schema = z.strictObject({ name: z.string().min(1, 'must not be empty'), size: z.number().optional() })
+const schema = z.strictObject({
+  name: z.string().min(1, 'must not be empty'),
+  size: z.number().optional(),
+  role: z.enum(['viewer', 'admin']).optional(),
+  kind: z.literal('one').optional(),
+})
 
 function fault(value: unknown) {
   try {
@@ -40,6 +45,8 @@ describe('parseInput', () => {
     [{ name: '' }, 'name', 'must not be empty'],
     [{ name: 'a', colour: 'red' }, 'colour', 'is not a known field'],
     [[], 'body', 'must be an object'],
+    [{ name: 'a', role: 'builder' }, 'role', 'must be one of "viewer", "admin"'],
+    [{ name: 'a', kind: 'two' }, 'kind', 'must be "one"'],
   ])('says what is wrong with %j', (value, field, message) => {
     const error = fault(value)
     expect(error).toMatchObject({ code: 'invalid_request', fields: [{ field, message }] })

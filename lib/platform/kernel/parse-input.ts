@@ -43,6 +43,9 @@ function words(issue: Issue): string {
   if (/received undefined$/.test(issue.message)) return 'is required'
   const expected = issue.message.match(/^Invalid input: expected (.+), received/)?.[1]
   if (expected) return `must be ${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}`
+  const options = issue.message.match(/^Invalid (?:input|option): expected (?:one of )?(".+")$/)?.[1]
+  if (options)
+    return options.includes('|') ? `must be one of ${options.replaceAll('|', ', ')}` : `must be ${options}`
   return issue.message.replace(/^(Invalid|Too)/, (word) => `is ${word.toLowerCase()}`)
 }
 
