@@ -19,7 +19,7 @@ const PROPERTIES = [
   {
     icon: Webhook,
     title: 'A webhook that arrives',
-    text: 'Signed, delivered at least once, retried for five days, with every attempt kept. Standard Webhooks headers are included.',
+    text: 'Signed, delivered at least once, retried for three days, with every attempt kept. Standard Webhooks headers are included.',
   },
   {
     icon: Braces,
