@@ -18,6 +18,6 @@ it("describes an object's fields and a list's items", () => {
     ['tags', 'string[]', true],
     ['size', 'integer', false],
   ])
-  expect(fields.at(-1)?.description).toBe('from 1 to 5 default 2')
+  expect(fields.at(-1)?.description).toBe('from 1 to 5, default 2')
   expect(fieldsOf(z.array(item), 'output')).toHaveLength(5)
 })

@@ -45,12 +45,13 @@ function typeOf(json: Json): string {
 const SAFE = Number.MAX_SAFE_INTEGER
 
 function describe(json: Json): string {
-  const bounds = [
+  const range = [
     json.minimum !== undefined && Math.abs(json.minimum) < SAFE && json.minimum !== 0
       ? `from ${json.minimum}`
       : '',
     json.maximum !== undefined && Math.abs(json.maximum) < SAFE ? `to ${json.maximum}` : '',
-    json.default !== undefined ? `default ${JSON.stringify(json.default)}` : '',
   ].filter(Boolean)
-  return [json.description, bounds.join(' ')].filter(Boolean).join('; ')
+  const initial = json.default === undefined ? '' : `default ${JSON.stringify(json.default)}`
+  const limits = [range.join(' '), initial].filter(Boolean).join(', ')
+  return [json.description, limits].filter(Boolean).join('; ')
 }
