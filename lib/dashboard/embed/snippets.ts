@@ -98,7 +98,8 @@ export function curlUploadSnippet({ baseUrl, uploadUrl, pipeId }: EmbedTarget): 
   -H "Content-Type: application/json" \\
   -d '{"pipeId":"${pipeId}"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
 
-curl -T film.bin -H "Authorization: Bearer $TOKEN" ${uploadUrl}
+curl -T film.bin -H "Authorization: Bearer $TOKEN" \\
+  ${uploadUrl}
 `
 }
 
