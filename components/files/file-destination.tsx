@@ -57,7 +57,7 @@ function BytesThere({ value, max, label }: { value: number; max: number; label: 
 
 function Failure({ file, destination: { reason, reasonDetail }, progress }: Props) {
   return (
-    <div className="space-y-2 text-sm">
+    <div className="space-y-2 text-sm empty:hidden">
       {reason && <p>{REASONS_IN_WORDS[reason]}</p>}
       {reasonDetail && reasonDetail !== NO_SOURCE && (
         <p className="break-words text-ink-soft">{reasonDetail}</p>

@@ -117,3 +117,10 @@ test('several webhooks are resent', async ({ owner: page, demo }) => {
   const csv = await download(page, 'Export as CSV')
   expect(csv.split('\r\n')).toHaveLength(3)
 })
+
+test('on a phone, a row without actions has no empty line in their place', async ({ owner: page }) => {
+  await page.setViewportSize({ width: 360, height: 800 })
+  await page.goto('/dashboard/settings/sessions')
+  const row = page.getByRole('row').filter({ hasText: 'this session' })
+  await expect(row.locator('td:visible').last()).toHaveAttribute('data-label', 'Last seen')
+})
