@@ -23,7 +23,8 @@ export function Notice({ tone, title, action, className, children }: Props) {
   return (
     <div
       className={clsx(
-        'flex flex-wrap items-start gap-x-4 gap-y-2 rounded-lg px-3.5 py-2.5 text-sm',
+        'flex flex-wrap gap-x-4 gap-y-2 rounded-lg px-3.5 py-2.5 text-sm',
+        children ? 'items-start' : 'items-center',
         look,
         className,
       )}

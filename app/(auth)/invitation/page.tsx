@@ -9,7 +9,7 @@ export default async function InvitationPage() {
   const person = await currentPerson()
   return (
     <>
-      <h1 className="mb-2 font-semibold text-2xl tracking-[-0.02em]">Join a workspace</h1>
+      <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Join a workspace</h1>
       <WithLink next={null}>
         <Invitation email={person?.email} providers={<ProviderButtons next="/invitation" />} />
       </WithLink>
