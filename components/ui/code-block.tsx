@@ -11,6 +11,9 @@ type Props = {
   bare?: boolean
 }
 
+/** Its shadow hides the code between the button and the edge. */
+const BESIDE_CODE = 'absolute top-1.5 right-1.5 bg-sunken shadow-[0.375rem_0_0_var(--sunken)]'
+
 export function CodeBlock({ code, language, title, className, bare = false }: Props) {
   return (
     <figure
@@ -26,7 +29,7 @@ export function CodeBlock({ code, language, title, className, bare = false }: Pr
           <CopyButton text={code} what={title} />
         </figcaption>
       )}
-      {!title && <CopyButton text={code} what="code" className="absolute top-1.5 right-1.5 bg-sunken" />}
+      {!title && <CopyButton text={code} what="code" className={BESIDE_CODE} />}
       <pre {...REACHABLE} className="overflow-x-auto p-3.5 pr-11 font-mono text-[0.78rem] leading-[1.6]">
         <Code code={code} language={language} />
       </pre>
