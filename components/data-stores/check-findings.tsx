@@ -1,5 +1,6 @@
 import { Check, Minus, X } from 'lucide-react'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
+import { Chevron } from '../ui/chevron.tsx'
 import { CodeBlock } from '../ui/code-block.tsx'
 
 /** The optional operations; uploads need all the others. */
@@ -46,8 +47,9 @@ export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'li
 
 function Folded({ title, code }: { title: string; code: string }) {
   return (
-    <details className="rounded-md border">
-      <summary className="cursor-pointer rounded-md px-3 py-2 font-medium text-sm hover:bg-hover">
+    <details className="group rounded-md border">
+      <summary className="flex cursor-pointer items-center gap-1.5 rounded-md px-3 py-2 font-medium text-sm hover:bg-hover [&::-webkit-details-marker]:hidden">
+        <Chevron />
         {title}
       </summary>
       <div className="p-3 pt-1">

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react'
 import type { FormAction } from '#app/actions/form-state.ts'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { ActionForm } from '../ui/action-form.tsx'
+import { Chevron } from '../ui/chevron.tsx'
 import { CheckField, SelectField, TextField } from '../ui/field.tsx'
 import { ProviderPicker } from './provider-picker.tsx'
 import type { FormPreset } from './provider-presets.ts'
@@ -120,7 +121,8 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
         />
       </fieldset>
       <details className="group border-t pt-4">
-        <summary className="w-fit rounded-md font-medium text-ink-soft text-sm hover:text-ink">
+        <summary className="flex w-fit cursor-pointer items-center gap-1.5 rounded-md font-medium text-ink-soft text-sm hover:text-ink [&::-webkit-details-marker]:hidden">
+          <Chevron />
           More settings
         </summary>
         <div className="mt-4 grid gap-4 sm:grid-cols-2">
