@@ -56,7 +56,7 @@ function Allowance({ token: { filesCreated, maxFiles, maxBytes } }: { token: Tok
     <>
       {filesCreated}
       {maxFiles !== null && ` of ${maxFiles}`}
-      {maxBytes !== null && <span className="text-ink-faint"> · {formatBytes(maxBytes)}</span>}
+      {maxBytes !== null && <span className="text-ink-faint">, up to {formatBytes(maxBytes)} each</span>}
     </>
   )
 }
