@@ -112,12 +112,7 @@ function FileFacts({
       <Panel title="File">
         <Facts
           facts={{
-            Size:
-              file.size === null ? (
-                'not declared yet'
-              ) : (
-                <span title={`${file.size} bytes`}>{formatBytes(file.size)}</span>
-              ),
+            Size: <Size size={file.size} mayFollow={file.status === 'uploading'} />,
             Type: file.filetype ?? '–',
             Content: file.foundType ?? undefined,
             Folder: file.folder ? (
@@ -178,4 +173,9 @@ function FileFacts({
       )}
     </>
   )
+}
+
+function Size({ size, mayFollow }: { size: number | null; mayFollow: boolean }) {
+  if (size === null) return mayFollow ? 'not declared yet' : 'not declared'
+  return <span title={`${size} bytes`}>{formatBytes(size)}</span>
 }
