@@ -79,17 +79,17 @@ export function secondFactorMail(to: string, what: keyof typeof FACTOR, baseUrl:
 type Invited = { workspace: string; role: Role; by: string; link: string }
 
 export function invitationMail(to: string, { workspace, role, by, link }: Invited): Mail {
-  const text = `${by} invites you to the workspace "${workspace}" on Sluice as ${withArticle(role)}. The link can be used once, within seven days, and only with this address:\n\n${link}\n\nIf you do not know them, ignore this email and nothing will happen.`
+  const text = `${by} invites you to the workspace “${workspace}” on Sluice as ${withArticle(role)}. The link can be used once, within seven days, and only with this address:\n\n${link}\n\nIf you do not know them, ignore this email and nothing will happen.`
   return { to, subject: `Join ${workspace} on Sluice`, text: text + SIGNATURE }
 }
 
 export function roleChangedMail(to: string, { workspace, role, by }: Omit<Invited, 'link'>): Mail {
-  const text = `${by} made you ${withArticle(role)} of the workspace "${workspace}". Your account keys there are limited to the rights of that role.`
+  const text = `${by} made you ${withArticle(role)} of the workspace “${workspace}”. Your account keys there are limited to the rights of that role.`
   return { to, subject: `You are now ${withArticle(role)} of ${workspace}`, text: text + SIGNATURE }
 }
 
 export function removedMail(to: string, { workspace, by }: Pick<Invited, 'workspace' | 'by'>): Mail {
-  const text = `${by} removed you from the workspace "${workspace}". You can no longer see it, and the account keys you created there were revoked. Your account and your other workspaces are not affected.`
+  const text = `${by} removed you from the workspace “${workspace}”. You can no longer see it, and the account keys you created there were revoked. Your account and your other workspaces are not affected.`
   return { to, subject: `You are no longer a member of ${workspace}`, text: text + SIGNATURE }
 }
 
@@ -97,11 +97,11 @@ type Deletion = { workspace: string; by: string; deleteAfter: Date | null; baseU
 
 export function deletionMail(to: string, { workspace, by, deleteAfter, baseUrl }: Deletion): Mail {
   if (!deleteAfter) {
-    const text = `${by} restored the workspace "${workspace}". It accepts uploads again, and no data was lost.`
+    const text = `${by} restored the workspace “${workspace}”. It accepts uploads again, and no data was lost.`
     return { to, subject: `${workspace} was restored`, text: text + SIGNATURE }
   }
   const on = `${deleteAfter.toISOString().slice(0, 16).replace('T', ' at ')} UTC`
-  const text = `${by} deleted the workspace "${workspace}". It no longer accepts uploads. Until ${on}, an owner can restore it with everything in it:\n\n${baseUrl}/dashboard/settings/workspace\n\nAfter that, its Pipes, Senders, keys and records are erased. The objects in your buckets are not deleted.`
+  const text = `${by} deleted the workspace “${workspace}”. It no longer accepts uploads. Until ${on}, an owner can restore it with everything in it:\n\n${baseUrl}/dashboard/settings/workspace\n\nAfter that, its Pipes, Senders, keys and records are erased. The objects in your buckets are not deleted.`
   return { to, subject: `${workspace} will be deleted in seven days`, text: text + SIGNATURE }
 }
 
@@ -110,9 +110,9 @@ export function suspensionMail(
   { workspace, reason }: { workspace: string; reason: string | null },
 ): Mail {
   if (reason === null) {
-    const text = `The workspace "${workspace}" is no longer suspended. Uploads can continue where they stopped.`
+    const text = `The workspace “${workspace}” is no longer suspended. Uploads can continue where they stopped.`
     return { to, subject: `${workspace} accepts uploads again`, text: text + SIGNATURE }
   }
-  const text = `Your administrator suspended the workspace "${workspace}":\n\n${reason}\n\nFor now, it issues no tokens and accepts no bytes. Its data is kept and can still be read, and uploads keep their offsets.`
+  const text = `Your administrator suspended the workspace “${workspace}”:\n\n${reason}\n\nFor now, it issues no tokens and accepts no bytes. Its data is kept and can still be read, and uploads keep their offsets.`
   return { to, subject: `${workspace} is suspended`, text: text + SIGNATURE }
 }
