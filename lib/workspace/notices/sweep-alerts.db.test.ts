@@ -1,11 +1,16 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
-import { dataStores, senders, usageMonths, webhookOutputs } from '#drizzle/schema/index.ts'
+import { dataStores, senderKeys, senders, usageMonths, webhookOutputs } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
+import { makeKeyPair } from '../../sftp/make-key-pair.ts'
+import { addSenderKey, senderKeyInput } from '../../sftp/sender-keys.ts'
+import { createUploadLink } from '../../upload-links/manage-links.ts'
+import { uploadLinkInput } from '../../upload-links/upload-link.ts'
 import { saveOutput } from '../../webhooks/outputs/save-output.ts'
 import { listAlerts, listOpenAlerts, readAlertSettings, saveAlertSettings } from './alerts.ts'
 import { sweepAlerts } from './sweep-alerts.ts'
@@ -105,6 +110,22 @@ describeWithDatabase('alerts', (database) => {
     expect(await told()).toEqual(['The token of the Sender “Backend” has not been used for 90 days'])
     await setSender({ lastUsedAt: ago(0) })
     expect(await told()).toEqual(['All clear: The Sender “Backend” is in use again, or no longer exists'])
+  })
+
+  it('do not report the token of an upload link, which nobody has, or of a Sender whose SFTP key is in use', async () => {
+    const link = parseInput(uploadLinkInput, { pipeId: mine.pipe.id, title: 'Films for May' })
+    await createUploadLink(runtime, mine.actor, link)
+    const publicKey = makeKeyPair('studio').public
+    const key = parseInput(senderKeyInput, { name: 'Studio', publicKey })
+    const { id } = await addSenderKey(runtime, mine.actor, mine.sender.id, key)
+    runtime.clock.advance(days(90) + 1)
+    await database()
+      .db.update(senderKeys)
+      .set({ lastUsedAt: ago(days(1)) })
+      .where(eq(senderKeys.id, id))
+    expect(await told()).toEqual([])
+    runtime.clock.advance(days(90))
+    expect(await told()).toEqual(['The token of the Sender “Backend” has not been used for 90 days'])
   })
 
   it('are sent once, however many nodes run the sweep', async () => {

@@ -13,6 +13,7 @@ import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { storesMissingCopies } from '../data-stores/missing-copies.ts'
 import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
+import { IS_OF_NO_LINK } from '../senders/read-senders.ts'
 import { TRIAL_SENDER } from '../tokens/issue-trial-token.ts'
 import { monthOf } from '../usage/count-bytes.ts'
 import { limitOf } from '../usage/reserve.ts'
@@ -81,7 +82,9 @@ function conditions({ clock, config }: MailingRuntime): SQL {
     ${storesMissingCopies(clock.now() - MISSING_MS)}
     union all
     select workspace_id, 'token_unused', id::text, name, null from senders
-    where revoked_at is null and coalesce(last_used_at, created_at) < ${before(UNUSED_MS)} and name <> ${TRIAL_SENDER}`
+    where revoked_at is null and coalesce(last_used_at, created_at) < ${before(UNUSED_MS)} and name <> ${TRIAL_SENDER}
+      and ${IS_OF_NO_LINK} and not exists (select from sender_keys k
+        where k.sender_id = senders.id and k.last_used_at >= ${before(UNUSED_MS)})`
 }
 
 const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId", subject, detail,

@@ -1,5 +1,5 @@
-import { and, desc, eq, lt, notExists, or, sql } from 'drizzle-orm'
-import { senders, uploadLinks } from '#drizzle/schema/index.ts'
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
+import { senders } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { kindOfToken } from '../../identity/kind-of-token.ts'
 import { notOfDemo } from '../../identity/suspension.ts'
@@ -9,6 +9,12 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid } from '../../platform/kernel/ids.ts'
 import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Sender, toSender } from './sender.ts'
+
+/**
+ * A condition on a row of `senders`: it does not belong to an upload link. A link's Sender is neither a backend nor part
+ * of a configuration, and ends with its link.
+ */
+export const IS_OF_NO_LINK = sql`not exists (select from upload_links l where l.sender_id = senders.id)`
 
 type Row = typeof senders.$inferSelect
 export type SenderRow = Pick<Row, 'id' | 'workspaceId'>
@@ -73,10 +79,7 @@ export async function listSenders(
     .where(
       and(
         eq(senders.workspaceId, actor.workspaceId),
-        // Senders that belong to upload links are neither backends nor part of a configuration.
-        notExists(
-          db.select({ id: uploadLinks.id }).from(uploadLinks).where(eq(uploadLinks.senderId, senders.id)),
-        ),
+        IS_OF_NO_LINK,
         before ? lt(senders.id, before) : undefined,
       ),
     )

@@ -8,6 +8,7 @@ import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 import { findPipe } from '../pipes/read-pipes.ts'
 import { createSender } from '../senders/create-sender.ts'
+import { IS_OF_NO_LINK } from '../senders/read-senders.ts'
 import { SOURCES, type Source } from './issue-token.ts'
 
 export type TrialToken = { id: string; token: string; expiresAt: string }
@@ -38,7 +39,7 @@ export async function issueTrialToken(
   const [oldest] = await db
     .select({ id: senders.id })
     .from(senders)
-    .where(and(eq(senders.workspaceId, actor.workspaceId), isNull(senders.revokedAt)))
+    .where(and(eq(senders.workspaceId, actor.workspaceId), isNull(senders.revokedAt), IS_OF_NO_LINK))
     .orderBy(senders.id)
     .limit(1)
   // The new Sender's token is never disclosed, so it cannot be used for anything else.
