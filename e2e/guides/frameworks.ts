@@ -140,7 +140,9 @@ require "rack/handler/webrick"
 class Site < Rails::Application
   config.root = __dir__
   config.load_defaults 6.1
-  config.eager_load = false
+  # As in a new application in production: every file in lib is loaded, and must define the constant that it is named for.
+  config.eager_load_paths << "#{__dir__}/lib"
+  config.eager_load = true
   config.secret_key_base = "a" * 64
   config.hosts.clear
   config.logger = Logger.new($stdout)
