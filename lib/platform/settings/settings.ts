@@ -85,7 +85,7 @@ export const settings = {
   },
   DATABASE_DIRECT_URL: {
     description:
-      'Address of the same database without the pooler in DATABASE_URL, for notifications and the queue: up to three connections per process. Needed if the pooler does not keep sessions.',
+      'Address of the same database without the pooler in DATABASE_URL, for notifications and the queue: up to four connections per process. Needed if the pooler does not keep sessions.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: databaseUrl,
   },
@@ -184,17 +184,28 @@ export const settings = {
   },
   ENCRYPTION_KEY: {
     description:
-      'Encrypts bucket credentials and webhook secrets. There may be several keys, separated by commas: the first key encrypts, and all of them decrypt.',
+      'Encrypts bucket credentials and webhook secrets. There may be several keys, separated by commas: the first key encrypts, and all of them decrypt. Default with the embedded database: a random key in DATA_DIR/secrets.json.',
     example: '',
     schema: encryptionKeys,
   },
-  AUTH_SECRET: { description: 'Signs dashboard sessions.', example: '', schema: secret },
+  AUTH_SECRET: {
+    description:
+      'Signs dashboard sessions. Default with the embedded database: a random secret in DATA_DIR/secrets.json.',
+    example: '',
+    schema: secret,
+  },
   METRICS_TOKEN: {
-    description: 'Bearer token for GET /metrics. If this is not set, there are no metrics.',
+    description:
+      'Bearer token for GET /metrics. Default with the embedded database: a random token in DATA_DIR/secrets.json. Otherwise, without this setting, there are no metrics.',
     example: '',
     schema: z.string().min(16, 'must have at least 16 characters'),
   },
-  DEMO: { description: '1 creates the demo workspace.', example: '1', schema: flag },
+  DEMO: {
+    description:
+      '1 creates the demo workspace, 0 does not. Default: 1 with the embedded database, otherwise 0.',
+    example: '1',
+    schema: flag,
+  },
   SIGN_UP: {
     description: 'open: anyone can sign up. closed: only `npm run account` creates accounts.',
     example: 'open',
