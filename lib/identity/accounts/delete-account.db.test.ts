@@ -62,6 +62,26 @@ describeWithDatabase('deleting an account', (database) => {
     expect(await removeLeftWorkspaces(db)).toBe(0)
   })
 
+  it('ends repairs, and keeps their rows until their parts are cleared from the bucket', async () => {
+    const runtime = testRuntime(database())
+    const { db } = runtime
+    const mine = await createTestWorkspace(runtime, await hashPassword('my password'))
+    const { id } = await createSession(runtime, mine.userId, { userAgent: null, address: null })
+    const place = { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }
+    const fileId = await addFile(db, place, { status: 'partially_transferred' })
+    const repairing = { multipartId: 'm', repairAt: new Date(runtime.clock.now()), repairClaim: 'c' }
+    await db
+      .insert(fileDestinations)
+      .values({ fileId, dataStoreId: mine.dataStore.id, bucket: 'media', key: 'k', ...repairing })
+    const asked = { email: mine.email, password: 'my password' }
+    await deleteAccount(runtime, (await readSession(runtime, id))!, asked, cancelUploadsOfPipe(runtime))
+    const [left] = await db.select().from(fileDestinations).where(eq(fileDestinations.fileId, fileId))
+    expect(left).toMatchObject({ repairAt: null, repairClaim: null, multipartId: 'm', abortPending: true })
+    expect(await removeLeftWorkspaces(db)).toBe(0)
+    await db.update(fileDestinations).set({ abortPending: false })
+    expect(await removeLeftWorkspaces(db)).toBe(1)
+  })
+
   it('does not close a workspace that someone joins at the same time', async () => {
     const runtime = testRuntime(database())
     const [mine, guest] = [

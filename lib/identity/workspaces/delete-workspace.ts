@@ -87,7 +87,7 @@ async function tellMembers(
 }
 
 /**
- * Ends all of the workspace's keys, Senders, Pipes, invitations and memberships. Returns the ids of the Pipes, so that
+ * Ends all of the workspace's keys, Senders, Pipes, repairs, invitations and memberships. Returns the ids of the Pipes, so that
  * the caller can cancel their uploads immediately.
  */
 export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Promise<string[]> {
@@ -95,12 +95,21 @@ export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Pro
   await tx.update(senders).set({ revokedAt: at }).where(eq(senders.workspaceId, workspaceId))
   await tx.delete(invitations).where(eq(invitations.workspaceId, workspaceId))
   await tx.delete(members).where(eq(members.workspaceId, workspaceId))
+  await endRepairs(tx, workspaceId, at)
   const closed = await tx
     .update(pipes)
     .set({ deletedAt: at, sourceHttp: false })
     .where(eq(pipes.workspaceId, workspaceId))
     .returning({ id: pipes.id })
   return closed.map(({ id }) => id)
+}
+
+/** Stops the copying of objects to destinations that are missing them, and schedules the deletion of copied parts. */
+async function endRepairs(tx: Db, workspaceId: string, at: Date): Promise<void> {
+  await tx.execute(sql`
+    update file_destinations d set repair_at = null, repair_claim = null, repair_until = null,
+      abort_pending = d.abort_pending or d.multipart_id is not null, abort_at = ${at.toISOString()}::timestamptz
+    from files f where f.id = d.file_id and f.workspace_id = ${workspaceId}::uuid and d.repair_at is not null`)
 }
 
 /** Closes one workspace whose grace period is over. The sweep of deleted Pipes then cancels its uploads in progress. */
