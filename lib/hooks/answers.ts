@@ -33,10 +33,19 @@ export const MAX_RESULT_BYTES = 4096
 const result = z
   .unknown()
   .refine(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_RESULT_BYTES,
+    (value) => bytesAsJson(value) <= MAX_RESULT_BYTES,
     `must have at most ${MAX_RESULT_BYTES} bytes as JSON`,
   )
   .optional()
+
+/** Infinity if the value is nested too deeply for `JSON.stringify`, although `JSON.parse` has no such limit. */
+function bytesAsJson(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value))
+  } catch {
+    return Infinity
+  }
+}
 
 /** The decision in an API call, which can allow or reject a file like an answer, but not defer it. */
 export const decisionInput = z

@@ -99,6 +99,16 @@ describeWithDatabase('a decision hook', (database) => {
     expect(await revealHookSecret(runtime, mine.actor, refOf(hook))).toBe(secret)
   })
 
+  it('has not answered if its result is nested too deeply to be stored', async () => {
+    await save('before_complete')
+    const nested = '['.repeat(8000) + ']'.repeat(8000)
+    decider.answer = (_, res) => void res.end(`{"allow":true,"result":${nested}}`)
+    expect(await testHook(runtime, mine.actor, refOf('before_complete'))).toMatchObject({
+      answer: null,
+      fault: 'The response is invalid: result must have at most 4096 bytes as JSON.',
+    })
+  })
+
   it('cannot be tested by a member of another workspace', async () => {
     await save()
     const other = await createTestWorkspace(runtime)
