@@ -26,7 +26,7 @@ export function CreatePipe({ stores, chosen }: CreateProps) {
       <CheckField
         name="sourceHttp"
         label="Switch on its HTTP (TUS) source"
-        hint="The Pipe then accepts uploads right away. You can change this at any time."
+        hint="The Pipe then accepts uploads once its bucket is ready. You can change this at any time."
         defaultChecked
       />
     </ActionForm>

@@ -63,6 +63,8 @@ test('forms with errors are accessible', async ({ page, owner, demo }) => {
   await owner.getByRole('button', { name: 'Switch on' }).click()
   await expect(owner.getByText(/Is not allowed/)).toBeVisible()
   await expectAccessibleInLight(owner, 'a refused webhook')
+  await owner.goto('/dashboard/pipes')
+  await expect(owner.getByRole('row').filter({ hasText: 'Into nothing' })).toContainText('bucket not ready')
   await api(demo, 'DELETE', `/pipes/${id}`)
   await owner.goto('/dashboard/files?senderId=gone')
   await expectAccessibleInLight(owner, 'a list with an invalid filter')

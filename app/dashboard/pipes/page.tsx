@@ -1,15 +1,15 @@
 import { Plus, Workflow } from 'lucide-react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
+import { PipeState } from '#components/pipes/pipe-state.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
-import { Status } from '#components/ui/status.tsx'
 import { LONG, NAME, RowLink, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { listDataStores, readStates } from '#lib/workspace/data-stores/read-data-stores.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../session.ts'
@@ -25,6 +25,10 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
     orNotFound(listPipes(getRuntime(), actor, pageOf(query))),
     listDataStores(getRuntime(), actor, { limit: 100 }),
   ])
+  const states = await readStates(
+    getRuntime().db,
+    data.flatMap(({ destinations }) => destinations.map(({ dataStoreId }) => dataStoreId)),
+  )
   const storeNames = new Map(stores.data.map(({ id, name }) => [id, name]))
   const placesOf = ({ destinations }: Pipe) =>
     destinations.map(({ dataStoreId }) => storeNames.get(dataStoreId) ?? '–').join(', ')
@@ -56,7 +60,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
           rowKey={({ id }) => id}
           columns={[
             ['Name', ({ id, name }) => <RowLink href={`/dashboard/pipes/${id}`}>{name}</RowLink>, NAME],
-            ['HTTP (TUS)', ({ source }) => <Status state={source.http ? 'on' : 'off'} />],
+            ['State', (pipe) => <PipeState pipe={pipe} states={states} />],
             ['Data Stores', placesOf, LONG],
             ['Id', ({ id }) => id, { className: 'font-mono text-ink-soft text-xs' }],
             ['Created', ({ createdAt }) => <Time at={createdAt} />, SOFT_NUMBER],
