@@ -5,7 +5,7 @@ import { createMetrics } from '#lib/platform/metrics.ts'
 import { ROLES, settings } from '#lib/platform/settings/settings.ts'
 import { IDLE_MS } from '#lib/uploads/stream/request-source.ts'
 import { DRAIN_MS, SUPERVISOR_DRAIN_MS } from '#server/stop-on-signal.ts'
-import { READ_WHILE_RUNNING } from '../scripts/release/stage-server.ts'
+import { COMMANDS, READ_WHILE_RUNNING } from '../scripts/release/stage-server.ts'
 import { NODE_FLAGS } from '../test/support/sluice.ts'
 import { type Deployment, manifestsOf, one } from './manifests.ts'
 
@@ -207,4 +207,12 @@ it('Node runs with the same flags in the image, with npm start, and in tests and
   expect(scripts.start).toBe(
     ['node -r ./scripts/require-node.cjs', ...NODE_FLAGS, 'scripts/start.ts'].join(' '),
   )
+})
+
+it('the image contains the commands that the documentation runs in a container', () => {
+  const text = ['operations', 'releases'].map((name) => readFileSync(`docs/${name}.md`, 'utf8')).join('\n')
+  const run = [...text.matchAll(/\bnode(?: |", ")scripts\/([\w.-]+)/g)].map(([, file]) => file!)
+  const packed = COMMANDS.map((name) => `${name}.js`)
+  expect(run).toEqual(expect.arrayContaining(['account.js', 'upgrade-check.js']))
+  expect(run.filter((file) => !packed.includes(file))).toEqual([])
 })

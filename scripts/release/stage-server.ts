@@ -23,7 +23,7 @@ import { shrinkModule } from './shrink-module.ts'
  * that are read at runtime.
  */
 const TEMPLATE = 'packages/server'
-const COMMANDS = ['account', 'backup', 'reconcile', 'restore', 'rotate-keys', 'upgrade-check']
+export const COMMANDS = ['account', 'backup', 'reconcile', 'restore', 'rotate-keys', 'upgrade-check']
 const ENTRIES = ['server.ts', `${TEMPLATE}/start.ts`, ...COMMANDS.map((name) => `scripts/${name}.ts`)]
 export const READ_WHILE_RUNNING = [
   '.kit',
