@@ -56,7 +56,8 @@ export const importCommand: Command = {
 
 async function readUrls(given: string[]): Promise<string[]> {
   if (!given.includes('-')) return given
-  return (await text(process.stdin)).split(/\s+/).filter(Boolean)
+  const read = (await text(process.stdin)).split(/\s+/).filter(Boolean)
+  return [...given.filter((url) => url !== '-'), ...read]
 }
 
 /** Reports each import when it has ended, and the reason for each retry. Returns how many failed. */
