@@ -1,6 +1,6 @@
 import type { Attributes, FileEntry, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
-import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
+import { isSluiceError, notNow, SluiceError } from '../platform/kernel/errors.ts'
 import type { Logger } from '../platform/log/log.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { attributesOfFile, attributesOfFolder, listed } from './attributes.ts'
@@ -35,6 +35,8 @@ export class Channel {
   readonly #handles = new Map<number, Handle>()
   readonly #closed = Promise.withResolvers<void>()
   #nextHandle = 0
+  /** True once nothing may be opened any more. Requests in progress are still answered until the channel is over. */
+  #isClosing = false
   #isOver = false
 
   constructor(sftp: SFTPWrapper, deps: Deps) {
@@ -59,6 +61,7 @@ export class Channel {
 
   /** Stores the bytes received for open files, without completing the files. */
   async cut(error?: unknown): Promise<void> {
+    this.#isClosing = true
     const open = [...this.#handles.keys()].map((id) => this.#forget(id))
     await Promise.all(open.map((handle) => handle.kind === 'file' && handle.file.cut(error)))
     if (error) return
@@ -154,8 +157,10 @@ export class Channel {
         truncates: has(OPEN_MODE.TRUNC),
         appends: has(OPEN_MODE.APPEND),
       })
-      // The client may have disconnected in the meantime.
-      if (this.#isOver) return await file.cut()
+      if (this.#isClosing) {
+        await file.cut()
+        throw closing()
+      }
       const number = this.#add({ kind: 'file', path: pathOf(place), file })
       this.#sftp.handle(id, number)
     } catch (error) {
@@ -214,6 +219,7 @@ export class Channel {
   }
 
   #keep(handle: Handle): Buffer {
+    if (this.#isClosing) throw closing()
     if (!this.#deps.connection.takeHandle()) throw tooManyHandles()
     return this.#add(handle)
   }
@@ -288,6 +294,7 @@ const numberOf = (name: Buffer): number => (name.length === 4 ? name.readUInt32B
 
 const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
 const noSuchHandle = () => new SluiceError('conflict', 'This file is not open.')
+const closing = () => notNow('The connection is being closed.')
 const unreadable = () => new SluiceError('forbidden', 'Files can be written, but not read.')
 const tooManyHandles = () =>
   new SluiceError('rate_limited', 'This connection has too many files open. Close some of them.')

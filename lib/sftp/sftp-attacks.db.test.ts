@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import ssh2 from 'ssh2'
+import ssh2, { type SFTPWrapper } from 'ssh2'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { connectSftp, openSftpSite, type SftpSite, serveSftp } from '../../test/support/sftp-site.ts'
@@ -213,6 +213,27 @@ describe('an attacker on the SFTP port', () => {
     expect(refusals.filter((one) => one === 'Unable to exec')).toHaveLength(3)
     await other.put('goes on', Buffer.from('x'))
     await other.end()
+    await node.close()
+  })
+
+  it('keeps no place of a file or folder that it opened in a channel that it has since closed', async () => {
+    const node = await serveSftp(site.runtime, { terms: { handles: 2 } })
+    const { client, open, end } = await connectSftp({ ...site, port: node.port }, await site.token())
+    for (const n of [1, 2, 3]) {
+      const sftp = await new Promise<SFTPWrapper>((resolve) => client.sftp((_, opened) => resolve(opened)))
+      const closed = once(sftp, 'close')
+      sftp.open(`${n}`, 'w', () => {})
+      sftp.opendir('/', () => {})
+      sftp.end()
+      await closed
+    }
+    const isOpen = () =>
+      open('still here', 'w').then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(isOpen).toBe(true)
+    await end()
     await node.close()
   })
 
