@@ -188,7 +188,7 @@ const RUNS = {
   },
   async checksum() {
     const { cpuShare, timeShare } = await measureKitChecksum()
-    const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+    const percent = (share: number) => `${(share * 100).toFixed(1)}%`
     say(
       `checksum: an upload from Chromium at 1 Gbit/s takes ${percent(timeShare)} longer; reading the file and computing the checksum takes ${percent(cpuShare)} of a processor`,
     )

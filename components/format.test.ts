@@ -28,10 +28,10 @@ it('formats the exact time in UTC', () => {
   expect(formatExact(Date.UTC(2026, 10, 21, 8, 24, 11))).toBe('21 Nov 2026, 08:24:11 UTC')
 })
 
-it('never rounds up to 100 % or down to 0 %', () => {
-  expect(formatPercent(999, 1000)).toBe('99 %')
-  expect(formatPercent(1, 1000)).toBe('<1 %')
-  expect(formatPercent(1, 0)).toBe('0 %')
+it('never rounds up to 100% or down to 0%', () => {
+  expect(formatPercent(999, 1000)).toBe('99%')
+  expect(formatPercent(1, 1000)).toBe('<1%')
+  expect(formatPercent(1, 0)).toBe('0%')
 })
 
 it('formats counts and durations', () => {

@@ -75,7 +75,7 @@ export function formatDuration(ms: number): string {
 }
 
 export function formatPercent(part: number, whole: number): string {
-  if (whole <= 0) return '0 %'
+  if (whole <= 0) return '0%'
   const percent = Math.min(100, (part / whole) * 100)
-  return `${percent > 0 && percent < 1 ? '<1' : Math.floor(percent)} %`
+  return `${percent > 0 && percent < 1 ? '<1' : Math.floor(percent)}%`
 }

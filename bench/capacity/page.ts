@@ -319,5 +319,5 @@ function table(names: string[], lines: string[][]): string[] {
 
 const round = (value: number) => Math.round(value)
 const fixed = (value: number, digits: number) => value.toFixed(digits)
-const percent = (share: number) => `${round(share * 100)} %`
+const percent = (share: number) => `${round(share * 100)}%`
 const count = (value: number) => value.toLocaleString('en-US')

@@ -111,5 +111,5 @@ function change(of: keyof Totals, total: Totals, before: Totals, range: Range): 
   const ratio = total[of] / before[of] - 1
   if (Math.abs(ratio) < 0.005) return `as many as ${than}`
   if (ratio > 9) return `${formatCount(Math.round(ratio + 1))} times as many as ${than}`
-  return `${formatCount(Math.round(Math.abs(ratio) * 100))} % ${ratio > 0 ? 'more' : 'less'} than ${than}`
+  return `${formatCount(Math.round(Math.abs(ratio) * 100))}% ${ratio > 0 ? 'more' : 'less'} than ${than}`
 }

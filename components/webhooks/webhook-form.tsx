@@ -120,7 +120,7 @@ const KINDS = [
   ['data_store.failing', 'a bucket rejects uploads'],
   ['data_store.recovered', 'the bucket accepts uploads again'],
   ['output.turned_off', 'Sluice turns a webhook output off'],
-  ['usage.threshold', '80 or 100 % of the monthly transfer quota is used'],
+  ['usage.threshold', '80 or 100% of the monthly transfer quota is used'],
 ] as const
 
 type FurtherProps = { output: WebhookOutput | undefined; ofWorkspace: boolean; open: boolean }

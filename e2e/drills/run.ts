@@ -36,7 +36,7 @@ async function drill(stage: Stage, outage: OutageName, forMs: number, only?: str
       const ok = restarted === 0 && whole === UPLOADS
       well &&= ok
       console.log(
-        `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${whole} of ${UPLOADS} arrived, ${restarted} started over, ${(sentShare * 100).toFixed(0)} % of their bytes sent, ${took.toFixed(0)} s`,
+        `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${whole} of ${UPLOADS} arrived, ${restarted} started over, ${(sentShare * 100).toFixed(0)}% of their bytes sent, ${took.toFixed(0)} s`,
       )
     } catch (error) {
       well = false

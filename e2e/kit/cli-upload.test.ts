@@ -68,7 +68,7 @@ describe('upload', () => {
       expect((await state())[0]!.status).toBe('uploading')
     }
     const { code, stderr } = await run(args)
-    expect([code, stderr]).toEqual([0, expect.stringContaining('100 %')])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('100%')])
     const [file, ...others] = await state()
     expect([file!.status, file!.offset, others]).toEqual(['transferred', 400_000_000, []])
     expect(await hashOf(inBucket('/film.bin'))).toBe(await hashOf(path))

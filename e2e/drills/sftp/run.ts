@@ -42,7 +42,7 @@ const quantile = (times: number[], q: number) =>
 function tellNoticed({ heads, pieces, partner }: Noticed): string {
   const ms = (times: number[]) =>
     `${quantile(times, 0.5).toFixed(0)} / ${quantile(times, 0.99).toFixed(0)} / ${Math.max(0, ...times).toFixed(0)} ms`
-  return `HEAD ${ms(heads)} of ${heads.length}, PATCH of 1 MiB ${ms(pieces)} of ${pieces.length} (median / 99 % / maximum); the partner signed in ${partner.well} of ${partner.well + partner.failed.length} times ${[...new Set(partner.failed)].join('; ')}`
+  return `HEAD ${ms(heads)} of ${heads.length}, PATCH of 1 MiB ${ms(pieces)} of ${pieces.length} (median / 99% / maximum); the partner signed in ${partner.well} of ${partner.well + partner.failed.length} times ${[...new Set(partner.failed)].join('; ')}`
 }
 
 const rssMiB = (pid: number) =>

@@ -25,15 +25,15 @@ type Words = {
 /** What each alert says when it starts and when it is resolved. */
 export const ALERT_WORDS: Record<AlertKind, Words> = {
   quota_80: {
-    name: '80 % of the monthly transfer quota is used',
-    raised: ({ subject }) => `80 % of the transfer quota for ${formatMonth(subject)} is used`,
+    name: '80% of the monthly transfer quota is used',
+    raised: ({ subject }) => `80% of the transfer quota for ${formatMonth(subject)} is used`,
     advice: 'When it is used up, new uploads are refused until the end of the month (UTC).',
-    cleared: ({ subject }) => `The transfer quota for ${formatMonth(subject)} is no longer 80 % used`,
+    cleared: ({ subject }) => `The transfer quota for ${formatMonth(subject)} is no longer 80% used`,
     path: () => '/dashboard/usage',
   },
   quota_100: {
     name: 'The monthly transfer quota is used up',
-    raised: ({ subject }) => `100 % of the transfer quota for ${formatMonth(subject)} is used`,
+    raised: ({ subject }) => `100% of the transfer quota for ${formatMonth(subject)} is used`,
     advice: 'New uploads are refused until the end of the month (UTC); those in progress may finish.',
     cleared: ({ subject }) => `The transfer quota for ${formatMonth(subject)} is no longer used up`,
     path: () => '/dashboard/usage',

@@ -49,14 +49,14 @@ describeWithDatabase('alerts', (database) => {
     database().db.update(senders).set(fields).where(eq(senders.id, mine.sender.id))
   const ago = (ms: number) => new Date(runtime.clock.now() - ms)
 
-  it('report 80 % and 100 % of the quota once each, but not the end of the month', async () => {
+  it('report 80% and 100% of the quota once each, but not the end of the month', async () => {
     await use(799)
     expect(await told()).toEqual([])
     await use(800)
-    expect(await told()).toEqual(['80 % of the transfer quota for March 2026 is used'])
+    expect(await told()).toEqual(['80% of the transfer quota for March 2026 is used'])
     expect(await told()).toEqual([])
     await use(1000)
-    expect(await told()).toEqual(['100 % of the transfer quota for March 2026 is used'])
+    expect(await told()).toEqual(['100% of the transfer quota for March 2026 is used'])
     expect(await told()).toEqual([])
     runtime.clock.advance(days(30))
     await setSender({ lastUsedAt: new Date(runtime.clock.now()) })
@@ -66,7 +66,7 @@ describeWithDatabase('alerts', (database) => {
 
   it('report a jump past both thresholds once', async () => {
     await use(5000)
-    expect(await told()).toEqual(['100 % of the transfer quota for March 2026 is used'])
+    expect(await told()).toEqual(['100% of the transfer quota for March 2026 is used'])
     expect(await told()).toEqual([])
   })
 
@@ -143,7 +143,7 @@ describeWithDatabase('alerts', (database) => {
     expect(await told()).toEqual([])
     expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ kind: 'quota_80' }])
     await use(1000)
-    expect(await told()).toEqual(['100 % of the transfer quota for March 2026 is used'])
+    expect(await told()).toEqual(['100% of the transfer quota for March 2026 is used'])
     expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ kind: 'quota_80' }])
     expect((await readAlertSettings(runtime, mine.actor)).bucket_rejects).toEqual({
       mail: false,

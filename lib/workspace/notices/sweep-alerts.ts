@@ -90,7 +90,7 @@ function conditions({ clock, config }: MailingRuntime): SQL {
 const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId", subject, detail,
   exists (select from workspaces w where w.id = workspace_id and 'mail:' || kind = any(w.muted_alerts)) as muted`
 
-/** If usage crosses both thresholds between two sweeps, only the 100 % alert is sent. */
+/** If usage crosses both thresholds between two sweeps, only the 100% alert is sent. */
 async function raise(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
   const raised = await rows<ChangedAlert>(

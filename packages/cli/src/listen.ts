@@ -56,7 +56,7 @@ export const listen: Command = {
 function aboutOf({ event, data }: SluiceEvent): string {
   if ('file_id' in data) return `${data.status}  ${data.filename}  ${data.file_id}`
   if ('batch_id' in data) return `${event}  ${data.batch}  ${data.transferred} of ${data.total} transferred`
-  return 'name' in data ? `${event}  ${data.name}` : `${event}  ${data.month}  ${data.percent} %`
+  return 'name' in data ? `${event}  ${data.name}` : `${event}  ${data.month}  ${data.percent}%`
 }
 
 function readUrl(text: string | undefined): string {

@@ -71,7 +71,7 @@ it('says that a file does not exist', async () => {
 
 it('shows what has arrived, in a suitable unit', async () => {
   const bar = '█'.repeat(30)
-  expect(await upload(film)).toBe(`1 file, ${bar} 100 %  1.2 kB of 1.2 kB\n`)
+  expect(await upload(film)).toBe(`1 file, ${bar} 100%  1.2 kB of 1.2 kB\n`)
 })
 
 it('shows no progress for a rejected file', async () => {
@@ -80,7 +80,7 @@ it('shows no progress for a rejected file', async () => {
 
 it('does not count a rejected file as progress', async () => {
   const said = await upload(film, notes)
-  expect(said).toMatch(/^1 of 2 files, █+░+ 61 % {2}1\.2 kB of 2\.0 kB$/m)
+  expect(said).toMatch(/^1 of 2 files, █+░+ 61% {2}1\.2 kB of 2\.0 kB$/m)
   expect(said).toMatch(/^1 of 2 files was not uploaded\.$/m)
 })
 

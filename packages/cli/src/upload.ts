@@ -224,7 +224,7 @@ export function openProgress(files: LocalFile[], silent: boolean): Progress {
 function bar(sum: number, total: number): string {
   const share = total === 0 ? 1 : Math.min(sum / total, 1)
   const full = Math.round(share * WIDTH)
-  return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${Math.floor(share * 100)} %  ${sizeOf(sum)} of ${sizeOf(total)}`
+  return `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)} ${Math.floor(share * 100)}%  ${sizeOf(sum)} of ${sizeOf(total)}`
 }
 
 function sizeOf(bytes: number): string {
