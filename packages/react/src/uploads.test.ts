@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createUploads } from './uploads.ts'
 
 // Node 22 has no Web Locks.
@@ -36,4 +36,12 @@ it('adds many files in slices, and lets other tasks run in between', async () =>
   // On a busy machine, two slices' timers may fire in one turn of the event loop.
   expect(turns.size).toBeGreaterThanOrEqual(10)
   expect(uploads.uploads().map(({ name }) => name)).toEqual(files.map(({ name }) => name))
+})
+
+it('names and seals no batch if there are no files to add, such as when text is dropped', async () => {
+  const getToken = vi.fn(() => new Promise<never>(() => {}))
+  const batch = vi.fn(() => 'a batch')
+  createUploads({ getToken, batch }).add([])
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([batch, getToken].map(({ mock }) => mock.calls.length)).toEqual([0, 0])
 })

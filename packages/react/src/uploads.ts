@@ -168,6 +168,7 @@ export function createUploads(options: UploadOptions = {}) {
   function add(files: Iterable<File>): void {
     // Copied now, because the list is emptied together with the file input.
     const list = [...files]
+    if (list.length === 0) return
     const batch = options.batch?.(list)
     const added = batches.begin(batch)
     void inSlices(list, (some) => {
