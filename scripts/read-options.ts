@@ -16,6 +16,14 @@ export function readOptions<const Config extends ParseArgsConfig>(
 }
 
 export function misused(what: string, usage: string): never {
-  process.stderr.write(`${what}. Usage: ${usage}\n`)
+  process.stderr.write(`${what}. Usage: ${commandLine(usage)}\n`)
   process.exit(1)
+}
+
+/** The packed server's scripts are JavaScript, and it has no npm scripts: its command is `sluice-server`. */
+const IS_PACKED = import.meta.filename.endsWith('.js')
+
+/** How to run `npm run backup -- file` in this installation. */
+export function commandLine(npmRun: string, isPacked = IS_PACKED): string {
+  return isPacked ? npmRun.replace('npm run ', 'sluice-server ').replace('-- ', '') : npmRun
 }

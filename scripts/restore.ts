@@ -5,7 +5,7 @@ import { createLogger } from '../lib/platform/log/log.ts'
 import { dropLapsedLeases } from '../lib/uploads/ledger/after-failover.ts'
 import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
 import { loadSettings } from './load-settings.ts'
-import { misused, readOptions } from './read-options.ts'
+import { commandLine, misused, readOptions } from './read-options.ts'
 
 /** Fills an empty database from a backup. */
 const USAGE = 'npm run restore -- sluice.backup'
@@ -19,9 +19,8 @@ try {
     // Releases the leases that processes had when the backup was made.
     await lapseLeases(database.db)
     await dropLapsedLeases(database.db)
-    console.log(
-      `${tables} tables are restored. Start Sluice with its previous keys, and run \`npm run reconcile -- --since <time of the backup>\`.`,
-    )
+    const next = commandLine('npm run reconcile -- --since <time of the backup>')
+    console.log(`${tables} tables are restored. Start Sluice with its previous keys, and run \`${next}\`.`)
   } finally {
     await database.close()
   }

@@ -10,7 +10,7 @@ import { type Costs, measure } from '../lib/platform/db/upgrade/estimate.ts'
 import { rehearse } from '../lib/platform/db/upgrade/rehearse.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { loadSettings } from './load-settings.ts'
-import { misused, readOptions } from './read-options.ts'
+import { commandLine, misused, readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 import { compareBalancer } from './upgrade/balancer.ts'
 import { unreadSettings } from './upgrade/settings.ts'
@@ -98,7 +98,7 @@ function checkSettings(): boolean {
 
 function checkBalancer(): boolean {
   if (!balancer) {
-    console.log(`Balancer: not checked; ${USAGE}`)
+    console.log(`Balancer: not checked; ${commandLine(USAGE)}`)
     return true
   }
   const { shipped, missing } = compareBalancer(readFileSync(balancer, 'utf8'), ROOT)
