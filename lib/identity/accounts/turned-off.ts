@@ -22,6 +22,7 @@ import { isUuid } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, lockChangeOfHands, recordAudit } from '../audit/record-audit.ts'
 import { signOutEverywhere, tellStreams } from '../sessions/sessions.ts'
+import { lockWorkspace } from '../workspaces/members.ts'
 
 export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
 
@@ -36,6 +37,8 @@ export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Pr
   const { db } = runtime
   const workspaceIds = await ownWorkspaces(db, userId)
   for (const workspaceId of workspaceIds) await lockChangeOfHands(db, workspaceId)
+  // As for every change of members and invitations.
+  for (const workspaceId of workspaceIds) await lockWorkspace(db, workspaceId)
   await db.delete(identities).where(eq(identities.userId, userId))
   await db.delete(secondFactors).where(eq(secondFactors.userId, userId))
   const things: TurnedOffThing[] = []
@@ -52,7 +55,8 @@ async function ownWorkspaces(db: Db, userId: string): Promise<string[]> {
   const found = await rows<{ id: string }>(
     db,
     sql`select m.workspace_id as id from members m where m.user_id = ${userId}::uuid and m.role = 'owner'
-      and not exists (select from members o where o.workspace_id = m.workspace_id and o.created_at < m.created_at)`,
+      and not exists (select from members o where o.workspace_id = m.workspace_id and o.created_at < m.created_at)
+      order by m.workspace_id`,
   )
   return found.map(({ id }) => id)
 }

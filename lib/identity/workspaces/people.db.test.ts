@@ -9,6 +9,7 @@ import { openMailJob } from '../../platform/mail/mail.ts'
 import { createAccountKey } from '../accounts/account-keys.ts'
 import { authenticateAccountKey } from '../accounts/authenticate-account-key.ts'
 import { hashPassword } from '../accounts/password.ts'
+import { turnOutStrangers } from '../accounts/turned-off.ts'
 import { createAccount } from '../accounts/users.ts'
 import { listAudit } from '../audit/list-audit.ts'
 import type { Actor } from '../audit/record-audit.ts'
@@ -146,10 +147,33 @@ describeWithDatabase("a workspace's people", (database) => {
       await blocked(runtime)
       const withdrawn = withdrawInvitation(runtime, mine.actor, id)
       await blocked(runtime, 2)
+      const refused = expect(withdrawn).rejects.toMatchObject({ code: 'not_found' })
       gate.resolve()
-      await held
+      await Promise.all([held, refused])
       expect(await accepted).toEqual({ workspaceId: mine.workspaceId })
-      await expect(withdrawn).rejects.toMatchObject({ code: 'not_found' })
+    })
+
+    it('cannot be accepted while the account that sent them changes hands', async () => {
+      const [guest, other] = [
+        await member('viewer', await createTestWorkspace(runtime)),
+        await member('admin'),
+      ]
+      await invite(runtime, mine.actor, { email: guest.label, role: 'admin' })
+      const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      // Stops the change of hands after it has deleted the invitation.
+      const held = runtime.db.transaction(async (tx) => {
+        await tx.select().from(members).where(eq(members.userId, other.id)).for('update')
+        locked.resolve()
+        await gate.promise
+      })
+      await locked.promise
+      const changing = runtime.db.transaction((tx) => turnOutStrangers({ ...runtime, db: tx }, mine.userId))
+      await blocked(runtime)
+      const accepted = acceptInvitation(runtime, linkTo(guest.label), { id: guest.id, email: guest.label })
+      await blocked(runtime, 2)
+      const refused = expect(accepted).rejects.toMatchObject({ code: 'link_invalid' })
+      gate.resolve()
+      await Promise.all([held, changing, refused])
     })
 
     it('are invalid for another address, after seven days, or once withdrawn or resent', async () => {
