@@ -11,8 +11,9 @@ type Props = {
   bare?: boolean
 }
 
-/** Its shadow hides the code between the button and the edge. */
-const BESIDE_CODE = 'absolute top-1.5 right-1.5 bg-sunken shadow-[0.375rem_0_0_var(--sunken)]'
+/** Its shadows hide the code between the button and the edge, and fade out the code before it. */
+const BESIDE_CODE =
+  'absolute top-1.5 right-1.5 bg-sunken shadow-[0.375rem_0_0_var(--sunken),-0.75rem_0_0.5rem_var(--sunken)]'
 
 export function CodeBlock({ code, language, title, className, bare = false }: Props) {
   return (
