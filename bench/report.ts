@@ -21,8 +21,10 @@ export function writeReport(sections: Section[], about: Page): void {
   mkdirSync(folder, { recursive: true })
   const all = sections.flatMap(({ findings }) => findings)
   const panels = all.flatMap(({ what, bars }) => (bars ? [{ title: what, bars }] : []))
+  // The page is built before any file is written, since the commit would otherwise count as changed.
+  const text = page(sections, all, about)
   writeFileSync(new URL(`${about.name}.svg`, folder), drawChart(panels))
-  writeFileSync(new URL(`${about.name}.md`, folder), page(sections, all, about))
+  writeFileSync(new URL(`${about.name}.md`, folder), text)
 }
 
 function page(sections: Section[], all: Finding[], { name, title, about }: Page): string {
