@@ -10,8 +10,11 @@ import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
  * arrives in time, reports it, and delivers it to the bucket after the given delay.
  */
 export type BucketOrder = { fault: Fault } | { hold: { forMs: number } } | 'mend' | 'tell'
-/** The keys whose PutObject (`unheard`) or CreateMultipartUpload (`unnamed`) got no response or an error. */
-export type BucketReport = { unheard: string[]; unnamed: string[] }
+/**
+ * The keys whose PutObject (`unheard`) or CreateMultipartUpload (`unnamed`) got no response or an error, or whose
+ * AbortMultipartUpload was refused (`unaborted`), after which nobody aborts the upload.
+ */
+export type BucketReport = { unheard: string[]; unnamed: string[]; unaborted: string[] }
 export type BucketNews = { held: true } | { late: number[] } | BucketReport
 export type BucketOptions = { directory: string; buckets: string[]; keys: BucketKey[] }
 
@@ -29,14 +32,15 @@ if (import.meta.main) {
     send({ held: true })
     setTimeout(() => void proxy.deliver().then((late) => send({ late })), forMs)
   }
-  const [unheard, unnamed] = [new Set<string>(), new Set<string>()]
+  const [unheard, unnamed, unaborted] = [new Set<string>(), new Set<string>(), new Set<string>()]
   traffic.listen(({ operation, bucket, key, state, code }) => {
     const lost = state === 'cut' || (state === 'answered' && code !== undefined)
     if (operation === 'PutObject' && lost) unheard.add(join(bucket, key))
     if (operation === 'CreateMultipartUpload' && lost) unnamed.add(join(bucket, key))
+    if (operation === 'AbortMultipartUpload' && code === 'AccessDenied') unaborted.add(join(bucket, key))
   })
   process.on('message', (order: BucketOrder) => {
-    if (order === 'tell') send({ unheard: [...unheard], unnamed: [...unnamed] })
+    if (order === 'tell') send({ unheard: [...unheard], unnamed: [...unnamed], unaborted: [...unaborted] })
     else if (order === 'mend') faults.clear()
     else if ('hold' in order) void hold(order.hold.forMs)
     else faults.add(order.fault)

@@ -4,6 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { crc32 } from 'node:zlib'
+import type { BucketReport } from './bucket.ts'
 import { BUCKETS } from './customer.ts'
 import type { Log } from './log.ts'
 import type { Source } from './source.ts'
@@ -23,20 +24,20 @@ export async function verifyBucket(
   const byName = new Map(sources.map((source) => [source.name, source]))
   const byPath = new Map(files.map((file) => [join(file.bucket, file.key), file]))
   const there = new Set(await listObjects(world.bucket.directory))
-  const { unheard, unnamed } = await world.bucket.report()
+  const report = await world.bucket.report()
   for (const path of there) {
     const file = byPath.get(path)
     const bytes = await readObject(world, path)
     const equal = bytes.sha256 === byName.get(file?.filename ?? '')?.sha256
     if (file && isStored(file)) checkTransferred(file, bytes, equal, log)
     else if (file && equal && isGivenUp(file)) log.count('objects that arrived after they were abandoned')
-    else if (file && equal && (unheard.includes(path) || wasStruck(bytes.writtenMs, log)))
+    else if (file && equal && (report.unheard.includes(path) || wasStruck(bytes.writtenMs, log)))
       log.count(`objects of ${file.status} files whose node failed at that moment`)
     else log.violation(`${path} is left over in the bucket; its file is ${file?.status}`)
   }
   for (const [path, file] of byPath)
     if (isStored(file) && !there.has(path)) log.violation(`${path} is transferred, but not in the bucket`)
-  await checkMultiparts(world, files, unnamed, log)
+  await checkMultiparts(world, files, report, log)
 }
 
 const isStored = ({ status, destinationStatus }: FileRow) =>
@@ -71,14 +72,15 @@ function wasStruck(atMs: number, { outages }: Log): boolean {
 
 /**
  * Of a transferred file's multipart uploads, only an empty one whose id was lost may remain: the response was lost, or
- * the node or its database failed before the id was recorded. If the keys cannot abort, the uploads that a node lost to
- * another one may also remain, as may those to an abandoned destination. If the keys can abort, no upload of a canceled
- * file remains, unless the worker died while aborting it.
+ * the node or its database failed before the id was recorded. So may any that the bucket refused to abort, because
+ * Sluice then takes it that the keys cannot abort. If they really cannot, the uploads that a node lost to another one
+ * may also remain, as may those to an abandoned destination. If they can, no upload of a canceled file remains, unless
+ * the worker died while aborting it.
  */
 async function checkMultiparts(
   { bucket }: World,
   files: FileRow[],
-  unnamed: string[],
+  { unnamed, unaborted }: BucketReport,
   log: Log,
 ): Promise<void> {
   let uncleared = 0
@@ -88,11 +90,12 @@ async function checkMultiparts(
       const lost = bucket.putOnly || unnamed.includes(join(name, key)) || wasStruck(begunMs, log)
       if (parts === 0 && file?.multipartId !== id && lost)
         log.count(`empty multipart uploads of ${file?.status} files, with a lost id`)
+      else if (unaborted.includes(join(name, key))) log.count('multipart uploads that could not be aborted')
       else if (file && bucket.putOnly && isGivenUp(file))
         log.count('multipart uploads to abandoned destinations, with keys that cannot abort')
       else if (file?.multipartId !== id || isStored(file))
         log.violation(
-          `${name}/${key}: a multipart upload with ${parts} parts remains; its file is ${file?.status}`,
+          `${name}/${key}: a multipart upload with ${parts} parts remains; its file is ${file?.status}, ${file?.destinationStatus} there, and ${file?.multipartId === id ? 'names it' : 'does not name it'}; it was ${file?.history.join(', ')}`,
         )
       else if ((file.status === 'canceled' || isGivenUp(file)) && !bucket.putOnly) uncleared += 1
       else log.count(`multipart uploads of ${file.status} files`)
