@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { describeWithDatabase } from '../../test/support/databases.ts'
+import { describeWithDatabase, holdTransaction } from '../../test/support/databases.ts'
 import { httpCall } from '../../test/support/http-call.ts'
 import { fileIdOf, metadata, type TusClient, tusCall } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
@@ -268,13 +268,9 @@ describeWithDatabase('a batch', (database) => {
       name: 'held',
       byToken: true,
     }
-    const [joined, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const adding = database().db.transaction(async (tx) => {
-      await joinBatches(tx, [{ batch: of }], site.clock.now())
-      joined.resolve()
-      await done.promise
-    })
-    await joined.promise
+    const commit = await holdTransaction(database(), (tx) =>
+      joinBatches(tx, [{ batch: of }], site.clock.now()),
+    )
     const sealed = sealBatch(site.runtime, site.actor, id)
     const waiting = () =>
       rows(
@@ -287,8 +283,7 @@ describeWithDatabase('a batch', (database) => {
       return 'waits'
     })
     expect(await Promise.race([sealed, waits])).toBe('waits')
-    done.resolve()
-    await adding
+    await commit()
     expect((await sealed).sealedAt).not.toBeNull()
   })
 

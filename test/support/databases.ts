@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import { type DatabaseHandle, type Db, rows } from '#lib/platform/db/database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createDatabase } from './postgres.ts'
 
@@ -19,6 +19,24 @@ export async function openTestDatabase(): Promise<DatabaseHandle & { url: string
 export async function blocked({ db }: Pick<DatabaseHandle, 'db'>, sessions = 1): Promise<void> {
   const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   while ((await rows(db, look)).length < sessions);
+}
+
+/** Keeps a transaction open after `work`, with all its locks, until the returned function is called. */
+export async function holdTransaction(
+  { db }: Pick<DatabaseHandle, 'db'>,
+  work: (tx: Db) => PromiseLike<unknown>,
+): Promise<() => Promise<void>> {
+  const [done, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const held = db.transaction(async (tx) => {
+    await work(tx)
+    done.resolve()
+    await gate.promise
+  })
+  await Promise.race([done.promise, held])
+  return () => {
+    gate.resolve()
+    return held
+  }
 }
 
 /** Describes tests that share one database. Inside a test, `database()` returns its handle. */

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { fileDestinations, files, users, workspaces } from '#drizzle/schema/index.ts'
-import { blocked, describeWithDatabase } from '../../../test/support/databases.ts'
+import { blocked, describeWithDatabase, holdTransaction } from '../../../test/support/databases.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
 import { addFile } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
@@ -94,13 +94,9 @@ describeWithDatabase('deleting an account', (database) => {
     await invite(runtime, mine.actor, { email: guest.email, role: 'developer' })
     const { mail } = openMailJob(runtime, runtime.jobs[0]!.data as { sealed: string }) as { mail: Mail }
     const token = mail.text.match(/#(\S+)/)![1]!
-    const [joined, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const joining = runtime.db.transaction(async (tx) => {
-      await acceptInvitation({ ...runtime, db: tx }, token, { id: guest.userId, email: guest.email })
-      joined.resolve()
-      await gate.promise
-    })
-    await joined.promise
+    const commit = await holdTransaction(runtime, (tx) =>
+      acceptInvitation({ ...runtime, db: tx }, token, { id: guest.userId, email: guest.email }),
+    )
     const deleting = deleteAccount(
       runtime,
       session,
@@ -110,8 +106,7 @@ describeWithDatabase('deleting an account', (database) => {
     await blocked(runtime)
     // The new member is not an owner.
     const refused = expect(deleting).rejects.toMatchObject({ code: 'conflict' })
-    gate.resolve()
-    await Promise.all([joining, refused])
+    await Promise.all([commit(), refused])
     expect((await listMembers(runtime, mine.actor, { limit: 100 })).data).toHaveLength(2)
   })
 

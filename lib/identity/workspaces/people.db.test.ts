@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { accountKeys, members, pipes, users, workspaces } from '#drizzle/schema/index.ts'
-import { blocked, describeWithDatabase } from '../../../test/support/databases.ts'
+import { blocked, describeWithDatabase, holdTransaction } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { days } from '../../platform/kernel/clock.ts'
@@ -135,21 +135,16 @@ describeWithDatabase("a workspace's people", (database) => {
     it('are either accepted or withdrawn if both happen at the same time', async () => {
       const guest = await member('viewer', await createTestWorkspace(runtime))
       const { id } = await invite(runtime, mine.actor, { email: guest.label, role: 'admin' })
-      const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       // Stops the acceptance after it has taken the invitation.
-      const held = runtime.db.transaction(async (tx) => {
-        await tx.select().from(users).where(eq(users.id, guest.id)).for('update')
-        locked.resolve()
-        await gate.promise
-      })
-      await locked.promise
+      const release = await holdTransaction(runtime, (tx) =>
+        tx.select().from(users).where(eq(users.id, guest.id)).for('update'),
+      )
       const accepted = acceptInvitation(runtime, linkTo(guest.label), { id: guest.id, email: guest.label })
       await blocked(runtime)
       const withdrawn = withdrawInvitation(runtime, mine.actor, id)
       await blocked(runtime, 2)
       const refused = expect(withdrawn).rejects.toMatchObject({ code: 'not_found' })
-      gate.resolve()
-      await Promise.all([held, refused])
+      await Promise.all([release(), refused])
       expect(await accepted).toEqual({ workspaceId: mine.workspaceId })
     })
 
@@ -159,21 +154,16 @@ describeWithDatabase("a workspace's people", (database) => {
         await member('admin'),
       ]
       await invite(runtime, mine.actor, { email: guest.label, role: 'admin' })
-      const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       // Stops the change of hands after it has deleted the invitation.
-      const held = runtime.db.transaction(async (tx) => {
-        await tx.select().from(members).where(eq(members.userId, other.id)).for('update')
-        locked.resolve()
-        await gate.promise
-      })
-      await locked.promise
+      const release = await holdTransaction(runtime, (tx) =>
+        tx.select().from(members).where(eq(members.userId, other.id)).for('update'),
+      )
       const changing = runtime.db.transaction((tx) => turnOutStrangers({ ...runtime, db: tx }, mine.userId))
       await blocked(runtime)
       const accepted = acceptInvitation(runtime, linkTo(guest.label), { id: guest.id, email: guest.label })
       await blocked(runtime, 2)
       const refused = expect(accepted).rejects.toMatchObject({ code: 'link_invalid' })
-      gate.resolve()
-      await Promise.all([held, changing, refused])
+      await Promise.all([release(), changing, refused])
     })
 
     it('are invalid for another address, after seven days, or once withdrawn or resent', async () => {
@@ -269,20 +259,13 @@ describeWithDatabase("a workspace's people", (database) => {
 
     it('leave one owner if two owners demote each other at the same time', async () => {
       const other = await member('owner')
-      const [locked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const held = runtime.db.transaction(async (tx) => {
-        await lockWorkspace(tx, mine.workspaceId)
-        locked.resolve()
-        await gate.promise
-      })
-      await locked.promise
+      const release = await holdTransaction(runtime, (tx) => lockWorkspace(tx, mine.workspaceId))
       const both = Promise.allSettled([
         changeRole(runtime, mine.actor, other.id, 'viewer'),
         changeRole(runtime, other, mine.userId, 'viewer'),
       ])
       await blocked(runtime)
-      gate.resolve()
-      await held
+      await release()
       const outcomes = await both
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
       expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
