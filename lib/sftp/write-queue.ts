@@ -1,8 +1,11 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import type { ByteSource } from '../uploads/stream/body.ts'
 
-/** The bytes that arrived ahead of a missing byte, across all files in this process, and their limit. */
+/** The memory for writes that arrived ahead of a missing byte, across all files in this process, and its limit. */
 export type AheadBudget = { bytes: number; readonly mostBytes: number }
+
+/** A write counts as at least this much, because even one byte needs a buffer and an entry in a map. */
+const LEAST_BYTES = 1024
 
 type Options = {
   /** The offset at which the confirmed bytes end. */
@@ -26,7 +29,6 @@ export class WriteQueue implements ByteSource {
   readonly #options: Options
   readonly #inOrder: Write[] = []
   readonly #ahead = new Map<number, Buffer>()
-  #aheadBytes = 0
   #takenOffset: number
   /** The offset of the next missing byte. */
   #endOffset: number
@@ -57,7 +59,8 @@ export class WriteQueue implements ByteSource {
   /** The first range of missing bytes before bytes that have arrived, if any. */
   get gap(): { fromBytes: number; toBytes: number } | undefined {
     if (this.#ahead.size === 0) return undefined
-    return { fromBytes: this.#endOffset, toBytes: Math.min(...this.#ahead.keys()) }
+    const toBytes = [...this.#ahead.keys()].reduce((first, offset) => Math.min(first, offset))
+    return { fromBytes: this.#endOffset, toBytes }
   }
 
   add(offset: number, data: Buffer, done: Write['done']): void {
@@ -126,18 +129,16 @@ export class WriteQueue implements ByteSource {
       return misplaced(
         `byte ${this.#endOffset} is missing, and a write may be at most ${aheadBytes} bytes ahead of it. Files are written from the start to the end`,
       )
-    if (allAhead.bytes + data.length > allAhead.mostBytes)
+    if (allAhead.bytes + costOf(data) > allAhead.mostBytes)
       return misplaced('too many clients are writing out of order right now. Write in order, or try again')
-    this.#ahead.set(offset, data)
-    this.#aheadBytes += data.length
-    allAhead.bytes += data.length
+    this.#ahead.set(offset, copyOf(data))
+    allAhead.bytes += costOf(data)
     return undefined
   }
 
-  #forget(offset: number, { length }: Buffer): void {
+  #forget(offset: number, data: Buffer): void {
     this.#ahead.delete(offset)
-    this.#aheadBytes -= length
-    this.#options.allAhead.bytes -= length
+    this.#options.allAhead.bytes -= costOf(data)
   }
 
   #deliver(): void {
@@ -182,6 +183,15 @@ const REQUEST_BYTES = 1 + 4 + (4 + 4) + 8 + 4
 function discard({ buffer, byteOffset, byteLength }: Buffer): void {
   const isOwn = byteOffset === REQUEST_BYTES && byteOffset + byteLength === buffer.byteLength
   if (isOwn && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
+const costOf = ({ length }: Buffer): number => Math.max(length, LEAST_BYTES)
+
+/** In a buffer of its own: the data may be a small part of a larger buffer, which would be kept along with it. */
+function copyOf(data: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(data.length)
+  data.copy(copy)
+  return copy
 }
 
 function misplaced(why: string): SluiceError {
