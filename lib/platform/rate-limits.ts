@@ -57,26 +57,11 @@ export async function takeForAddress(
   address: string,
   limit: RateLimit,
 ): Promise<void> {
-  for (const [key, ofKey] of limitsOfAddress(what, address, limit)) await takeFromLimit(runtime, key, ofKey)
-}
-
-/**
- * An SQL expression that is true if a limit of `takeForAddress` is reached: that of the address's network, or that of
- * its site.
- */
-export function isSpentForAddress(what: string, address: string, limit: RateLimit, nowMs: number): SQL {
-  const spent = limitsOfAddress(what, address, limit).map(([key, ofKey]) =>
-    isSpent(sql`${key}`, ofKey, nowMs),
-  )
-  return sql.join(spent, sql` or `)
-}
-
-function limitsOfAddress(what: string, address: string, limit: RateLimit): [key: string, RateLimit][] {
-  const ofNetwork: [string, RateLimit] = [`${what}:address:${networkOf(address)}`, limit]
+  await takeFromLimit(runtime, `${what}:address:${networkOf(address)}`, limit)
   const site = siteOf(address)
-  if (site === undefined) return [ofNetwork]
+  if (site === undefined) return
   const ofSite = { burst: limit.burst * NETWORKS_OF_SITE, refillMs: limit.refillMs / NETWORKS_OF_SITE }
-  return [ofNetwork, [`${what}:site:${site}`, ofSite]]
+  await takeFromLimit(runtime, `${what}:site:${site}`, ofSite)
 }
 
 const GROUPS = 8

@@ -7,7 +7,7 @@ import type {
   Session,
 } from 'ssh2'
 import { seconds } from '../platform/kernel/clock.ts'
-import { isSluiceError, type SluiceError } from '../platform/kernel/errors.ts'
+import { isSluiceError } from '../platform/kernel/errors.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { type RequestContext, runRequest } from '../platform/kernel/request-context.ts'
 import type { Logger } from '../platform/log/log.ts'
@@ -20,7 +20,7 @@ import { assertStillAllowed, type SignedIn, signInByToken } from './sign-in.ts'
 import { endSession, signInByKey } from './sign-in-by-key.ts'
 
 export type ConnectionDeps = FileDeps & { config: { demo: boolean }; log: Logger; refusals: Refusals }
-type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: boolean }
+type Accepted = { socket: Socket; admitted: Admitted; address: string }
 
 const METHODS = ['publickey', 'password'] as const
 /** If a client leaves more than this unread, its requests are no longer read. */
@@ -45,7 +45,6 @@ export class Connection {
   #signedIn: SignedIn | undefined
   #directory: Directory | undefined
   #attempts = 0
-  #hasUnknownKey = false
   #signingIn: Promise<void> | undefined
   #exchanges = 0
   #unusedSessions = 0
@@ -219,21 +218,17 @@ export class Connection {
       const isFault = !isSluiceError(err) || err.status >= 500
       const client = this.#accepted.address
       this.#deps.log[isFault ? 'warn' : 'debug']({ err, user, client }, 'sftp: a sign-in failed')
-      if (!isFault) this.#deps.refusals.count(refusalOf(attempt, err), client)
-      if (attempt.method === 'publickey') this.#hasUnknownKey = true
+      if (!isFault) this.#deps.refusals.count(attempt.method === 'password' ? 'password' : 'key', client)
       if (!this.isOver) attempt.reject([...METHODS])
     }
   }
 
   /** Returns undefined if the client has only asked whether its key would be accepted. */
   async #signIn(attempt: PasswordAuthContext | PublicKeyAuthContext): Promise<SignedIn | undefined> {
-    const { address, isProxy } = this.#accepted
-    const where = { user: attempt.username, address: isProxy ? undefined : address }
-    if (attempt.method === 'password')
-      return signInByToken(this.#deps.context, { ...where, password: attempt.password })
+    const { username: user } = attempt
     const { context, config } = this.#deps
-    const isFirstUnknown = !this.#hasUnknownKey
-    return signInByKey({ ...context, config }, { ...where, from: address, offer: attempt, isFirstUnknown })
+    if (attempt.method === 'password') return signInByToken(context, { user, password: attempt.password })
+    return signInByKey({ ...context, config }, { user, from: this.#accepted.address, offer: attempt })
   }
 
   #enter(signedIn: SignedIn): void {
@@ -287,9 +282,4 @@ export class Connection {
       this.#ended.resolve()
     }
   }
-}
-
-function refusalOf({ method }: AuthContext, { code }: SluiceError): Refusal {
-  if (code === 'rate_limited') return 'too_many_failures'
-  return method === 'password' ? 'password' : 'key'
 }

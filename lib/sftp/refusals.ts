@@ -12,7 +12,6 @@ export type Refusal =
   | 'sign_in_late'
   | 'sign_in_bytes'
   | 'sign_in_attempts'
-  | 'too_many_failures'
   | 'password'
   | 'key'
   | 'exchanged_again'

@@ -123,33 +123,29 @@ describe('an attacker on the SFTP port', () => {
     await node.close()
   })
 
-  it('is refused by address after many failures, even with a valid token', async () => {
-    const other = await openSftpSite(database)
-    let refused = 0
+  it('cannot lock out others at its address or on its Pipe, however many of its attempts fail', async () => {
     const wrong = `tmp_${'0'.repeat(43)}`
-    for (let n = 0; n < 30; n++) await connectSftp(other, wrong).catch(() => (refused += 1))
-    expect(refused).toBe(30)
-    const right = await other.token()
-    await expect(connectSftp(other, right)).rejects.toThrow('authentication')
-    other.clock.advance(seconds(10))
-    await (await connectSftp(other, right)).end()
-    await database.db.execute('delete from rate_limits')
-    await other.close()
+    const node = await serveSftp(site.runtime, {
+      terms: { exchangesPerNetwork: { burst: 100, refillMs: 1 } },
+    })
+    const attempt = () => connectSftp({ ...site, port: node.port }, wrong)
+    for (let n = 0; n < 40; n++) await expect(attempt()).rejects.toThrow('authentication')
+    await entering(node.port)
+    await node.close()
   })
 
-  it('is refused, and the fault is logged, if its failure cannot be counted', async () => {
-    const wrong = { username: 'root', password: `tmp_${'0'.repeat(43)}` }
-    await database.db.execute('alter table rate_limits rename to elsewhere')
+  it('is refused, and the fault is logged, if its token cannot be looked up', async () => {
+    await database.db.execute('alter table tokens rename to elsewhere')
     try {
-      await expect(connectSftp(site, undefined, wrong)).rejects.toThrow('authentication')
+      await expect(connectSftp(site, `tmp_${'0'.repeat(43)}`)).rejects.toThrow('authentication')
     } finally {
-      await database.db.execute('alter table elsewhere rename to rate_limits')
+      await database.db.execute('alter table elsewhere rename to tokens')
     }
     const WARN = 40
     const logged = site.runtime.logLines.map((line) => JSON.parse(line))
     const faults = logged.filter(({ level, msg }) => level === WARN && msg === 'sftp: a sign-in failed')
-    const cause = { message: 'relation "rate_limits" does not exist' }
-    expect(faults).toMatchObject([{ user: 'root', err: { cause } }])
+    const cause = { message: 'relation "tokens" does not exist' }
+    expect(faults).toMatchObject([{ user: site.pipe.id, err: { cause } }])
   })
 
   it('cannot send packets of unlimited size', async () => {

@@ -64,7 +64,7 @@ export async function startSftpServer(
       refusals.count(admitted, address)
       return void socket.destroy()
     }
-    const connection = new Connection(deps, { socket, admitted, address, isProxy })
+    const connection = new Connection(deps, { socket, admitted, address })
     open.add(connection)
     bySocket.set(socket, connection)
     context.metrics.sftpConnections.inc()

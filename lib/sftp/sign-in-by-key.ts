@@ -7,22 +7,15 @@ import { days } from '../platform/kernel/clock.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../platform/kernel/ids.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { fingerprintOf } from './read-host-key.ts'
-import { assertFewFailures, countFailure, refused, type SignedIn } from './sign-in.ts'
+import { refused, type SignedIn } from './sign-in.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock'> & { config: { demo: boolean } }
 type Offer = Pick<PublicKeyAuthContext, 'key' | 'signature' | 'blob' | 'hashAlgo'>
 type Where = {
   user: string
-  /** Undefined if the connection comes from a proxy, whose address all clients share. */
-  address: string | undefined
-  /** The address to record, even if it is a proxy's. */
+  /** The address to record. */
   from: string
   offer: Offer
-  /**
-   * True if no unknown key has been offered on this connection yet. Agents offer every key they have, so only the
-   * first unknown key counts as a failure.
-   */
-  isFirstUnknown: boolean
 }
 
 type Found = {
@@ -43,22 +36,16 @@ const KNOWN_ADDRESSES = 20
  * Signs in with a Pipe id and a Sender's key. Returns undefined if the key is acceptable but the client has not signed
  * with it yet. For an unknown key, no signature is verified.
  */
-export async function signInByKey(context: Context, asked: Where): Promise<SignedIn | undefined> {
-  const { user, address, from, offer, isFirstUnknown } = asked
-  const where = { address, pipeId: isPipeId(user) ? user : undefined }
-  if (where.pipeId) await assertFewFailures(context, where)
+export async function signInByKey(
+  context: Context,
+  { user, from, offer }: Where,
+): Promise<SignedIn | undefined> {
   const fingerprint = fingerprintOf(offer.key.data)
-  const found = where.pipeId && (await findKey(context, { pipeId: where.pipeId, fingerprint }))
-  if (!found || !isOfAlgorithm(offer, found)) {
-    if (isFirstUnknown) await countFailure(context, where)
+  const found = isPipeId(user) && (await findKey(context, { pipeId: user, fingerprint }))
+  if (!found || !isOfAlgorithm(offer, found))
     throw refused("No Sender in this Pipe's workspace has this key.")
-  }
   if (!offer.signature) return undefined
-  if (!isSigned(offer)) {
-    // A client with the private key never sends an invalid signature, so every invalid signature counts as a failure.
-    await countFailure(context, where)
-    throw refused('The signature does not match this key.')
-  }
+  if (!isSigned(offer)) throw refused('The signature does not match this key.')
   return enter(context, found, { pipeId: user, fingerprint, from })
 }
 
