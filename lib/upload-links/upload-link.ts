@@ -6,7 +6,7 @@ import type { Db } from '../platform/db/database.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { isUuid } from '../platform/kernel/ids.ts'
 import { bytesField, nameField, timeField, toAnswer } from '../platform/kernel/parse-input.ts'
-import { mediaRangeField } from '../workspace/pipes/pipe.ts'
+import { allowedTypesField } from '../workspace/pipes/pipe.ts'
 import { tokenInput } from '../workspace/tokens/token.ts'
 
 const MIN_PASSWORD = 8
@@ -26,7 +26,7 @@ export const uploadLinkInput = z.strictObject({
   /** Limits for all uploads through this link together. An upload counts as soon as it is created. */
   maxFiles: tokenInput.shape.maxFiles.unwrap().nullable().default(null),
   maxBytes: bytesField.nullable().default(null),
-  allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries').default([]),
+  allowedTypes: allowedTypesField.default([]),
 })
 export type UploadLinkInput = z.output<typeof uploadLinkInput>
 

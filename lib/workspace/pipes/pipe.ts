@@ -6,11 +6,22 @@ import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
 import { pipeObjectField } from './object-settings.ts'
 
 /** A media type or a range of media types, such as `image/png` or `image/*` (RFC 9110, 8.3.1). */
-export const mediaRangeField = z
+const mediaRangeField = z
   .string()
   .trim()
   .toLowerCase()
   .regex(/^[a-z0-9!#$&^_.+-]+\/([a-z0-9!#$&^_.+-]+|\*)$/, 'must be a media type such as image/png or image/*')
+
+const MAX_TYPES_CHARACTERS = 4096
+
+/** Every token stores its own list, so the total size is limited, too. */
+export const allowedTypesField = z
+  .array(mediaRangeField)
+  .max(100, 'must have at most 100 entries')
+  .refine(
+    (types) => types.join('').length <= MAX_TYPES_CHARACTERS,
+    `must have at most ${MAX_TYPES_CHARACTERS} characters in total`,
+  )
 
 const originField = z
   .string()
@@ -37,7 +48,7 @@ const fields = {
   }),
   keyTemplate: keyTemplateField,
   maxFileBytes: bytesField.nullable(),
-  allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries'),
+  allowedTypes: allowedTypesField,
   allowedOrigins: z.array(originField).max(100, 'must have at most 100 entries'),
   uploadExpirySeconds: z
     .int('must be a whole number')

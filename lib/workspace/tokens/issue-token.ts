@@ -16,6 +16,8 @@ import type { IssuedToken, TokenInput } from './token.ts'
 /** The default rate limit; the operator can set a different one for a workspace. */
 const RATE = { perSecond: 100, burst: 200 } as const
 const BURST_SECONDS = RATE.burst / RATE.perSecond
+/** Tokens are kept for a month after they expire, and a Sender may request millions a day. */
+const MAX_STORED_BYTES = 8192
 
 type Outcome = {
   sender_id: string | null
@@ -40,6 +42,7 @@ export async function issueToken(
   source: Source = 'any client',
 ): Promise<IssuedToken> {
   assertSenderToken(senderToken)
+  assertSmall(input)
   const token = newSecret('tmp_')
   const now = clock.now()
   const expiresAt = new Date(now + input.expiresIn * 1000).toISOString()
@@ -55,6 +58,13 @@ export async function issueToken(
   const { sender_id: senderId } = outcome!
   database.recent.note('access', (found) => issueAgain(found, { ...row, senderId: senderId! }, input))
   return { token, expiresAt, pipeId: input.pipeId, uploadUrl: uploadUrlOf(config, input.pipeId) }
+}
+
+function assertSmall(input: TokenInput): void {
+  const bytes = Buffer.byteLength(JSON.stringify(input))
+  if (bytes <= MAX_STORED_BYTES) return
+  const message = `The token would store ${bytes} bytes. It may store at most ${MAX_STORED_BYTES}: shorten its metadata, allowedTypes or object`
+  throw invalidRequest([{ field: '', message }])
 }
 
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }

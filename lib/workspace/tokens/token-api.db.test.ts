@@ -142,6 +142,26 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     expect(json.detail).toContain(field)
   })
 
+  it.each([
+    [
+      'types',
+      { allowedTypes: Array(20).fill(`a/${'x'.repeat(240)}`) },
+      'allowedTypes must have at most 4096',
+    ],
+    [
+      'metadata',
+      { metadata: Object.fromEntries(Array.from({ length: 10 }, (_, n) => [n, 'x'.repeat(900)])) },
+      'at most 8192: shorten its metadata',
+    ],
+  ])('400 invalid_request: for %s of more than a token may store', async (_, fields, detail) => {
+    const { json } = await expectProblem(
+      ask({ body: { pipeId: mine.pipe.id, ...fields } }),
+      400,
+      'invalid_request',
+    )
+    expect(json.detail).toContain(detail)
+  })
+
   it('401 token_missing', async () => {
     const { headers } = await expectProblem(ask({ token: '' }), 401, 'token_missing')
     expect(headers.get('www-authenticate')).toBe('Bearer')

@@ -3,7 +3,7 @@ import type { tokens } from '#drizzle/schema/index.ts'
 import { bytesField, isPlainText, toAnswer } from '../../platform/kernel/parse-input.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
 import { tokenObjectField } from '../pipes/object-settings.ts'
-import { mediaRangeField } from '../pipes/pipe.ts'
+import { allowedTypesField } from '../pipes/pipe.ts'
 
 const MAX_METADATA_PAIRS = 20
 
@@ -40,7 +40,7 @@ export const tokenInput = z.strictObject({
     .min(1, 'must be at least 1')
     .max(1_000_000, 'must be at most 1000000')
     .optional(),
-  allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries').default([]),
+  allowedTypes: allowedTypesField.default([]),
   keyPrefix: keyPrefixField.default(''),
   subject: z
     .string()
