@@ -14,6 +14,7 @@ import type { CoreRuntime, MailingRuntime, Runtime } from '../../platform/runtim
 import { invitationMail } from '../accounts/mails.ts'
 import { emailField } from '../accounts/users.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { readOwner } from '../owner.ts'
 import type { Role } from '../rights.ts'
 import { asOfNow, assertMayManage, lockWorkspace, roleField } from './members.ts'
 
@@ -25,7 +26,7 @@ export const invitationInput = z.strictObject({ email: emailField, role: roleFie
 
 const GOOD_FOR_MS = days(7)
 /** Each invitation sends an email to someone who may not have requested it. */
-const PER_WORKSPACE = { burst: 50, refillMs: 60_000 }
+const PER_OWNER = { burst: 20, refillMs: 600_000 }
 const PER_MAILBOX = { burst: 5, refillMs: 600_000 }
 
 export const invitationAnswer = z.strictObject({
@@ -150,13 +151,18 @@ async function send(inTx: InTx, actor: Actor, { id, workspace, email, role }: Se
     })
     .returning()
   const link = `${config.baseUrl}/invitation#${token}`
-  const mail = invitationMail(email, { workspace, role, by: actor.label, link })
+  const by = actor.kind === 'user' ? actor.label : withoutLinks(actor.label)
+  const mail = invitationMail(email, { workspace: withoutLinks(workspace), role, by, link })
   await enqueueMail(inTx, db, { kind: 'mail', mail: { ...mail, workspaceId: actor.workspaceId } })
   return toInvitation(row!)
 }
 
+/** So that no mail client makes a link of a name in an email to someone who has never seen the workspace. */
+const withoutLinks = (name: string) => name.replace(/(?<=\S)[.。．｡:/\\@]+(?=\S)/gu, ' ')
+
 async function takeMails(runtime: CoreRuntime, actor: Actor, email: string): Promise<void> {
-  await takeFromLimit(runtime, `invite:${actor.workspaceId}`, PER_WORKSPACE)
+  const owner = await readOwner(runtime.db, actor.workspaceId)
+  await takeFromLimit(runtime, `invite:owner:${owner}`, PER_OWNER)
   await takeFromLimit(runtime, `invite:mailbox:${hashSecret(email.toLowerCase())}`, PER_MAILBOX)
 }
 

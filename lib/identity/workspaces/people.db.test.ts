@@ -31,7 +31,13 @@ import {
 } from './invitations.ts'
 import { joinByInvitation } from './join.ts'
 import { changeRole, listMembers, lockWorkspace, removeMember } from './members.ts'
-import { createWorkspace, listWorkspaces, openWorkspace } from './workspaces.ts'
+import {
+  changeWorkspace,
+  createWorkspace,
+  insertWorkspace,
+  listWorkspaces,
+  openWorkspace,
+} from './workspaces.ts'
 
 const ALL = { limit: 100 }
 const VISITOR = { userAgent: null, address: null }
@@ -212,6 +218,29 @@ describeWithDatabase("a workspace's people", (database) => {
       const theirs = await createTestWorkspace(runtime)
       const more = invite(runtime, theirs.actor, { email, role: 'viewer' })
       await expect(more).rejects.toMatchObject({ code: 'rate_limited' })
+    })
+
+    it('are limited per owner across workspaces', async () => {
+      const workspaceId = await insertWorkspace(runtime, { id: mine.userId }, { name: 'Second' })
+      const from = (one: string) =>
+        invite(runtime, { ...mine.actor, workspaceId: one }, { email: newEmail(), role: 'viewer' })
+      for (let sent = 0; sent < 20; sent++) await from(mine.workspaceId)
+      await expect(from(workspaceId)).rejects.toMatchObject({ code: 'rate_limited' })
+    })
+
+    it("contain no link but Sluice's own, whatever the workspace and the account key are named", async () => {
+      const name = 'Prizes: https://evil.example/win'
+      await changeWorkspace(runtime, mine.actor, { name })
+      const key: Actor = {
+        ...mine.actor,
+        kind: 'account_key',
+        id: mine.accountKey.id,
+        label: 'www.evil.example',
+      }
+      await invite(runtime, key, { email: newEmail(), role: 'viewer' })
+      const [{ subject, text }] = mails().map(({ mail }) => mail) as [Mailed['mail']]
+      expect(subject).toBe('Join Prizes: https evil example win on Sluice')
+      expect(text).toContain('www evil example invites you to the workspace “Prizes: https evil example win”')
     })
   })
 
