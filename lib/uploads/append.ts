@@ -64,8 +64,7 @@ export async function appendBytes(
     for (;;) {
       const piece = await reader.next()
       if (piece.kind === 'rest') return await close(request, piece)
-      if (guard.isJudging && !(await guard.admits(piece.buffer))) drop(piece)
-      else parts.add(piece)
+      if (await isAdmitted(guard, piece)) parts.add(piece)
     }
   } catch (fault) {
     const { mayFinish } = request
@@ -114,9 +113,18 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
   return { offsetBytes: upload.progress.offsetBytes, why, state: 'uploading' }
 }
 
-function drop(piece: Exclude<Piece, Rest>): void {
-  piece.buffer.free()
-  if (piece.kind === 'spill') piece.stored()
+/** Drops a piece that the guard does not admit. Nothing else would free its memory. */
+async function isAdmitted(guard: ContentGuard, piece: Exclude<Piece, Rest>): Promise<boolean> {
+  let admitted = !guard.isJudging
+  try {
+    admitted ||= await guard.admits(piece.buffer)
+    return admitted
+  } finally {
+    if (!admitted) {
+      piece.buffer.free()
+      if (piece.kind === 'spill') piece.stored()
+    }
+  }
 }
 
 /** Whether this request completes the file. Records the length if it was unknown until now. */

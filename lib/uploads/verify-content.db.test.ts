@@ -267,6 +267,24 @@ describe('a Pipe that verifies the content', () => {
     expect((await byTus(text, 'text/plain', 4099)).status).toBe(204)
   })
 
+  it.each([
+    ['a full part', 64 * MiB],
+    ['a part that was spilled', 16 * MiB],
+  ])(
+    'returns the memory of refused bytes that were %s',
+    { timeout: 30_000 },
+    async (_, uploadMemoryBytes) => {
+      const { runtime } = site
+      const small = await serveUploads({ ...runtime, config: { ...runtime.config, uploadMemoryBytes } })
+      const send = async (sample: SampleName) =>
+        (await byTus(fileOf(sample, 9 * MiB), 'image/png', 9 * MiB, await site.client(small))).status
+      for (let refused = 0; refused < 5; refused++) expect(await send('exe')).toBe(403)
+      expect(small.context.budget.usedBytes).toBe(0)
+      expect(await send('png')).toBe(204)
+      await small.close()
+    },
+  )
+
   it('offers no concatenation', async () => {
     const { headers } = await httpCall({
       method: 'OPTIONS',

@@ -24,6 +24,15 @@ it('runs a limited number of tasks at once and the others in order, even if earl
   expect(await Promise.all(again)).toEqual([4, 5, 6])
 })
 
+it('frees the slot of a task that throws before it returns a promise', async () => {
+  const turn = atMost(1, 60_000)
+  const thrown = turn(() => {
+    throw new Error('no')
+  })
+  await expect(thrown).rejects.toThrow('no')
+  expect(await turn(async () => 'next')).toBe('next')
+})
+
 it('frees the slot of a task that never ends', async () => {
   vi.useFakeTimers()
   const turn = atMost(1, 2000)

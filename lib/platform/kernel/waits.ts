@@ -33,7 +33,8 @@ export function atMost(
   return async (work) => {
     if (running < most) running += 1
     else await new Promise<void>((resolve) => waiting.push(resolve))
-    const working = work()
+    // `work` may throw before it returns a promise.
+    const working = (async () => work())()
     void within(patienceMs, working).then(leave, leave)
     return working
   }

@@ -114,14 +114,10 @@ export async function settleByLookingUpAtEach(
       found: judged?.kind === 'stored' && 'found' in judged.stored ? judged.stored.found : undefined,
     })),
   )
-  const recording = recordTransferred(
-    context,
-    lease,
-    { found: { etag: null, several: several! } },
-    { lengthBytes },
-  )
+  if (!several) return { kind: 'left' }
+  const recording = recordTransferred(context, lease, { found: { etag: null, several } }, { lengthBytes })
   return (await lease.whileHeld(recording))
-    ? { kind: 'transferred', status: several!.status }
+    ? { kind: 'transferred', status: several.status }
     : { kind: 'left' }
 }
 
