@@ -43,7 +43,7 @@ RUN apt-get update \
   && useradd --uid 1000 --user-group --create-home node
 COPY --from=build /usr/local/bin/node /usr/local/bin/
 # Without these settings, malloc returns little of the memory that a burst of uploads used
-# (docs/decisions/0192-idle-processes-return-memory.md).
+# (docs/decisions/0002-bytes-are-copied-once.md).
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=81920 MALLOC_TRIM_THRESHOLD_=131072
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data
 WORKDIR /app

@@ -4,7 +4,7 @@ import { StartError } from '../lib/platform/kernel/errors.ts'
 /**
  * Copies the code that runs the built pages next to them. Of the 300 MB of Next and its compiler, this is the 20 MB
  * that Next's server reads, which Next itself collects for `output: 'standalone'`. This way, `npm ci --omit=dev`
- * installs neither Next nor its compiler (decision 106).
+ * installs neither Next nor its compiler (decision 34).
  */
 const STANDALONE = '.next/standalone'
 const PLACE = '.next/server/node_modules'

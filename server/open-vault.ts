@@ -16,7 +16,7 @@ export const canaryPlace = (id: string): Place => ({
  * Refuses to start if ENCRYPTION_KEY does not open the secrets in the database. To check this, the first start seals a
  * known string, the canary. In an older database, the key is first checked against the Data Stores, so that a wrong key
  * cannot seal the canary. The format of the canary shows whether secrets in this database are bound to their columns
- * (decision 47).
+ * (decision 45).
  */
 export async function openVault(db: Db, keys: Buffer[]): Promise<Vault> {
   const vault = createVault(keys)

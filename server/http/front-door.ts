@@ -58,7 +58,7 @@ export function openDoor(
  * The entry point of every request. It adds an id, the security headers and a log line, and passes the request to the
  * probes, the upload endpoint or Next, whose route handlers serve the API. Uploads bypass Next, which must not touch
  * their bodies. Requests for new tokens also bypass Next: each page view on a customer's site may cause one, and Next
- * costs more than the work itself (decision 40).
+ * costs more than the work itself (decision 31).
  */
 export function frontDoor(
   opening: Promise<Opened>,

@@ -15,7 +15,7 @@ const SERVER = join(import.meta.dirname, '../../server.ts')
 
 /**
  * Starts the supervisor's processes, which share one port and are restarted when they end. They get connections in turn
- * (decision 95), and end with the supervisor, even if it is killed.
+ * (decision 39), and end with the supervisor, even if it is killed.
  */
 export async function startProcesses({
   config,

@@ -48,7 +48,7 @@ export class SentParts {
   }
 }
 
-/** Decision 26: a late length can end inside a part that was sent, and its number then gets a shorter range. */
+/** Decision 8: a late length can end inside a part that was sent, and its number then gets a shorter range. */
 const endsInside = ({ lengthBytes }: LedgerFile, { to }: Range) => lengthBytes !== null && to > lengthBytes
 
 /** The start of a part number's range in the ledger. */
