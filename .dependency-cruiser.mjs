@@ -114,6 +114,12 @@ export default {
       { path: '^(app|components)/|^node_modules/(next|react|react-dom|next-auth)/' },
     ),
     forbid(
+      'components-know-no-pages',
+      'Components are shared by the features in app, and import none of them.',
+      { path: '^components/' },
+      { path: '^app/' },
+    ),
+    forbid(
       'uploads-know-a-port',
       'Uploads access buckets only through the port that they define.',
       { path: '^lib/uploads/' },

@@ -1,8 +1,8 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Wordmark } from '#components/brand/mark.tsx'
-import { AccountMenu } from '#components/shell/account-menu.tsx'
 import { currentPerson } from '../session.ts'
+import { AccountMenu } from './account-menu.tsx'
 
 /** The layout for signed-in users who have no workspace open. */
 export default async function PersonLayout({ children }: { children: ReactNode }) {

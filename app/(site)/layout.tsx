@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { SiteFooter } from '#components/site/site-footer.tsx'
-import { SiteHeader } from '#components/site/site-header.tsx'
+import { SiteFooter } from './site-footer.tsx'
+import { SiteHeader } from './site-header.tsx'
 
 export default function SiteLayout({ children }: { children: ReactNode }) {
   return (

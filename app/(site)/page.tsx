@@ -1,10 +1,10 @@
 import { ArrowRight } from 'lucide-react'
-import { Explain } from '#components/site/explain.tsx'
-import { FreeTier } from '#components/site/free-tier.tsx'
-import { HeroDemo } from '#components/site/hero-demo.tsx'
-import { Properties } from '#components/site/properties.tsx'
-import { SignUpLink } from '#components/site/sign-up-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
+import { Explain } from './explain.tsx'
+import { FreeTier } from './free-tier.tsx'
+import { HeroDemo } from './hero-demo.tsx'
+import { Properties } from './properties.tsx'
+import { SignUpLink } from './sign-up-link.tsx'
 
 export const metadata = { alternates: { canonical: '/' } }
 

@@ -1,4 +1,5 @@
 import { revalidatePath } from 'next/cache'
+import type { FormState } from '#components/ui/form-state.ts'
 import type { Operator } from '#lib/dashboard/operators/steer-workspace.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { assertMay, type Right } from '#lib/identity/rights.ts'
@@ -6,7 +7,6 @@ import type { Person, Session } from '#lib/identity/sessions/read-session.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
 import { enteredSession, requireOperator, requirePerson } from '../session.ts'
-import type { FormState } from './form-state.ts'
 
 type Outcome<Data> = { message?: string; data?: Data }
 

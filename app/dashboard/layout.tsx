@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react'
-import { AccountMenu } from '#components/shell/account-menu.tsx'
-import { MobileBar } from '#components/shell/mobile-bar.tsx'
-import { Palette } from '#components/shell/palette.tsx'
-import { QuotaMeter } from '#components/shell/quota-meter.tsx'
-import { Sidebar } from '#components/shell/sidebar.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { RightsProvider } from '#components/ui/rights.tsx'
 import { operatorOf } from '#lib/dashboard/operators/steer-workspace.ts'
 import { ALL_RIGHTS, may } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { AccountMenu } from '../(person)/account-menu.tsx'
 import { requireSession } from '../session.ts'
+import { MobileBar } from './shell/mobile-bar.tsx'
+import { Palette } from './shell/palette.tsx'
+import { QuotaMeter } from './shell/quota-meter.tsx'
+import { Sidebar } from './shell/sidebar.tsx'
 
 export default async function DashboardLayout({ children }: { children: ReactNode }) {
   const session = await requireSession('see')

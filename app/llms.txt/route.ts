@@ -1,6 +1,6 @@
-import { ALL_PAGES, PAGES } from '#components/docs/pages.ts'
-import { readDoc } from '#components/docs/read-doc.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { ALL_PAGES, PAGES } from '../(site)/docs/pages.ts'
+import { readDoc } from '../(site)/docs/read-doc.ts'
 
 /**
  * The documentation as a single text for language models. Guides are only linked, since each repeats the entire

@@ -1,8 +1,8 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { Wordmark } from '#components/brand/mark.tsx'
-import { AccountMenu } from '#components/shell/account-menu.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
+import { AccountMenu } from '../(person)/account-menu.tsx'
 import { requireOperator } from '../session.ts'
 
 export const metadata = { title: { default: 'Operator', template: '%s · Operator · Sluice' } }

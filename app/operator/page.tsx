@@ -1,6 +1,5 @@
 import Link from 'next/link'
 import { formatBytes, plural } from '#components/format.ts'
-import { WorkspaceState } from '#components/operator/workspace-state.tsx'
 import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { LONG, NAME, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
@@ -8,6 +7,7 @@ import { seeWorkspaces } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { readSearch, type Search } from '../dashboard/page-query.ts'
 import { requireOperator } from '../session.ts'
+import { WorkspaceState } from './workspace-state.tsx'
 
 export default async function Workspaces({ searchParams }: { searchParams: Search }) {
   await requireOperator()

@@ -1,5 +1,5 @@
-import { ALL_PAGES } from '#components/docs/pages.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { ALL_PAGES } from '../(site)/docs/pages.ts'
 
 export const dynamic = 'force-dynamic'
 

@@ -10,10 +10,10 @@ import {
   useState,
   useTransition,
 } from 'react'
-import type { FormAction, FormState } from '#app/actions/form-state.ts'
 import type { Right } from '#lib/identity/rights.ts'
 import { Button } from './button.tsx'
 import { FieldErrors, FormError } from './field.tsx'
+import type { FormAction, FormState } from './form-state.ts'
 import { Notice } from './notice.tsx'
 import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'

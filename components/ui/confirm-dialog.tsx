@@ -1,10 +1,10 @@
 'use client'
 
 import { type ReactNode, useState } from 'react'
-import type { FormAction } from '#app/actions/form-state.ts'
 import type { DialogTrigger } from './dialog.tsx'
 import { TextField } from './field.tsx'
 import { FormDialog } from './form-dialog.tsx'
+import type { FormAction } from './form-state.ts'
 
 type Props<Data> = {
   trigger: DialogTrigger

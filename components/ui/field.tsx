@@ -3,7 +3,7 @@
 import { clsx } from 'clsx'
 import { CircleAlert } from 'lucide-react'
 import { type ComponentProps, createContext, type ReactNode, useContext, useId, useMemo } from 'react'
-import { textOfError } from '#app/actions/form-state.ts'
+import { textOfError } from './form-state.ts'
 
 /** The form action's last errors by field, and the names of those that a field shows. */
 const Errors = createContext({ byField: {} as Record<string, string>, shown: new Set<string>() })

@@ -2,8 +2,8 @@
 
 import { clsx } from 'clsx'
 import { type FormEvent, type ReactNode, useActionState, useId, useOptimistic, useTransition } from 'react'
-import { type FormAction, textOfError } from '#app/actions/form-state.ts'
 import type { Right } from '#lib/identity/rights.ts'
+import { type FormAction, textOfError } from './form-state.ts'
 import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'
 

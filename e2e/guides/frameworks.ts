@@ -1,6 +1,6 @@
 import { type ExecFileOptions, execFile } from 'node:child_process'
 import { join } from 'node:path'
-import type { GUIDES } from '#components/docs/pages.ts'
+import type { GUIDES } from '#app/(site)/docs/pages.ts'
 
 type Command = [program: string, ...args: string[]]
 

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { DocPage } from '#components/docs/pages.ts'
-import { readDoc } from '#components/docs/read-doc.ts'
-import { codeOf, readMarkdown } from '#components/docs/read-markdown.ts'
+import type { DocPage } from '#app/(site)/docs/pages.ts'
+import { readDoc } from '#app/(site)/docs/read-doc.ts'
+import { codeOf, readMarkdown } from '#app/(site)/docs/read-markdown.ts'
 
 type Addresses = { baseUrl: string; uploadUrl: string; pipeId: string }
 

@@ -70,6 +70,7 @@ describe('npm run check', () => {
       ['one-door-to-opentelemetry', 'lib/webhooks/planted-trace.ts', '@opentelemetry/sdk-trace'],
       ['one-door-outside', 'lib/workspace/planted-door.ts', 'node:https'],
       ['pages-reach-the-database-by-lib', 'app/planted.ts', '#lib/platform/db/database.ts'],
+      ['components-know-no-pages', 'components/ui/planted-page.ts', '#app/session.ts'],
       ['tus-alone-knows-tus', 'lib/api/planted-tus.ts', '@tus/server'],
       ['protocols-stand-apart', 'lib/protocols/tus/planted-apart.ts', '../plain/plain-protocol.ts'],
       ['no-cycles', 'lib/api/planted-cycle.ts', './planted-cycle.ts'],

@@ -1,6 +1,6 @@
 import Link from 'next/link'
-import { ForgotPasswordForm } from '#components/auth/forms.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { ForgotPasswordForm } from '../forms.tsx'
 
 export const metadata = { title: 'Set a new password' }
 

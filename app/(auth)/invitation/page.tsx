@@ -1,7 +1,7 @@
-import { Invitation } from '#components/auth/forms.tsx'
-import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
-import { WithLink } from '#components/auth/with-link.tsx'
 import { currentPerson } from '../../session.ts'
+import { Invitation } from '../forms.tsx'
+import { ProviderButtons } from '../provider-buttons.tsx'
+import { WithLink } from '../with-link.tsx'
 
 export const metadata = { title: 'Join a workspace' }
 

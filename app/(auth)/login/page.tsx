@@ -1,12 +1,12 @@
 import { redirect } from 'next/navigation'
-import { SignInForm } from '#components/auth/forms.tsx'
-import { ProviderButtons, refusalText } from '#components/auth/provider-buttons.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { readSearch, type Search } from '../../dashboard/page-query.ts'
 import { sessionIfKnown } from '../../session.ts'
+import { SignInForm } from '../forms.tsx'
 import { ownPath } from '../own-path.ts'
+import { ProviderButtons, refusalText } from '../provider-buttons.tsx'
 
 export const metadata = { title: 'Sign in' }
 

@@ -1,6 +1,6 @@
-import { ResetPasswordForm } from '#components/auth/forms.tsx'
-import { WithLink } from '#components/auth/with-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
+import { ResetPasswordForm } from '../forms.tsx'
+import { WithLink } from '../with-link.tsx'
 
 export const metadata = { title: 'Set a new password' }
 

@@ -1,10 +1,10 @@
 import { redirect } from 'next/navigation'
-import { SignUpForm } from '#components/auth/forms.tsx'
-import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { sessionIfKnown } from '../../session.ts'
+import { SignUpForm } from '../forms.tsx'
+import { ProviderButtons } from '../provider-buttons.tsx'
 
 export const metadata = { title: 'Create an account' }
 

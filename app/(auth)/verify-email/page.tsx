@@ -1,6 +1,6 @@
-import { VerifyEmail } from '#components/auth/forms.tsx'
-import { WithLink } from '#components/auth/with-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
+import { VerifyEmail } from '../forms.tsx'
+import { WithLink } from '../with-link.tsx'
 
 export const metadata = { title: 'Verify your email address' }
 

@@ -1,6 +1,6 @@
 import { redirect } from 'next/navigation'
-import { GiveCode, SetUpFactor } from '#components/people/factor-forms.tsx'
 import { currentPerson, currentStanding } from '../../session.ts'
+import { GiveCode, SetUpFactor } from './forms.tsx'
 
 export const metadata = { title: 'Second factor' }
 

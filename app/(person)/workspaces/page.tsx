@@ -1,11 +1,11 @@
 import { plural } from '#components/format.ts'
-import { CreateWorkspace, OpenWorkspace } from '#components/people/workspace-forms.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { withArticle } from '#lib/identity/rights.ts'
 import { listWorkspaces } from '#lib/identity/workspaces/workspaces.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentSession, requirePerson } from '../../session.ts'
+import { CreateWorkspace, OpenWorkspace } from './forms.tsx'
 
 export const metadata = { title: 'Workspaces' }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { DocsNav } from '#components/docs/docs-nav.tsx'
-import { DocsSearch } from '#components/docs/docs-search.tsx'
-import { type DocPage, GUIDES, PAGES } from '#components/docs/pages.ts'
+import { DocsNav } from './docs-nav.tsx'
+import { DocsSearch } from './docs-search.tsx'
+import { type DocPage, GUIDES, PAGES } from './pages.ts'
 
 const linkOf = ({ slug, title }: DocPage) => ({ href: `/docs/${slug}`, title })
 const LINKS = [...PAGES.map(linkOf), { href: '/docs/api', title: 'API reference' }]

@@ -1,4 +1,4 @@
-import { DocArticle } from '#components/docs/doc-article.tsx'
+import { DocArticle } from './doc-article.tsx'
 
 export const metadata = { title: 'Quickstart', alternates: { canonical: '/docs/quickstart' } }
 

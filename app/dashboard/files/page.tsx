@@ -1,7 +1,7 @@
-import { FileList } from '#components/files/file-list.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { currentActor } from '../../session.ts'
 import { readSearch, type Search } from '../page-query.ts'
+import { FileList } from './file-list.tsx'
 
 export const metadata = { title: 'Files' }
 

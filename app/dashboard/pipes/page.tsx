@@ -1,6 +1,5 @@
 import { Plus, Workflow } from 'lucide-react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { PipeState } from '#components/pipes/pipe-state.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
@@ -15,6 +14,7 @@ import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
+import { PipeState } from './pipe-state.tsx'
 
 export const metadata = { title: 'Pipes' }
 

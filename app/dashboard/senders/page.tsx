@@ -1,6 +1,4 @@
 import { KeySquare, Plus } from 'lucide-react'
-import { CreateSender } from '#components/senders/sender-forms.tsx'
-import { SenderTable } from '#components/senders/sender-table.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
@@ -11,6 +9,8 @@ import { listSenders } from '#lib/workspace/senders/read-senders.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
+import { CreateSender } from './forms.tsx'
+import { SenderTable } from './sender-table.tsx'
 
 export const metadata = { title: 'Senders' }
 

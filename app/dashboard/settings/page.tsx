@@ -1,7 +1,7 @@
-import { PasswordForm, ProfileForm, VerifyNotice } from '#components/settings/account-forms.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../session.ts'
+import { PasswordForm, ProfileForm, VerifyNotice } from './forms.tsx'
 
 export const metadata = { title: 'Profile' }
 

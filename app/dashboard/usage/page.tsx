@@ -1,16 +1,16 @@
 import { Download } from 'lucide-react'
 import { formatBytes, formatPercent } from '#components/format.ts'
-import { QuotaPanel } from '#components/overview/quota-panel.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { NAME, NUMBER, RowLink, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
-import { DayChart } from '#components/usage/day-chart.tsx'
-import { MonthPicker } from '#components/usage/month-picker.tsx'
+import { QuotaPanel } from '#components/usage/quota-panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { formatMonth } from '#lib/workspace/usage/format-month.ts'
 import { reportPipeUsage, reportUsage, usageQuery } from '#lib/workspace/usage/report-usage.ts'
 import { currentActor } from '../../session.ts'
 import { readSearch, type Search } from '../page-query.ts'
+import { DayChart } from './day-chart.tsx'
+import { MonthPicker } from './month-picker.tsx'
 
 export const metadata = { title: 'Usage' }
 

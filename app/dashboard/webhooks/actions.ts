@@ -18,7 +18,7 @@ import { revealSecret, rotateSecret } from '#lib/webhooks/outputs/signing-secret
 import { outputChanges, outputInput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
-import { outputFields } from './output-fields.ts'
+import { outputFields } from './outputs/output-fields.ts'
 
 type Secret = { secret: string }
 

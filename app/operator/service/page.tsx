@@ -1,12 +1,12 @@
 import Link from 'next/link'
 import { formatBytes } from '#components/format.ts'
-import { PROBLEMS } from '#components/operator/workspace-state.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { seeBacklogs, seeFailures, seeNodes } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireOperator } from '../../session.ts'
+import { PROBLEMS } from '../workspace-state.tsx'
 
 export const metadata = { title: 'Service' }
 

@@ -1,12 +1,12 @@
 import { notFound } from 'next/navigation'
 import { cache } from 'react'
 import { Notice } from '#components/ui/notice.tsx'
-import { UploadLink } from '#components/upload-links/upload-link.tsx'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { hashSecret } from '#lib/platform/kernel/ids.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { lookAtLink, type ShownLink } from '#lib/upload-links/open-link.ts'
 import { visitor } from '../../session.ts'
+import { UploadLink } from './upload-link.tsx'
 
 type Props = { params: Promise<{ code: string }> }
 

@@ -1,6 +1,6 @@
 import { notFound } from 'next/navigation'
-import { DocArticle } from '#components/docs/doc-article.tsx'
-import { ALL_PAGES } from '#components/docs/pages.ts'
+import { DocArticle } from '../doc-article.tsx'
+import { ALL_PAGES } from '../pages.ts'
 
 type Props = { params: Promise<{ slug: string[] }> }
 

@@ -1,8 +1,8 @@
-import { OperationView } from '#components/docs/operation-view.tsx'
 import { CodeBlock } from '#components/ui/code-block.tsx'
 import { LINK } from '#components/ui/text-link.tsx'
 import { OPERATIONS } from '#lib/api/operations.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { OperationView } from './operation-view.tsx'
 
 export const metadata = {
   alternates: { canonical: '/docs/api' },

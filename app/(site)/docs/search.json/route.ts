@@ -1,8 +1,8 @@
-import { ALL_PAGES } from '#components/docs/pages.ts'
-import { readDoc } from '#components/docs/read-doc.ts'
-import { type MarkedToken, readMarkdown } from '#components/docs/read-markdown.ts'
-import { sectionsOf } from '#components/docs/sections-of.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
+import { ALL_PAGES } from '../pages.ts'
+import { readDoc } from '../read-doc.ts'
+import { type MarkedToken, readMarkdown } from '../read-markdown.ts'
+import { sectionsOf } from '../sections-of.ts'
 
 /**
  * The documentation's search index, built once with the pages. Addresses stay as placeholders, since nobody searches

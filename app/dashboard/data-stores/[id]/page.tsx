@@ -1,10 +1,5 @@
-import { CheckReport } from '#components/data-stores/check-report.tsx'
-import { CheckedForm } from '#components/data-stores/checked-form.tsx'
-import { DeleteDataStore } from '#components/data-stores/data-store-actions.tsx'
 import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
-import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { SharedLimits } from '#components/data-stores/shared-limits.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
 import { Panel } from '#components/ui/panel.tsx'
@@ -14,6 +9,11 @@ import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { titledBy } from '../../title-of.ts'
 import { update } from '../actions.ts'
+import { CheckReport } from '../check-report.tsx'
+import { CheckedForm } from '../checked-form.tsx'
+import { DeleteDataStore } from '../data-store-actions.tsx'
+import { FORM_PRESETS } from '../provider-presets.ts'
+import { SharedLimits } from '../shared-limits.tsx'
 
 export const generateMetadata = titledBy('Data Stores', showDataStore)
 

@@ -1,9 +1,9 @@
-import { CheckedForm } from '#components/data-stores/checked-form.tsx'
-import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { requireSession } from '../../../session.ts'
 import { connect } from '../actions.ts'
+import { CheckedForm } from '../checked-form.tsx'
+import { FORM_PRESETS } from '../provider-presets.ts'
 
 export const metadata = { title: 'Connect a bucket' }
 

@@ -1,10 +1,4 @@
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { FileActions } from '#components/files/file-actions.tsx'
-import { FileDecision } from '#components/files/file-decision.tsx'
-import { FileDestination } from '#components/files/file-destination.tsx'
-import { FileObject } from '#components/files/file-object.tsx'
-import { ImportedFrom } from '#components/files/imported-from.tsx'
-import { Timeline } from '#components/files/timeline.tsx'
 import { PROTOCOL_NAMES } from '#components/files/words.ts'
 import { formatBytes, formatPercent } from '#components/format.ts'
 import { LiveRefresh } from '#components/live/live.tsx'
@@ -31,6 +25,12 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound, orNothing } from '../../or-not-found.ts'
 import { titledBy } from '../../title-of.ts'
+import { FileActions } from './file-actions.tsx'
+import { FileDecision } from './file-decision.tsx'
+import { FileDestination } from './file-destination.tsx'
+import { FileObject } from './file-object.tsx'
+import { ImportedFrom } from './imported-from.tsx'
+import { Timeline } from './timeline.tsx'
 
 export const generateMetadata = titledBy('Files', async (...of) => ({
   name: (await showFile(...of)).filename,

@@ -1,10 +1,10 @@
 import type { NextRequest } from 'next/server'
-import { wantedFiles } from '#components/files/wanted-files.ts'
 import { fileQuery } from '#lib/dashboard/files/file-query.ts'
 import { eachFile } from '#lib/dashboard/files/list-files.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { exportOrProblem } from '../../export-or-problem.ts'
 import { streamExport } from '../../stream-export.ts'
+import { wantedFiles } from '../wanted-files.ts'
 
 export function GET(request: NextRequest): Promise<Response> {
   return exportOrProblem('see', (runtime, actor) => {

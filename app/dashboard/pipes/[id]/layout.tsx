@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
-import { BlockedNotice, PipeState } from '#components/pipes/pipe-state.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
@@ -10,6 +9,7 @@ import { readStates } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
+import { BlockedNotice, PipeState } from '../pipe-state.tsx'
 
 type Props = { params: Promise<{ id: string }>; children: ReactNode }
 

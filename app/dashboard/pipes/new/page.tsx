@@ -1,5 +1,4 @@
 import { Database } from 'lucide-react'
-import { CreatePipe } from '#components/pipes/pipe-forms.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -8,6 +7,7 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../../session.ts'
 import { readSearch, type Search } from '../../page-query.ts'
+import { CreatePipe } from '../[id]/settings/forms.tsx'
 
 export const metadata = { title: 'Create a Pipe' }
 

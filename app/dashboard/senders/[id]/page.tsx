@@ -1,8 +1,4 @@
 import { formatCount } from '#components/format.ts'
-import { IssuedTokens } from '#components/senders/issued-tokens.tsx'
-import { RenameSender, RevokeSender, RotateSender } from '#components/senders/sender-forms.tsx'
-import { SenderKeys } from '#components/senders/sender-keys.tsx'
-import { SenderState } from '#components/senders/sender-table.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
@@ -19,6 +15,10 @@ import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
 import { titledBy } from '../../title-of.ts'
+import { RenameSender, RevokeSender, RotateSender } from '../forms.tsx'
+import { IssuedTokens } from '../issued-tokens.tsx'
+import { SenderKeys } from '../sender-keys.tsx'
+import { SenderState } from '../sender-table.tsx'
 
 type Props = { params: Promise<{ id: string }>; searchParams: Search }
 

@@ -1,9 +1,9 @@
-import { DeleteAccount } from '#components/settings/account-forms.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { countUnderWay } from '#lib/dashboard/overview/read-overview.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
+import { DeleteAccount } from '../forms.tsx'
 
 export const metadata = { title: 'Delete the account' }
 

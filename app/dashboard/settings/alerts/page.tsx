@@ -1,11 +1,11 @@
 import Link from 'next/link'
-import { AlertsForm } from '#components/settings/alerts-form.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { ALERT_KINDS, ALERT_WORDS, listAlerts, readAlertSettings } from '#lib/workspace/notices/alerts.ts'
 import { currentActor } from '../../../session.ts'
+import { AlertsForm } from './form.tsx'
 
 export const metadata = { title: 'Alerts' }
 

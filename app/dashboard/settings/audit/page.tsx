@@ -1,6 +1,5 @@
 import { ScrollText } from 'lucide-react'
 import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
-import { AuditDetail } from '#components/people/audit-detail.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
@@ -13,6 +12,7 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
 import { orProblem } from '../../or-not-found.ts'
 import { readSearch, type Search } from '../../page-query.ts'
+import { AuditDetail } from './audit-detail.tsx'
 import { wantedAudit } from './wanted-audit.ts'
 
 export const metadata = { title: 'Audit log' }

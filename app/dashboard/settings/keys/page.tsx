@@ -1,5 +1,4 @@
 import { KeyRound } from 'lucide-react'
-import { CreateKey, RevokeKey } from '#components/settings/key-forms.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Status } from '#components/ui/status.tsx'
@@ -16,6 +15,7 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
+import { CreateKey, RevokeKey } from './forms.tsx'
 
 export const metadata = { title: 'Account keys' }
 

@@ -1,12 +1,12 @@
 import { Mail } from 'lucide-react'
 import { notFound } from 'next/navigation'
-import { MailText } from '#components/settings/mail-text.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { listKeptMails } from '#lib/dashboard/kept-mails.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
+import { MailText } from './mail-text.tsx'
 
 export const metadata = { title: 'Emails' }
 

@@ -1,5 +1,3 @@
-import { ChangeRole, InviteMember, RemoveMember } from '#components/people/member-forms.tsx'
-import { PendingInvitations } from '#components/people/pending-invitations.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
@@ -10,6 +8,8 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
+import { ChangeRole, InviteMember, RemoveMember } from './forms.tsx'
+import { PendingInvitations } from './pending-invitations.tsx'
 
 export const metadata = { title: 'Members' }
 

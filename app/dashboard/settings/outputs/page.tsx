@@ -1,6 +1,6 @@
 import { Webhook } from 'lucide-react'
+import { AddOutput, OutputList } from '#app/dashboard/webhooks/outputs/output-list.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listWithLatest } from '#lib/webhooks/log/list-deliveries.ts'
 import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'

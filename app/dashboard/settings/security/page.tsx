@@ -1,7 +1,6 @@
-import { refusalText } from '#components/auth/provider-buttons.tsx'
+import { refusalText } from '#app/(auth)/provider-buttons.tsx'
+import { DisableFactor, SetUpFactor } from '#app/(person)/second-factor/forms.tsx'
 import { plural } from '#components/format.ts'
-import { DisableFactor, SetUpFactor } from '#components/people/factor-forms.tsx'
-import { ProviderList } from '#components/people/provider-list.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { listProviders } from '#lib/identity/accounts/providers.ts'
@@ -9,6 +8,7 @@ import { countRecoveryCodes } from '#lib/identity/accounts/second-factor.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 import { readSearch, type Search } from '../../page-query.ts'
+import { ProviderList } from './provider-list.tsx'
 
 export const metadata = { title: 'Security' }
 

@@ -1,11 +1,11 @@
-import { EndOtherSessions, EndSession } from '#components/settings/account-forms.tsx'
-import { describeAgent } from '#components/settings/describe-agent.ts'
 import { Status } from '#components/ui/status.tsx'
 import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { listSessions } from '#lib/identity/sessions/sessions.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
+import { EndOtherSessions, EndSession } from '../forms.tsx'
+import { describeAgent } from './describe-agent.ts'
 
 export const metadata = { title: 'Sessions' }
 

@@ -1,5 +1,4 @@
 import { Power } from 'lucide-react'
-import { SwitchOn } from '#components/settings/switch-on.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
@@ -8,6 +7,7 @@ import { TURNED_OFF_NAMES } from '#lib/identity/accounts/mails.ts'
 import { listTurnedOff } from '#lib/identity/accounts/turned-off.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
+import { SwitchOn } from './switch-on.tsx'
 
 export const metadata = { title: 'Turned off' }
 

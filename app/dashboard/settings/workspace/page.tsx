@@ -1,11 +1,11 @@
-import { plural } from '#components/format.ts'
 import {
   DeleteWorkspace,
   LeaveWorkspace,
   RenameWorkspace,
   RequireFactor,
   RestoreWorkspace,
-} from '#components/people/workspace-forms.tsx'
+} from '#app/(person)/workspaces/forms.tsx'
+import { plural } from '#components/format.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'

@@ -2,11 +2,11 @@ import { Inbox as InboxIcon } from 'lucide-react'
 import { LiveTail } from '#components/live/live.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { InboxMessageView } from '#components/webhooks/inbox-message-view.tsx'
 import { showInbox } from '#lib/dashboard/inbox.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
+import { InboxMessageView } from './inbox-message-view.tsx'
 
 export const metadata = { title: 'Webhook inbox' }
 

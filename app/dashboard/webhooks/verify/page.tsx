@@ -1,10 +1,10 @@
 import { ShieldCheck } from 'lucide-react'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { VerifyForm } from '#components/webhooks/verify-form.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { fullName, nameOutputs } from '#lib/webhooks/outputs/find-output.ts'
 import { currentActor } from '../../../session.ts'
+import { VerifyForm } from './form.tsx'
 
 export const metadata = { title: 'Verify a signature' }
 

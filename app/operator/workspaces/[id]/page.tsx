@@ -1,8 +1,7 @@
 import { ChevronLeft } from 'lucide-react'
 import Link from 'next/link'
+import { PROBLEMS, WorkspaceState } from '#app/operator/workspace-state.tsx'
 import { formatBytes, plural } from '#components/format.ts'
-import { Lift, Limits, Suspend } from '#components/operator/steer-forms.tsx'
-import { PROBLEMS, WorkspaceState } from '#components/operator/workspace-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
@@ -10,6 +9,7 @@ import { seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see.
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { orNotFound } from '../../../dashboard/or-not-found.ts'
 import { requireOperator } from '../../../session.ts'
+import { Lift, Limits, Suspend } from './forms.tsx'
 
 export const metadata = { title: 'Workspace' }
 

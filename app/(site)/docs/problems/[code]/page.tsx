@@ -1,5 +1,5 @@
 import { notFound } from 'next/navigation'
-import { Markdown } from '#components/docs/markdown.tsx'
+import { Markdown } from '#app/(site)/docs/markdown.tsx'
 import { errorAdvice } from '#lib/platform/kernel/error-advice.ts'
 import { type ErrorCode, errorCodes } from '#lib/platform/kernel/errors.ts'
 

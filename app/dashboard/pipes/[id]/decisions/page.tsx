@@ -1,5 +1,3 @@
-import { DecisionLog } from '#components/hooks/decision-log.tsx'
-import { HookPanel } from '#components/hooks/hook-panel.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { HOOKS } from '#lib/hooks/hook.ts'
 import { listDecisions } from '#lib/hooks/list-decisions.ts'
@@ -8,6 +6,8 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { DecisionLog } from './decision-log.tsx'
+import { HookPanel } from './hook-panel.tsx'
 
 export const generateMetadata = titledByPipe('Decisions')
 

@@ -1,4 +1,3 @@
-import { EmbedStep, WithoutTusStep } from '#components/pipes/embed-step.tsx'
 import type { Language } from '#components/ui/highlight.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import {
@@ -23,6 +22,7 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { EmbedStep, WithoutTusStep } from '../embed-step.tsx'
 
 const HIGHLIGHT: Record<string, Language> = {
   Node: 'js',

@@ -1,4 +1,4 @@
-import { FileList } from '#components/files/file-list.tsx'
+import { FileList } from '#app/dashboard/files/file-list.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'

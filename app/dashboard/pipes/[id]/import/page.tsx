@@ -1,11 +1,11 @@
-import { ImportForm } from '#components/pipes/pipe-forms.tsx'
-import { SourceOff } from '#components/pipes/source-off.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { ImportForm } from '../settings/forms.tsx'
+import { SourceOff } from '../source-off.tsx'
 
 export const generateMetadata = titledByPipe('Import', 'operate')
 

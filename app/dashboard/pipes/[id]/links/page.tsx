@@ -1,12 +1,9 @@
 import { Link2, Plus } from 'lucide-react'
-import { SourceOff } from '#components/pipes/source-off.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
-import { CreateLink } from '#components/upload-links/link-forms.tsx'
-import { LinkTable } from '#components/upload-links/link-table.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listUploadLinks } from '#lib/upload-links/manage-links.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
@@ -14,6 +11,9 @@ import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../../page-query.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { SourceOff } from '../source-off.tsx'
+import { CreateLink } from './forms.tsx'
+import { LinkTable } from './link-table.tsx'
 
 export const generateMetadata = titledByPipe('Upload links')
 

@@ -1,10 +1,10 @@
-import { ObjectForm } from '#components/pipes/object-form.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { ObjectForm } from './form.tsx'
 
 export const generateMetadata = titledByPipe('Objects')
 

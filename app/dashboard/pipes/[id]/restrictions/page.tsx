@@ -1,4 +1,3 @@
-import { RestrictionsForm } from '#components/pipes/restrictions-form.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
@@ -6,6 +5,7 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { RestrictionsForm } from './form.tsx'
 
 export const generateMetadata = titledByPipe('Restrictions')
 

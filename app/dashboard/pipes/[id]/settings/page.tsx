@@ -1,4 +1,3 @@
-import { DeletePipe, PipeSettings } from '#components/pipes/pipe-forms.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { previewPipeDeletion } from '#lib/workspace/pipes/delete-pipe.ts'
@@ -6,6 +5,7 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { DeletePipe, PipeSettings } from './forms.tsx'
 
 export const generateMetadata = titledByPipe('Settings')
 

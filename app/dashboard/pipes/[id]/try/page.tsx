@@ -1,11 +1,11 @@
-import { WithoutTusStep } from '#components/pipes/embed-step.tsx'
-import { SourceOff } from '#components/pipes/source-off.tsx'
-import { TryIt } from '#components/uploader/try-it.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
+import { WithoutTusStep } from '../embed-step.tsx'
+import { SourceOff } from '../source-off.tsx'
+import { TryIt } from './try-it.tsx'
 
 export const generateMetadata = titledByPipe('Try it', 'operate')
 

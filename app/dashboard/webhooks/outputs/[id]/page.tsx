@@ -1,5 +1,4 @@
 import { TextLink } from '#components/ui/text-link.tsx'
-import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { latestOf } from '#lib/webhooks/log/list-deliveries.ts'
@@ -9,6 +8,7 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { requireSession } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledBy } from '../../../title-of.ts'
+import { WebhookOutputPanel } from '../webhook-output-panel.tsx'
 
 type Props = { params: Promise<{ id: string }> }
 

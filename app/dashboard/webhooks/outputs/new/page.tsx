@@ -1,11 +1,11 @@
 import { Panel } from '#components/ui/panel.tsx'
-import { WebhookForm } from '#components/webhooks/webhook-form.tsx'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { requireSession } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { readSearch, type Search } from '../../../page-query.ts'
+import { WebhookForm } from '../webhook-form.tsx'
 
 export const metadata = { title: 'New webhook output' }
 

@@ -1,0 +1,140 @@
+'use client'
+
+import { Check, FileUp, Play, Plug, Unplug, X } from 'lucide-react'
+import { useRef, useState, useSyncExternalStore } from 'react'
+import { formatBytes } from '#components/format.ts'
+import { Button } from '#components/ui/button.tsx'
+import type { Uploader } from '#components/uploader/create-uploader.ts'
+import { SILENT, type Wire } from '#components/uploader/wire.ts'
+import { WirePanel } from '#components/uploader/wire-panel.tsx'
+import { takeDemoToken } from './demo-token.ts'
+
+const SAMPLE_BYTES = 10_000_000
+const silent = { watch: () => () => {}, wire: () => SILENT }
+
+/**
+ * A real upload to the demo bucket, over a connection that the visitor can cut. The uploader loads with the first file.
+ */
+export function LiveDemo({ endpoint }: { endpoint: string }) {
+  const [uploader, setUploader] = useState<Uploader>()
+  const [down, setDown] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const { watch, wire: read } = uploader ?? silent
+  const wire = useSyncExternalStore(watch, read, read)
+  const busy = wire.totalBytes > 0 && !wire.done && !wire.failed
+
+  async function upload(name: string, data: Blob) {
+    const made = uploader ?? (await load(endpoint))
+    setUploader(made)
+    for (const { id } of made.uploads.uploads()) made.uploads.cancel(id)
+    made.uploads.add([new File([data], name, { type: data.type })])
+  }
+
+  return (
+    <section aria-label="Live demo" className="rounded-xl border bg-surface p-5 shadow-float">
+      <div className="flex items-center justify-between gap-3">
+        <p className="min-w-0 truncate font-medium">{wire.filename || 'Send a file, then pull the plug.'}</p>
+        <State wire={wire} busy={busy} />
+      </div>
+      <div className="mt-4">
+        <WirePanel wire={wire} lines={false} />
+      </div>
+      <div className="mt-5 flex flex-wrap gap-2">
+        {busy ? (
+          <>
+            <Button onClick={() => uploader?.cut()}>
+              <Unplug aria-hidden />
+              Cut the connection
+            </Button>
+            <Button
+              aria-pressed={down}
+              onClick={() => {
+                setDown(!down)
+                uploader?.setDown(!down)
+              }}
+            >
+              {down ? <Plug aria-hidden /> : <Unplug aria-hidden />}
+              {down ? 'Plug it in' : 'Pull the plug'}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button tone="primary" onClick={() => upload('sample.bin', sample())}>
+              <Play aria-hidden />
+              Send {formatBytes(SAMPLE_BYTES)} of random data
+            </Button>
+            <Button onClick={() => input.current?.click()}>
+              <FileUp aria-hidden />
+              Choose a file
+            </Button>
+          </>
+        )}
+        <input
+          ref={input}
+          type="file"
+          className="sr-only"
+          tabIndex={-1}
+          aria-label="File for the demo"
+          onChange={(event) => {
+            const file = event.target.files?.[0]
+            event.target.value = ''
+            if (file) void upload(file.name, file)
+          }}
+        />
+      </div>
+      <ol className="mt-4 h-36 space-y-0.5 overflow-hidden border-t pt-3 font-mono text-xs" aria-hidden>
+        {wire.lines.length === 0 && (
+          <li className="font-sans text-ink-faint text-sm">
+            This is a real upload to this server's bucket. Responses appear here.
+          </li>
+        )}
+        {wire.lines
+          .slice(-7)
+          .toReversed()
+          .map(({ id, text, tone }) => (
+            <li
+              key={id}
+              className={tone === 'bad' ? 'text-bad' : tone === 'good' ? 'text-good' : 'text-ink-soft'}
+            >
+              {text}
+            </li>
+          ))}
+      </ol>
+    </section>
+  )
+}
+
+function State({ wire, busy }: { wire: Wire; busy: boolean }) {
+  if (wire.failed) {
+    return (
+      <span className="inline-flex items-center gap-1.5 text-bad text-sm">
+        <X className="size-3.5" aria-hidden />
+        refused
+      </span>
+    )
+  }
+  if (wire.done) {
+    return (
+      <span className="inline-flex items-center gap-1.5 text-good text-sm">
+        <Check className="size-3.5" aria-hidden />
+        in the bucket
+      </span>
+    )
+  }
+  if (!busy) return null
+  return <span className="text-ink-soft text-sm">{wire.waiting ? 'waiting' : 'on its way'}</span>
+}
+
+async function load(endpoint: string): Promise<Uploader> {
+  const { createUploader } = await import('#components/uploader/create-uploader.ts')
+  const uploader = createUploader({ place: 'demo', endpoint, remember: false, takeToken: takeDemoToken })
+  uploader.uploads.open()
+  return uploader
+}
+
+/** Random data, so that nothing on the way can compress it. */
+function sample(): Blob {
+  const chunk = crypto.getRandomValues(new Uint8Array(65_536))
+  const chunks = Array.from({ length: Math.ceil(SAMPLE_BYTES / chunk.length) }, () => chunk)
+  return new Blob(chunks, { type: 'application/octet-stream' }).slice(0, SAMPLE_BYTES)
+}

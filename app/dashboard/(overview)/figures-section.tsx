@@ -1,0 +1,105 @@
+import { formatBytes, formatCount, formatDate, formatPercent, formatShortDate } from '#components/format.ts'
+import { hrefOf } from '#components/shell/pager.tsx'
+import { BarChart } from '#components/ui/bar-chart.tsx'
+import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { NAME, NUMBER, RowLink, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
+import type { Figures, PipeFigures, Range } from '#lib/dashboard/overview/read-figures.ts'
+import { FigureTiles } from './figure-tiles.tsx'
+import { RANGE_NAMES, RangePicker } from './ranges.tsx'
+
+type Props = {
+  figures: Figures
+  range: Range
+  pipeId: string | undefined
+  pipes: { id: string; name: string }[]
+}
+
+export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
+  const { slots } = figures
+  const names = slotNames(range, slots)
+  const span = `Last ${RANGE_NAMES[range]}, in UTC.`
+  const filter: Filter = {
+    kind: 'choice',
+    name: 'pipeId',
+    label: 'Pipe',
+    options: pipes.map(({ id, name }) => ({ value: id, label: name })),
+  }
+  return (
+    <section aria-label="Figures">
+      <FilterBar filters={[filter]}>
+        <RangePicker range={range} pipeId={pipeId} />
+      </FilterBar>
+      <div className="space-y-5">
+        <FigureTiles figures={figures} range={range} pipeId={pipeId} />
+        <div className="grid gap-5 lg:grid-cols-2">
+          <Panel title="Files" description={span}>
+            <BarChart
+              caption="Files"
+              slots={names}
+              series={[
+                { name: 'transferred', tone: 'water', values: slots.map(({ transferred }) => transferred) },
+                { name: 'failed or expired', tone: 'bad', values: slots.map(({ lost }) => lost) },
+              ]}
+              format={formatCount}
+              whole
+            />
+          </Panel>
+          <Panel title="Transfer" description={span}>
+            <BarChart
+              caption="Transfer"
+              slots={names}
+              series={[{ name: 'bytes', tone: 'water', values: slots.map(({ bytes }) => bytes) }]}
+              format={formatBytes}
+              whole
+            />
+          </Panel>
+        </div>
+        {!pipeId && figures.pipes.length > 0 && <PipeFiguresTable pipes={figures.pipes} range={range} />}
+      </div>
+    </section>
+  )
+}
+
+/** The busiest Pipes, each linking to its own figures. */
+export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range: Range }) {
+  return (
+    <Table
+      caption="By Pipe"
+      rows={pipes}
+      rowKey={({ pipeId }) => pipeId}
+      columns={[
+        [
+          'Pipe',
+          ({ pipeId, name }) => (
+            <RowLink href={hrefOf('/dashboard', { range, pipeId })} scroll={false}>
+              {name ?? pipeId}
+            </RowLink>
+          ),
+          NAME,
+        ],
+        ['Files', ({ transferred }) => formatCount(transferred), NUMBER],
+        ['Success', ({ transferred, lost }) => formatPercent(transferred, transferred + lost), SOFT_NUMBER],
+        ['Transfer', ({ bytes }) => formatBytes(bytes), NUMBER],
+      ]}
+    />
+  )
+}
+
+/** The number of slots from one label below the chart to the next. */
+const EVERY: Record<Range, number> = { '24h': 6, '7d': 4, '30d': 7, '90d': 15 }
+
+/** Each slot's full name and its label below the chart, in UTC: with the time for hourly slots, otherwise the date. */
+export function slotNames(range: Range, slots: { at: string }[]): { name: string; tick?: string }[] {
+  const hourly = range === '24h' || range === '7d'
+  const first = range === '7d' ? slots.findIndex(({ at }) => at.slice(11, 13) === '00') : 0
+  return slots.map(({ at }, n) => {
+    const atMs = Date.parse(at)
+    const named = n >= first && (n - first) % EVERY[range] === 0
+    const tick = range === '24h' ? at.slice(11, 16) : formatShortDate(atMs)
+    return {
+      name: hourly ? `${formatDate(atMs)}, ${at.slice(11, 16)} UTC` : formatDate(atMs),
+      ...(named && { tick }),
+    }
+  })
+}

@@ -1,0 +1,60 @@
+import { Check, Minus, X } from 'lucide-react'
+import { Chevron } from '#components/ui/chevron.tsx'
+import { CodeBlock } from '#components/ui/code-block.tsx'
+import type { BucketCheck } from '#drizzle/schema/index.ts'
+
+/** The optional operations; uploads need all the others. */
+const OPTIONAL = new Set(['AbortMultipartUpload', 'GetObject', 'UploadPartCopy', 'DeleteObject'])
+
+export const isOptional = (name: string): boolean => OPTIONAL.has(name)
+
+export function CheckedOperations({ check }: { check: Pick<BucketCheck, 'ok' | 'operations'> }) {
+  return (
+    <ul className="divide-y rounded-md border">
+      {check.operations.map(({ name, ok, message }) => {
+        const needed = !isOptional(name)
+        const Icon = ok ? Check : needed || !check.ok ? X : Minus
+        const tone = ok ? 'text-good' : needed || !check.ok ? 'text-bad' : 'text-ink-faint'
+        return (
+          <li key={name} className="flex gap-2.5 px-3 py-2 text-sm">
+            <Icon className={`mt-0.5 size-4 shrink-0 ${tone}`} aria-hidden />
+            <div className="min-w-0">
+              <p className="font-medium">
+                {name}
+                <span className="sr-only">{ok ? ': works' : ': does not work'}</span>
+              </p>
+              {message && <p className="break-words text-ink-soft">{message}</p>}
+            </div>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** The minimal policy and a lifecycle rule, to paste into the provider's console. */
+export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'lifecycleRule'> }) {
+  const { policy, lifecycleRule } = check
+  return (
+    <>
+      {policy && <Folded title="The minimal policy for these keys" code={policy} />}
+      {lifecycleRule && (
+        <Folded title="Lifecycle rule that removes unfinished uploads" code={lifecycleRule} />
+      )}
+    </>
+  )
+}
+
+function Folded({ title, code }: { title: string; code: string }) {
+  return (
+    <details className="group rounded-md border">
+      <summary className="flex cursor-pointer items-center gap-1.5 rounded-md px-3 py-2 font-medium text-sm hover:bg-hover [&::-webkit-details-marker]:hidden">
+        <Chevron />
+        {title}
+      </summary>
+      <div className="p-3 pt-1">
+        <CodeBlock code={code} language="json" />
+      </div>
+    </details>
+  )
+}

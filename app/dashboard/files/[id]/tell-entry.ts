@@ -1,0 +1,186 @@
+import { DECIDED_BY_IN_WORDS, REASONS_IN_WORDS } from '#components/files/words.ts'
+import { formatBytes, formatDuration, formatExact, plural } from '#components/format.ts'
+import type { DestinationReason } from '#drizzle/schema/files.ts'
+import { explainFailure, type TimelineEntry } from '#lib/dashboard/files/file.ts'
+import { explainRejection } from '#lib/uploads/rules/decision.ts'
+
+export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
+
+/**
+ * Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. The request
+ * that carries the last byte is only recorded as the completion, and one that the bucket rejected only as the
+ * rejection, so their bytes are counted from the file's previous offset.
+ */
+export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
+  const folded: TimelineEntry[] = []
+  let confirmed = 0
+  const add = (request: TimelineEntry) => {
+    const last = folded.at(-1)
+    confirmed = Number(request.detail.toBytes)
+    const goesOn =
+      last?.kind === 'request' &&
+      last.detail.ended === 'end' &&
+      last.detail.toBytes === request.detail.fromBytes
+    if (!goesOn) {
+      folded.push({ ...request, detail: { ...request.detail, requests: 1, resumed: wasBroken(last) } })
+      return
+    }
+    const { fromBytes, resumed, requests } = last.detail
+    const detail = {
+      ...request.detail,
+      fromBytes: fromBytes!,
+      resumed: resumed!,
+      requests: Number(requests) + 1,
+    }
+    folded[folded.length - 1] = { ...last, detail }
+  }
+  for (const entry of entries) {
+    if (entry.kind === 'request') {
+      add(entry)
+      continue
+    }
+    const toBytes = reachedBy(entry, size)
+    if (toBytes > confirmed)
+      add({ at: entry.at, kind: 'request', detail: { fromBytes: confirmed, toBytes, ended: 'end' } })
+    folded.push(entry)
+  }
+  return folded
+}
+
+function reachedBy({ kind, detail }: TimelineEntry, size: number | null): number {
+  if (kind === 'completed') return size ?? 0
+  return kind === 'bucket_refused' || kind === 'offset_asked' ? Number(detail.offsetBytes) : 0
+}
+
+function wasBroken(before: TimelineEntry | undefined): boolean {
+  if (before?.kind === 'bucket_refused' || before?.kind === 'offset_asked') return true
+  return before?.kind === 'request' && before.detail.ended !== 'end'
+}
+
+/** A timeline entry in words. */
+export function tellEntry({ kind, detail }: TimelineEntry): Told {
+  switch (kind) {
+    case 'token_issued':
+      return { title: 'Token issued', tone: 'plain' }
+    case 'created':
+      return { title: 'Upload created', tone: 'plain' }
+    case 'request':
+      return tellRequest(detail)
+    case 'offset_asked':
+      return { title: 'Paused', text: `${formatBytes(Number(detail.offsetBytes))} were kept`, tone: 'plain' }
+    case 'sftp_opened':
+      return {
+        title: 'Opened over SFTP',
+        text: `From ${detail.address}${detail.fingerprint ? `, with the key ${detail.fingerprint}` : ''}`,
+        tone: 'plain',
+      }
+    case 'import_interrupted':
+      return {
+        title: 'The source failed',
+        text: `${detail.error} Next attempt ${formatExact(Date.parse(String(detail.nextAttemptAt)))}.`,
+        tone: 'warn',
+      }
+    case 'completed':
+    case 'transferred':
+      return { title: 'In the bucket', text: CERTAINTY[String(detail.certainty)], tone: 'good' }
+    case 'webhook_attempt':
+      return tellAttempt(detail)
+    case 'bucket_refused':
+      return tellRefusal(detail)
+    case 'decided':
+      return tellDecision(detail)
+    case 'destination_failed':
+      return tellLack(detail)
+    case 'repair_failed':
+      return tellFailedRepair(detail)
+    case 'destination_repaired':
+      return { title: 'Copied to a destination that was missing it', tone: 'good' }
+    case 'failed':
+      return { title: 'Failed', text: reasonOf(detail), tone: 'bad' }
+    case 'expired':
+      return { title: 'Expired', text: reasonOf(detail), tone: 'warn' }
+    case 'canceled':
+      return { title: 'Canceled', text: reasonOf(detail), tone: 'plain' }
+    default:
+      return { title: kind.replaceAll('_', ' '), text: reasonOf(detail), tone: 'plain' }
+  }
+}
+
+const CERTAINTY: Record<string, string> = {
+  answered: 'Confirmed by the bucket.',
+  confirmed: 'Sluice looked up the object in the bucket.',
+  found: 'Sluice found the object in the bucket after the database was restored from an older backup.',
+  inferred:
+    "Inferred: the bucket's response was lost, and on the next request the bucket already had the object or no longer had the unfinished upload. Sluice has not looked at the object.",
+}
+
+const ENDED: Record<string, string> = {
+  cut: 'the connection was lost',
+  preempted: 'another request took over',
+  draining: 'the server restarted',
+}
+
+function tellRequest({ fromBytes, toBytes, ended, resumed, requests }: TimelineEntry['detail']): Told {
+  const [from, to] = [Number(fromBytes ?? 0), Number(toBytes ?? fromBytes ?? 0)]
+  const why = ENDED[String(ended)]
+  const title =
+    from === 0
+      ? 'Bytes arrived'
+      : resumed
+        ? `Resumed at ${formatBytes(from)}`
+        : `Bytes ${formatBytes(from)} to ${formatBytes(to)}`
+  const many = Number(requests) > 1 ? ` in ${Number(requests)} requests` : ''
+  return {
+    title,
+    text: `${formatBytes(to - from)} confirmed${many}${why ? `, then ${why}` : ''}`,
+    tone: why ? 'warn' : 'plain',
+  }
+}
+
+function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
+  const again =
+    Number(times) > 1
+      ? ` ${plural(Number(times), 'time')}, most recently ${formatExact(Date.parse(String(lastAt)))}.`
+      : ''
+  return { title: 'The bucket rejected the request', text: `${reason}${again}`, tone: 'bad' }
+}
+
+const DECISIONS: Record<string, Told> = {
+  allowed: { title: 'Allowed', tone: 'good' },
+  deferred: { title: 'Decision deferred', tone: 'plain' },
+  rejected: { title: 'Rejected', tone: 'bad' },
+}
+
+function tellDecision({ decision, reason, by }: TimelineEntry['detail']): Told {
+  const why =
+    typeof reason === 'string'
+      ? explainRejection(reason)
+      : `${decision === 'deferred' ? 'Deferred' : 'Decided'} ${DECIDED_BY_IN_WORDS[by as keyof typeof DECIDED_BY_IN_WORDS]}.`
+  return { ...DECISIONS[String(decision)]!, text: why }
+}
+
+/** The destination was best effort, so the file continues without it. */
+function tellLack({ reason, detail }: TimelineEntry['detail']): Told {
+  const words = [REASONS_IN_WORDS[reason as DestinationReason], detail].filter(Boolean)
+  return { title: 'A destination was abandoned', text: words.join(' '), tone: 'warn' }
+}
+
+function tellFailedRepair({ detail, last }: TimelineEntry['detail']): Told {
+  const rest = last ? 'There are no further attempts unless you request one.' : ''
+  return { title: 'A repair failed', text: [detail, rest].filter(Boolean).join(' '), tone: 'warn' }
+}
+
+function tellAttempt({ status, error, url, durationMs, trigger }: TimelineEntry['detail']): Told {
+  const good = error === null
+  const how = trigger === 'auto' ? '' : ` (${trigger})`
+  const took = typeof durationMs === 'number' ? ` in ${formatDuration(durationMs)}` : ''
+  return {
+    title: `Webhook ${good ? 'delivered' : 'failed'}: ${status ?? error}${how}`,
+    text: `${new URL(String(url)).host}${took}`,
+    tone: good ? 'good' : 'bad',
+  }
+}
+
+function reasonOf(detail: TimelineEntry['detail']): string | undefined {
+  return typeof detail.reason === 'string' && detail.reason ? explainFailure(detail.reason) : undefined
+}

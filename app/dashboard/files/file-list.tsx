@@ -1,0 +1,133 @@
+import { FileUp } from 'lucide-react'
+import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
+import { PROTOCOL_NAMES } from '#components/files/words.ts'
+import { SPANS } from '#components/lists/day-range.ts'
+import { ExportLinks, ListBar } from '#components/lists/list-bar.tsx'
+import { LiveTail } from '#components/live/live.tsx'
+import { Pager } from '#components/shell/pager.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
+import { fileAnswer } from '#lib/dashboard/files/file.ts'
+import { fileQuery } from '#lib/dashboard/files/file-query.ts'
+import { countFiles, type FileTotals, listFiles } from '#lib/dashboard/files/list-files.ts'
+import { readSnapshot } from '#lib/dashboard/live.ts'
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
+import { listSenders } from '#lib/workspace/senders/read-senders.ts'
+import { orProblem } from '../or-not-found.ts'
+import { FileTable } from './file-table.tsx'
+import { Totals } from './totals.tsx'
+import { wantedFiles } from './wanted-files.ts'
+
+type Props = { actor: Actor; path: string; query: Record<string, string | undefined>; pipeId?: string }
+
+/** A filterable list of files, for the workspace or one Pipe. */
+export async function FileList({ actor, path, query, pipeId }: Props) {
+  const runtime = getRuntime()
+  const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'files')
+  const wanted = wantedFiles(query, pipeId, runtime.clock.now())
+  const [page, totals, pipes, senders] = await Promise.all([
+    orProblem(async () => listFiles(runtime, actor, parseInput(fileQuery, wanted))),
+    readTotals(actor, wanted),
+    listPipes(runtime, actor, { limit: 100 }),
+    listSenders(runtime, actor, { limit: 100 }),
+  ])
+  const pipeFilter: Filter = {
+    kind: 'choice',
+    name: 'pipeId',
+    label: 'Pipe',
+    options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
+  }
+  const filters: Filter[] = [
+    { kind: 'text', name: 'search', label: 'Name, subject or id' },
+    { kind: 'text', name: 'folder', label: 'Folder' },
+    // Shown only if a link has set it, because nobody types a batch id.
+    ...(query.batchId ? [{ kind: 'text', name: 'batchId', label: 'Batch' } as const] : []),
+    ...(query.missingAt
+      ? [{ kind: 'text', name: 'missingAt', label: 'Missing from Data Store' } as const]
+      : []),
+    {
+      kind: 'choice',
+      name: 'status',
+      label: 'Status',
+      options: ['uploading', 'waiting', ...fileAnswer.shape.status.options.slice(1)].map((value) => ({
+        value,
+        label: value.replaceAll('_', ' '),
+      })),
+    },
+    ...(pipeId ? [] : [pipeFilter]),
+    {
+      kind: 'choice',
+      name: 'senderId',
+      label: 'Sender',
+      options: senders.data.map(({ id, name }) => ({ value: id, label: name })),
+    },
+    {
+      kind: 'choice',
+      name: 'protocol',
+      label: 'Protocol',
+      options: Object.entries(PROTOCOL_NAMES).map(([value, label]) => ({ value, label })),
+    },
+    { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
+    { kind: 'day', name: 'from', label: 'From' },
+    { kind: 'day', name: 'to', label: 'to' },
+  ]
+  const filtered = filters.some(({ name }) => query[name]) || Boolean(query.filename || query.cursor)
+  return (
+    <>
+      <RejectingBanner actor={actor} />
+      <FilterBar filters={filters} />
+      <ListBar>
+        {page.data.length > 0 && <Totals totals={totals} order={query.order} />}
+        <LiveTail topic="files" seen={mark} />
+        {page.data.length > 0 && (
+          <ExportLinks path="/dashboard/files/export" query={{ ...query, pipeId: pipeId ?? query.pipeId }} />
+        )}
+      </ListBar>
+      {page.data.length > 0 ? (
+        <FileTable
+          files={page.data}
+          path={path}
+          query={query}
+          pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))}
+          now={runtime.clock.now()}
+        />
+      ) : filtered ? (
+        <EmptyState icon={FileUp} title="Nothing matches these filters">
+          {page.problem ??
+            (page.nextCursor
+              ? 'No match among the newest files. Select Older to continue.'
+              : 'Remove a filter, or clear all of them.')}
+        </EmptyState>
+      ) : (
+        <EmptyState
+          icon={FileUp}
+          title="No files yet"
+          action={
+            <IfMay right="operate">
+              <ButtonLink
+                href={pipeId ? `/dashboard/pipes/${pipeId}/try` : '/dashboard/pipes'}
+                tone="primary"
+              >
+                {pipeId ? 'Try it' : 'Choose a Pipe'}
+              </ButtonLink>
+            </IfMay>
+          }
+        >
+          Each upload is listed here from the first byte, with its progress, its outcome and every webhook.
+        </EmptyState>
+      )}
+      <Pager path={path} query={query} nextCursor={page.nextCursor} previousCursor={page.previousCursor} />
+    </>
+  )
+}
+
+/** Invalid filters have no totals; the list shows the reason. */
+async function readTotals(actor: Actor, wanted: object): Promise<FileTotals | undefined> {
+  const query = fileQuery.safeParse(wanted)
+  return query.success ? countFiles(getRuntime(), actor, query.data) : undefined
+}

@@ -1,0 +1,87 @@
+import { PROTOCOL_NAMES } from '#components/files/words.ts'
+import { formatBytes, formatPercent } from '#components/format.ts'
+import { createdColumn, SortHead, selectColumn } from '#components/lists/columns.tsx'
+import { Selection } from '#components/lists/selection.tsx'
+import { RowId } from '#components/ui/copyable.tsx'
+import { Progress } from '#components/ui/progress.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { LONG, NAME, NUMBER, RowLink, Table } from '#components/ui/table.tsx'
+import { type File, isWaiting } from '#lib/dashboard/files/file.ts'
+import { SelectedFiles } from './selected-files.tsx'
+
+type Props = {
+  files: File[]
+  pipeNames: Map<string, string>
+  now: number
+  path: string
+  query: Record<string, string | undefined>
+}
+
+export function FileTable({ files, pipeNames, now, path, query }: Props) {
+  const sorted = { path, query }
+  return (
+    <Selection ids={files.map(({ id }) => id)}>
+      <Table
+        caption="Files"
+        rows={files}
+        rowKey={({ id }) => id}
+        columns={[
+          selectColumn(({ filename }: File) => filename),
+          ['File', (file) => <FileName file={file} />, NAME],
+          ['Status', (file) => <FileStatus file={file} now={now} />],
+          [
+            'Size',
+            ({ size }) => (size === null ? '–' : formatBytes(size)),
+            { ...NUMBER, head: <SortHead title="Size" {...sorted} down="largest" up="smallest" /> },
+          ],
+          [
+            'Pipe',
+            ({ pipeId }) => pipeNames.get(pipeId) ?? <span className="font-mono text-xs">{pipeId}</span>,
+            LONG,
+          ],
+          ['Sender', ({ sender }) => sender, LONG],
+          createdColumn(sorted),
+        ]}
+      />
+      <SelectedFiles
+        open={files
+          .filter(({ status }) => status === 'uploading' || status === 'transferring')
+          .map(({ id }) => id)}
+      />
+    </Selection>
+  )
+}
+
+function FileName({ file: { id, filename, protocol } }: { file: File }) {
+  return (
+    <RowId id={id} what={`the id of ${filename}`}>
+      <RowLink href={`/dashboard/files/${id}`} title={filename}>
+        {filename}
+      </RowLink>
+      {protocol !== 'tus' && <span className="ml-2 text-ink-faint text-xs">{PROTOCOL_NAMES[protocol]}</span>}
+    </RowId>
+  )
+}
+
+function FileStatus({ file, now }: { file: File; now: number }) {
+  const { id, offset, size, status } = file
+  if (status !== 'uploading') return <Status state={status} />
+  return <UploadProgress id={id} offset={offset} size={size} waiting={isWaiting(file, now)} />
+}
+
+type ProgressProps = { id: string; offset: number; size: number | null; waiting: boolean }
+
+export function UploadProgress({ id, offset, size, waiting }: ProgressProps) {
+  return (
+    <span className="inline-flex items-center gap-2.5" data-upload={id}>
+      {waiting ? (
+        <Status state="waiting" />
+      ) : (
+        <Status state="uploading" label={size ? formatPercent(offset, size) : 'uploading'} />
+      )}
+      {size !== null && (
+        <Progress value={offset} max={size} label="Uploaded" className="w-16 @min-[44rem]:@max-4xl:hidden" />
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,25 @@
+import { dayRange } from '#components/lists/day-range.ts'
+import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
+
+type Query = Record<string, string | undefined>
+
+/** The filters in the URL, as API parameters. */
+export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: number) {
+  const within = Number(query.within)
+  const { since, until } = dayRange(query)
+  return {
+    cursor: query.cursor,
+    filename: query.filename,
+    search: query.search,
+    folder: query.folder || undefined,
+    ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
+    batchId: query.batchId || undefined,
+    missingAt: query.missingAt || undefined,
+    senderId: query.senderId,
+    protocol: query.protocol,
+    pipeId: pipeId ?? query.pipeId,
+    order: query.order,
+    createdAfter: since ?? (within > 0 ? timeAgo(nowMs, minutes(within)) : undefined),
+    createdBefore: until,
+  }
+}

@@ -1,0 +1,189 @@
+'use client'
+
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { inUnit } from '#app/actions/form-fields.ts'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { CheckField, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { useSecretOnce } from '#components/ui/secret-once.tsx'
+import { UnitSelect } from '#components/ui/unit-select.tsx'
+import type { UploadLink } from '#lib/upload-links/upload-link.ts'
+import { changeLink, closeLink, createLink, deleteLink, reopenLink } from './actions.ts'
+
+type Props = { pipeId: string; asked: boolean; button: boolean }
+
+export function CreateLink({ pipeId, asked, button }: Props) {
+  const { answers, dialog } = useSecretOnce({
+    title: 'Your upload link',
+    what: 'upload link',
+    secretOf: (made: { url: string }) => made.url,
+    note: 'Send the link to the people who should upload. Anyone who has it can use it, within its limits.',
+  })
+  return (
+    <>
+      <FormDialog
+        asked={{ now: asked, path: `/dashboard/pipes/${pipeId}/links` }}
+        title="Create an upload link"
+        description="People who open the link can upload to this Pipe without an account."
+        trigger={
+          button && (
+            <Button tone="primary">
+              <Plus aria-hidden />
+              Create a link
+            </Button>
+          )
+        }
+        action={createLink.bind(null, pipeId)}
+        submit="Create"
+        {...answers}
+      >
+        <LinkFields />
+      </FormDialog>
+      {dialog}
+    </>
+  )
+}
+
+export function EditLink({ link }: { link: UploadLink }) {
+  return (
+    <FormDialog
+      title={`Edit ${link.title}`}
+      trigger={
+        <Button tone="quiet" size="sm" className="relative">
+          Edit
+        </Button>
+      }
+      action={changeLink.bind(null, link.id)}
+      submit="Save"
+    >
+      <LinkFields link={link} />
+    </FormDialog>
+  )
+}
+
+const EXPIRIES = [
+  ['never', 'Never'],
+  ['1', 'In a day'],
+  ['7', 'In 7 days'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+] as const
+
+function LinkFields({ link }: { link?: UploadLink }) {
+  const [size] = useState(() => (link?.maxBytes == null ? undefined : inUnit(link.maxBytes)))
+  return (
+    <>
+      <TextField
+        name="title"
+        label="Title"
+        placeholder="Films for May"
+        hint="Shown to everyone who has the link, even before the password."
+        defaultValue={link?.title}
+        autoFocus
+        maxLength={100}
+      />
+      <TextArea
+        name="message"
+        label="Message"
+        optional
+        rows={3}
+        placeholder="One file for each scene."
+        defaultValue={link?.message}
+        maxLength={2000}
+      />
+      <TextField
+        name="password"
+        label={link?.hasPassword ? 'New password' : 'Password'}
+        type="password"
+        optional
+        hint={
+          link?.hasPassword
+            ? 'At least 8 characters. Leave empty to keep the current password.'
+            : 'At least 8 characters.'
+        }
+        autoComplete="new-password"
+      />
+      {link?.hasPassword && <CheckField name="withoutPassword" label="Remove the password" />}
+      <SelectField
+        name="expiresIn"
+        label="Expires"
+        defaultValue={link ? '' : 'never'}
+        options={link ? [['', 'Unchanged'], ...EXPIRIES] : EXPIRIES}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          name="maxFiles"
+          label="Total files"
+          optional
+          inputMode="numeric"
+          placeholder="any number"
+          defaultValue={link?.maxFiles ?? undefined}
+        />
+        <TextField
+          name="maxBytes"
+          label="Total size"
+          optional
+          inputMode="decimal"
+          placeholder="any"
+          defaultValue={size?.amount}
+          after={
+            <UnitSelect name="maxBytesUnit" label="Unit of size" defaultValue={size?.unit ?? 'GB'}>
+              <option>MB</option>
+              <option>GB</option>
+              <option>TB</option>
+            </UnitSelect>
+          }
+        />
+      </div>
+      <TextArea
+        name="allowedTypes"
+        label="Allowed types"
+        optional
+        mono
+        rows={2}
+        defaultValue={link?.allowedTypes.join('\n')}
+        placeholder={'image/*\napplication/pdf'}
+        hint="One per line. Leave empty to allow what the Pipe allows."
+      />
+    </>
+  )
+}
+
+export function SwitchLink({ link: { id, title, state } }: { link: UploadLink }) {
+  const isClosed = state === 'closed'
+  return (
+    <ActionForm
+      action={isClosed ? reopenLink.bind(null, id) : closeLink.bind(null, id)}
+      submit={isClosed ? 'Reopen' : 'Close'}
+      about={` ${title}`}
+      submitTone="plain"
+      submitSize="sm"
+      className="relative inline-flex"
+    />
+  )
+}
+
+export function DeleteLink({ link: { id, title } }: { link: UploadLink }) {
+  return (
+    <ConfirmDialog
+      trigger={
+        <Button tone="quiet" size="sm" className="relative">
+          Delete
+        </Button>
+      }
+      title={`Delete ${title}`}
+      name={title}
+      confirm="Delete this link"
+      action={deleteLink.bind(null, id)}
+    >
+      <p>
+        The link stops working, and its uploads in progress stop. Files that have arrived are kept. To let
+        uploads finish, close the link instead.
+      </p>
+    </ConfirmDialog>
+  )
+}

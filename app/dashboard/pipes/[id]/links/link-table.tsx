@@ -1,0 +1,50 @@
+import Link from 'next/link'
+import { formatBytes, formatCount } from '#components/format.ts'
+import { IfMay } from '#components/ui/rights.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { ACTIONS, NAME, NUMBER, SOFT, Table } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import type { UploadLink } from '#lib/upload-links/upload-link.ts'
+import { DeleteLink, EditLink, SwitchLink } from './forms.tsx'
+
+export function LinkTable({ links }: { links: UploadLink[] }) {
+  return (
+    <Table
+      caption="Upload links"
+      rows={links}
+      rowKey={({ id }) => id}
+      columns={[
+        ['Title', ({ title, senderId }) => <FilesOf senderId={senderId}>{title}</FilesOf>, NAME],
+        ['Status', ({ state }) => <Status state={state} />],
+        ['Password', ({ hasPassword }) => (hasPassword ? 'yes' : 'no'), SOFT],
+        ['Files', ({ filesCreated, maxFiles }) => used(filesCreated, maxFiles, formatCount), NUMBER],
+        ['Size', ({ bytesCreated, maxBytes }) => used(bytesCreated, maxBytes, formatBytes), NUMBER],
+        ['Expires', ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never'), SOFT],
+        ['Actions', (link) => <Actions link={link} />, ACTIONS],
+      ]}
+    />
+  )
+}
+
+const used = (count: number, most: number | null, format: (count: number) => string) =>
+  most === null ? format(count) : `${format(count)} of ${format(most)}`
+
+function FilesOf({ senderId, children }: { senderId: string; children: string }) {
+  return (
+    <Link href={`/dashboard/files?senderId=${senderId}`} className="hover:underline">
+      {children}
+    </Link>
+  )
+}
+
+function Actions({ link }: { link: UploadLink }) {
+  return (
+    <IfMay right="build">
+      <span className="flex flex-wrap items-center justify-end gap-1">
+        <SwitchLink link={link} />
+        <EditLink link={link} />
+        <DeleteLink link={link} />
+      </span>
+    </IfMay>
+  )
+}

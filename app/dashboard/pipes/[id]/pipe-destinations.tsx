@@ -1,0 +1,147 @@
+import Link from 'next/link'
+import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
+import { formatBytes, formatCount } from '#components/format.ts'
+import { largestInWords, partsInWords, repairInWords } from '#components/pipes/limits-in-words.ts'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { Chevron } from '#components/ui/chevron.tsx'
+import { Facts } from '#components/ui/facts.tsx'
+import { CheckField, SelectField } from '#components/ui/field.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
+import { Status } from '#components/ui/status.tsx'
+import type { DestinationSet } from '#lib/dashboard/pipes/destination-set.ts'
+import { PRESETS, unfinishedLimit } from '#lib/workspace/data-stores/presets.ts'
+import { addDestination } from './destination-actions.ts'
+import { DestinationButtons } from './destination-buttons.tsx'
+
+const MOST = 5
+const EXAMPLE_BYTES = 1e9
+
+type Props = { pipeId: string; set: DestinationSet; others: { id: string; label: string }[] }
+
+/** A Pipe's destinations in order, with the cost of each and their combined limits. */
+export function PipeDestinations({ pipeId, set, others }: Props) {
+  const { members } = set
+  const required = members.filter((member) => member.required).length
+  return (
+    <div className="rounded-lg border bg-surface">
+      <ol aria-label="Destinations" className="divide-y">
+        {members.map((member, n) => (
+          <li key={member.store.id} className="space-y-3 p-4">
+            <Destination member={member} number={n + 1} alone={members.length === 1} />
+            {members.length > 1 && (
+              <IfMay right="build">
+                <DestinationButtons
+                  pipeId={pipeId}
+                  store={{ id: member.store.id, name: member.store.name }}
+                  required={member.required}
+                  position={n}
+                  isFirst={n === 0}
+                  isLast={n === members.length - 1}
+                  isNeeded={member.required && required === 1}
+                />
+              </IfMay>
+            )}
+          </li>
+        ))}
+      </ol>
+      <div className="space-y-4 border-t p-4">
+        <p className="text-ink-soft text-sm">{costOf(set)}</p>
+        {members.length > 1 && <InCommon set={set} />}
+        {members.length < MOST && others.length > 0 && (
+          <IfMay right="build">
+            <Add pipeId={pipeId} others={others} />
+          </IfMay>
+        )}
+      </div>
+    </div>
+  )
+}
+
+type Member = DestinationSet['members'][number]
+
+function Destination({
+  member: { store, required, state },
+  number,
+  alone,
+}: {
+  member: Member
+  number: number
+  alone: boolean
+}) {
+  const limit = unfinishedLimit(store.provider)
+  return (
+    <div className="flex gap-3">
+      {!alone && (
+        <span className="tnum mt-0.5 w-4 text-ink-faint text-sm" aria-hidden>
+          {number}
+        </span>
+      )}
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-center gap-2 font-medium text-sm">
+          <Link href={`/dashboard/data-stores/${store.id}`} className="break-words hover:underline">
+            {store.name}
+          </Link>
+          <DataStoreState check={store.check} state={state} />
+          {!alone && <Status state={required ? 'required' : 'best_effort'} />}
+        </p>
+        <p className="mt-0.5 truncate text-ink-faint text-sm">
+          {PRESETS[store.provider].label}, bucket <span className="font-mono text-xs">{store.bucket}</span>
+        </p>
+        {limit && <p className="mt-2 text-ink-soft text-sm">{limit}</p>}
+      </div>
+    </div>
+  )
+}
+
+function costOf({ members, requestsFor }: DestinationSet): string {
+  const each = requestsFor(EXAMPLE_BYTES)
+  const example = formatBytes(EXAMPLE_BYTES)
+  if (members.length === 1)
+    return `A ${example} file needs ${formatCount(each)} requests to the bucket; a small file needs one.`
+  return `A ${example} file needs ${formatCount(each)} requests to each destination, ${formatCount(
+    each * members.length,
+  )} in all; a small file needs one to each.`
+}
+
+function InCommon({ set }: { set: DestinationSet }) {
+  const isBestEffort = set.members.some(({ required }) => !required)
+  return (
+    <Facts
+      facts={{
+        'Largest file': largestInWords(set),
+        Parts: partsInWords(set),
+        Repair: isBestEffort ? repairInWords(set) : undefined,
+      }}
+    />
+  )
+}
+
+function Add({ pipeId, others }: Omit<Props, 'set'>) {
+  return (
+    <details className="group">
+      <summary className="flex cursor-pointer items-center gap-1.5 rounded-md text-sm [&::-webkit-details-marker]:hidden">
+        <Chevron />
+        Add a destination
+      </summary>
+      <div className="mt-3">
+        <ActionForm
+          action={addDestination.bind(null, pipeId)}
+          submit="Add"
+          submitTone="plain"
+          className="flex max-w-md flex-col gap-3"
+        >
+          <SelectField
+            name="dataStoreId"
+            label="Data Store"
+            options={others.map(({ id, label }) => [id, label])}
+          />
+          <CheckField
+            name="required"
+            label="Required"
+            hint="If this is selected, uploads are only as fast as the slowest required bucket, and fail if this bucket rejects them. Otherwise, the destination is best effort: it never delays or fails an upload, and missing objects are copied to it later."
+          />
+        </ActionForm>
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,92 @@
+'use client'
+
+import { useState } from 'react'
+import { inUnit } from '#app/actions/form-fields.ts'
+import { restrict } from '#app/dashboard/pipes/actions.ts'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { CheckField, TextArea, TextField } from '#components/ui/field.tsx'
+import { UnitSelect } from '#components/ui/unit-select.tsx'
+import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
+import { KeyTemplateField } from './key-template-field.tsx'
+
+const DAY_SECONDS = 86_400
+const HOUR_SECONDS = 3600
+
+export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string }) {
+  const [size] = useState(() => (pipe.maxFileBytes === null ? undefined : inUnit(pipe.maxFileBytes)))
+  const unitSeconds = pipe.uploadExpirySeconds % DAY_SECONDS === 0 ? DAY_SECONDS : HOUR_SECONDS
+  return (
+    <ActionForm
+      right="build"
+      action={restrict.bind(null, pipe.id)}
+      submit="Save"
+      className="flex flex-col gap-5"
+    >
+      <KeyTemplateField pipeId={pipe.id} template={pipe.keyTemplate} prefix={prefix} />
+      <div className="grid gap-5 sm:grid-cols-2">
+        <TextField
+          name="maxFileBytes"
+          label="Largest file"
+          optional
+          inputMode="decimal"
+          defaultValue={size?.amount}
+          placeholder="no limit"
+          after={
+            <UnitSelect name="maxFileBytesUnit" label="Unit of size" defaultValue={size?.unit ?? 'GB'}>
+              <option>MB</option>
+              <option>GB</option>
+              <option>TB</option>
+            </UnitSelect>
+          }
+        />
+        <TextField
+          name="uploadExpirySeconds"
+          label="Unfinished uploads expire after"
+          inputMode="numeric"
+          defaultValue={pipe.uploadExpirySeconds / unitSeconds}
+          hint="Counted from the last byte; 1 hour to 30 days."
+          after={
+            <UnitSelect name="uploadExpiryUnit" label="Unit of time" defaultValue={String(unitSeconds)}>
+              <option value={HOUR_SECONDS}>hours</option>
+              <option value={DAY_SECONDS}>days</option>
+            </UnitSelect>
+          }
+        />
+      </div>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <TextArea
+          name="allowedTypes"
+          label="Allowed types"
+          optional
+          mono
+          rows={3}
+          defaultValue={pipe.allowedTypes.join('\n')}
+          placeholder={'image/*\nvideo/mp4'}
+          hint="One per line. Leave empty to allow any type. The type that the client declares is checked."
+        />
+        <TextArea
+          name="allowedOrigins"
+          label="Allowed origins"
+          optional
+          mono
+          rows={3}
+          defaultValue={pipe.allowedOrigins.join('\n')}
+          placeholder="https://www.example.com"
+          hint="The origins of pages that may upload. One per line. Leave empty to allow any origin."
+        />
+      </div>
+      <CheckField
+        name="verifyContent"
+        label="Verify the content"
+        hint="A file's first bytes must match its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. While this is selected, clients cannot join partial uploads."
+        defaultChecked={pipe.verifyContent}
+      />
+      <CheckField
+        name="requireSubject"
+        label="Tokens must name a subject"
+        hint="The subject is your own id for the uploader. An upload without one can be continued or canceled by anyone who knows its address and has a token from the same Sender without a subject."
+        defaultChecked={pipe.requireSubject}
+      />
+    </ActionForm>
+  )
+}

@@ -1,0 +1,85 @@
+import Link from 'next/link'
+import { formatBytes } from '#components/format.ts'
+import { Pager } from '#components/shell/pager.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { ACTIONS, LONG, NUMBER, Table } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import type { Page } from '#lib/platform/db/page.ts'
+import type { Token } from '#lib/workspace/tokens/token.ts'
+import { RevokeToken } from './forms.tsx'
+
+type Props = { page: Page<Token>; path: string; query: Record<string, string | undefined> }
+
+export function IssuedTokens({ page, path, query }: Props) {
+  return (
+    <section aria-labelledby="issued">
+      <h2 id="issued" className="mb-2 font-semibold text-base">
+        Temporary tokens
+      </h2>
+      {page.data.length === 0 ? (
+        <Panel
+          title="No tokens yet"
+          description="Each token your backend requests is listed here, with its limits."
+        />
+      ) : (
+        <Table
+          caption="Temporary tokens"
+          rows={page.data}
+          rowKey={({ id }) => id}
+          columns={[
+            ['Issued', ({ createdAt }) => <Time at={createdAt} />],
+            ['Status', (token) => <TokenState token={token} />],
+            ['Pipe', ({ pipeId }) => <PipeLink pipeId={pipeId} />, { className: 'font-mono text-xs' }],
+            ['Subject', ({ subject }) => subject ?? '–', LONG],
+            ['Files', (token) => <Allowance token={token} />, NUMBER],
+            ['Actions', (token) => isGood(token) && <Revoke id={token.id} />, ACTIONS],
+          ]}
+        />
+      )}
+      <Pager path={path} query={query} nextCursor={page.nextCursor} />
+    </section>
+  )
+}
+
+function PipeLink({ pipeId }: { pipeId: string }) {
+  return (
+    <Link href={`/dashboard/pipes/${pipeId}`} className="hover:underline">
+      {pipeId}
+    </Link>
+  )
+}
+
+function Allowance({ token: { filesCreated, maxFiles, maxBytes } }: { token: Token }) {
+  return (
+    <>
+      {filesCreated}
+      {maxFiles !== null && ` of ${maxFiles}`}
+      {maxBytes !== null && <span className="text-ink-faint">, up to {formatBytes(maxBytes)} each</span>}
+    </>
+  )
+}
+
+function Revoke({ id }: { id: string }) {
+  return (
+    <IfMay right="build">
+      <RevokeToken id={id} />
+    </IfMay>
+  )
+}
+
+const isGood = (token: Token) => !token.revokedAt && new Date(token.expiresAt) > new Date()
+
+function TokenState({ token }: { token: Token }) {
+  if (token.revokedAt) return <Status state="revoked" />
+  if (!isGood(token)) return <Status state="expired" />
+  return (
+    <span className="flex items-center gap-2">
+      <Status state="active" />
+      <span className="text-ink-faint text-xs">
+        expires <Time at={token.expiresAt} />
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,102 @@
+'use client'
+
+import { UserPlus } from 'lucide-react'
+import { ActionForm } from '#components/ui/action-form.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { SelectField, TextField } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { giveRole, inviteMember, remove, resendInvitation, withdrawInvitation } from './actions.ts'
+
+function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
+  return (
+    <SelectField name="role" label="Role" defaultValue={chosen} options={roles.map((one) => [one, one])} />
+  )
+}
+
+export function InviteMember({ roles }: { roles: string[] }) {
+  return (
+    <FormDialog
+      title="Invite a member"
+      description="They receive an email with a link that works once, within seven days, and only for their address."
+      trigger={
+        <Button tone="primary">
+          <UserPlus aria-hidden />
+          Invite
+        </Button>
+      }
+      action={inviteMember}
+      submit="Send the invitation"
+    >
+      <TextField name="email" label="Email" type="email" autoComplete="off" autoFocus />
+      <RoleSelect roles={roles} chosen="developer" />
+    </FormDialog>
+  )
+}
+
+type ChangeProps = { userId: string; email: string; role: string; roles: string[] }
+
+export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
+  return (
+    <FormDialog
+      title={`Change the role of ${email}`}
+      description="The new role applies from their next request, including to the account keys they created."
+      trigger={
+        <Button tone="quiet" size="sm" aria-label={`Change role of ${email}`}>
+          Change role
+        </Button>
+      }
+      action={giveRole.bind(null, userId)}
+      submit="Change the role"
+    >
+      <RoleSelect roles={roles} chosen={role} />
+    </FormDialog>
+  )
+}
+
+export function RemoveMember({ userId, email }: { userId: string; email: string }) {
+  return (
+    <ConfirmDialog
+      trigger={
+        <Button tone="quiet" size="sm" aria-label={`Remove ${email}`}>
+          Remove
+        </Button>
+      }
+      title={`Remove ${email}`}
+      confirm="Remove"
+      action={remove.bind(null, userId)}
+    >
+      <p>
+        They lose access on their next request, in every tab. The account keys they created here are revoked.
+        Everything else they created is kept.
+      </p>
+    </ConfirmDialog>
+  )
+}
+
+export function InvitationActions({ id, email }: { id: string; email: string }) {
+  return (
+    <span className="inline-flex gap-1">
+      <ActionForm
+        action={resendInvitation.bind(null, id)}
+        className="flex"
+        submit="Send again"
+        about={` to ${email}`}
+        submitTone="plain"
+        submitSize="sm"
+      />
+      <ConfirmDialog
+        trigger={
+          <Button tone="quiet" size="sm" aria-label={`Withdraw the invitation for ${email}`}>
+            Withdraw
+          </Button>
+        }
+        title={`Withdraw the invitation for ${email}`}
+        confirm="Withdraw"
+        action={withdrawInvitation.bind(null, id)}
+      >
+        <p>The link stops working immediately.</p>
+      </ConfirmDialog>
+    </span>
+  )
+}

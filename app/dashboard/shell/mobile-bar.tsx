@@ -1,0 +1,38 @@
+'use client'
+
+import { Menu } from 'lucide-react'
+import Link from 'next/link'
+import { type ReactNode, useState } from 'react'
+import { Wordmark } from '#components/brand/mark.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
+import { NavList } from './nav-list.tsx'
+import { PaletteButton } from './palette.tsx'
+
+export function MobileBar({ account }: { account: ReactNode }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <header className="sticky top-0 z-30 flex h-13 items-center gap-2 border-b bg-canvas/90 px-3 backdrop-blur-md lg:hidden">
+      <Dialog
+        as="menu"
+        title="Sluice"
+        open={open}
+        onOpenChange={setOpen}
+        trigger={
+          <Button tone="quiet" size="icon" className="!px-0" aria-label="Open the menu">
+            <Menu aria-hidden />
+          </Button>
+        }
+      >
+        <div className="flex h-full flex-col justify-between gap-6">
+          <NavList onFollow={() => setOpen(false)} />
+          <div className="border-t pt-3">{account}</div>
+        </div>
+      </Dialog>
+      <Link href="/dashboard" aria-label="Sluice, overview" className="mr-auto rounded-md">
+        <Wordmark />
+      </Link>
+      <PaletteButton look="icon" />
+    </header>
+  )
+}

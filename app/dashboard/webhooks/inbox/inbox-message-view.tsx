@@ -1,0 +1,45 @@
+import { Chevron } from '#components/ui/chevron.tsx'
+import { Code } from '#components/ui/code-block.tsx'
+import { REACHABLE } from '#components/ui/reachable.ts'
+import { Status } from '#components/ui/status.tsx'
+import { Time } from '#components/ui/time.tsx'
+import type { InboxMessage } from '#lib/dashboard/inbox.ts'
+
+/** Every message in the inbox has a verified signature: the inbox rejects anything else with 403. */
+export function InboxMessageView({ message }: { message: InboxMessage }) {
+  const body = JSON.parse(message.body) as {
+    event?: string
+    test?: boolean
+    data?: { filename?: string; name?: string; status?: string }
+  }
+  return (
+    <li>
+      <details className="group rounded-lg border bg-surface">
+        <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3.5 py-2.5 text-sm [&::-webkit-details-marker]:hidden">
+          <Chevron />
+          <span className="font-medium">{body.data?.filename ?? body.data?.name ?? body.event}</span>
+          <span className="text-ink-soft">{body.data?.status ?? body.event}</span>
+          <Status state="verified" label="signature verified" />
+          {body.test && <Status state="test" />}
+          <Time at={message.receivedAt} className="ml-auto text-ink-faint" />
+        </summary>
+        <div className="space-y-3 border-t p-3.5">
+          <dl className="space-y-0.5 font-mono text-xs">
+            {Object.entries(message.headers).map(([name, value]) => (
+              <div key={name} className="flex flex-wrap gap-x-2">
+                <dt className="text-ink-faint">{name}:</dt>
+                <dd className="min-w-0 break-all">{value}</dd>
+              </div>
+            ))}
+          </dl>
+          <pre
+            {...REACHABLE}
+            className="overflow-x-auto rounded-md bg-sunken p-3 font-mono text-xs leading-relaxed"
+          >
+            <Code code={JSON.stringify(body, null, 2)} language="json" />
+          </pre>
+        </div>
+      </details>
+    </li>
+  )
+}
