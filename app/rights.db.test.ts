@@ -32,7 +32,7 @@ const PUBLIC = [
   'uppy/**',
   '{llms,robots}.txt/**',
   'sitemap.xml/**',
-  'actions/{demo-token,sign-out}.ts',
+  '(person)/sign-out.ts',
 ]
 const found = (pattern: string) =>
   globSync(pattern, { cwd: 'app', exclude: PUBLIC })

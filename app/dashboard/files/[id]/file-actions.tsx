@@ -3,7 +3,7 @@
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
-import { cancel, erase } from '../actions.ts'
+import { cancel, erase } from './actions.ts'
 
 type Props = { id: string; name: string; underWay: boolean; cancelable: boolean }
 

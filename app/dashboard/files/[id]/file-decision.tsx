@@ -9,7 +9,7 @@ import { IfMay } from '#components/ui/rights.tsx'
 import { LocalTime } from '#components/ui/time.tsx'
 import type { File } from '#lib/dashboard/files/file.ts'
 import { explainRejection } from '#lib/uploads/rules/decision.ts'
-import { allow, reject } from '../actions.ts'
+import { allow, reject } from './actions.ts'
 
 /** The customer backend's decision on a file before its object is created. */
 export function FileDecision({ id, decision }: { id: string; decision: NonNullable<File['decision']> }) {

@@ -10,7 +10,7 @@ import { Time } from '#components/ui/time.tsx'
 import type { DestinationProgress } from '#lib/dashboard/files/destination-progress.ts'
 import type { File } from '#lib/dashboard/files/file.ts'
 import { NO_SOURCE } from '#lib/uploads/rules/file-status.ts'
-import { repair } from '../actions.ts'
+import { repair } from './actions.ts'
 import { SentSettings } from './file-object.tsx'
 
 type Props = { file: File; destination: File['destinations'][number]; progress: DestinationProgress }

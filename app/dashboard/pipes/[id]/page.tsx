@@ -13,10 +13,8 @@ import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { titledByPipe } from '../../title-of.ts'
 import { isBlocked } from '../pipe-state.tsx'
-import { HttpSource } from './http-source.tsx'
 import { PipeDestinations } from './pipe-destinations.tsx'
-import { SftpSource } from './sftp-source.tsx'
-import { UrlSource } from './url-source.tsx'
+import { HttpSource, SftpSource, UrlSource } from './sources.tsx'
 
 export const generateMetadata = titledByPipe('Pipes')
 

@@ -3,8 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { RightsProvider } from '#components/ui/rights.tsx'
 import { ALL_RIGHTS } from '#lib/identity/rights.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
-import { HttpSource } from './http-source.tsx'
-import { UrlSource } from './url-source.tsx'
+import { HttpSource, UrlSource } from './sources.tsx'
 
 // Switches use Next's router, which is missing here.
 vi.mock('next/navigation', () => ({ useRouter: () => ({}) }))

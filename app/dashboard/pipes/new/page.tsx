@@ -7,7 +7,7 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../../session.ts'
 import { readSearch, type Search } from '../../page-query.ts'
-import { CreatePipe } from '../[id]/settings/forms.tsx'
+import { CreatePipe } from './form.tsx'
 
 export const metadata = { title: 'Create a Pipe' }
 

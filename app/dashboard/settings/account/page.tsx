@@ -3,7 +3,7 @@ import { Panel } from '#components/ui/panel.tsx'
 import { countUnderWay } from '#lib/dashboard/overview/read-overview.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
-import { DeleteAccount } from '../forms.tsx'
+import { DeleteAccount } from './form.tsx'
 
 export const metadata = { title: 'Delete the account' }
 

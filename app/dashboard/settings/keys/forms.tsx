@@ -6,7 +6,7 @@ import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { PasswordField, SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { useSecretOnce } from '#components/ui/secret-once.tsx'
-import { createKey, revokeKey } from '../actions.ts'
+import { createKey, revokeKey } from './actions.ts'
 
 type Props = { hasPassword: boolean; asked: boolean; scopes: Scope[] }
 type Scope = { value: string; label: string }

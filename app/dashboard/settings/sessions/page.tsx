@@ -4,8 +4,8 @@ import { Time } from '#components/ui/time.tsx'
 import { listSessions } from '#lib/identity/sessions/sessions.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
-import { EndOtherSessions, EndSession } from '../forms.tsx'
 import { describeAgent } from './describe-agent.ts'
+import { EndOtherSessions, EndSession } from './forms.tsx'
 
 export const metadata = { title: 'Sessions' }
 

@@ -4,7 +4,7 @@ import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import type { TurnedOff } from '#lib/identity/accounts/turned-off.ts'
-import { switchOnAgain } from '../actions.ts'
+import { switchOnAgain } from './actions.ts'
 
 const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
   account_key: 'Anyone with this key can manage the entire workspace again.',

@@ -1,10 +1,3 @@
-import {
-  DeleteWorkspace,
-  LeaveWorkspace,
-  RenameWorkspace,
-  RequireFactor,
-  RestoreWorkspace,
-} from '#app/(person)/workspaces/forms.tsx'
 import { plural } from '#components/format.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
@@ -13,6 +6,13 @@ import { countUnderWay } from '#lib/dashboard/overview/read-overview.ts'
 import { may, withArticle } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
+import {
+  DeleteWorkspace,
+  LeaveWorkspace,
+  RenameWorkspace,
+  RequireFactor,
+  RestoreWorkspace,
+} from './forms.tsx'
 
 export const metadata = { title: 'Workspace' }
 

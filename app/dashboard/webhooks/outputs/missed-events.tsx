@@ -8,7 +8,7 @@ import { Notice } from '#components/ui/notice.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { Missed } from '#lib/webhooks/outputs/missed-events.ts'
-import { discardMissedEvents, sendMissedEvents } from '../actions.ts'
+import { discardMissedEvents, sendMissedEvents } from './actions.ts'
 
 type Props = { pipeId: string | null; outputId: string | undefined; missed: Missed; canSend: boolean }
 

@@ -5,7 +5,7 @@ import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
-import { sendTest } from '../actions.ts'
+import { sendTest } from './actions.ts'
 
 const placeOf = ({ deliveryId }: { deliveryId: string }) => `/dashboard/webhooks?delivery=${deliveryId}`
 

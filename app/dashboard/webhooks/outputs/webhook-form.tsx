@@ -8,7 +8,7 @@ import { CheckField, TextArea, TextField } from '#components/ui/field.tsx'
 import { useSecretOnce } from '#components/ui/secret-once.tsx'
 import { LINK } from '#components/ui/text-link.tsx'
 import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
-import { createWebhook, saveWebhook } from '../actions.ts'
+import { createWebhook, saveWebhook } from './actions.ts'
 
 const ENDS = [
   ['failed', 'failed: could not be completed, with a reason'],

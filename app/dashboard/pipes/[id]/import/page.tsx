@@ -4,8 +4,8 @@ import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titledByPipe } from '../../../title-of.ts'
-import { ImportForm } from '../settings/forms.tsx'
 import { SourceOff } from '../source-off.tsx'
+import { ImportForm } from './form.tsx'
 
 export const generateMetadata = titledByPipe('Import', 'operate')
 

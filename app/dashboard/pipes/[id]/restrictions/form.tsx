@@ -2,11 +2,11 @@
 
 import { useState } from 'react'
 import { inUnit } from '#app/actions/form-fields.ts'
-import { restrict } from '#app/dashboard/pipes/actions.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { CheckField, TextArea, TextField } from '#components/ui/field.tsx'
 import { UnitSelect } from '#components/ui/unit-select.tsx'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
+import { restrict } from './actions.ts'
 import { KeyTemplateField } from './key-template-field.tsx'
 
 const DAY_SECONDS = 86_400

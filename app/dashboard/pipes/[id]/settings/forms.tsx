@@ -1,62 +1,19 @@
 'use client'
 
-import { create, importFiles, remove, save } from '#app/dashboard/pipes/actions.ts'
 import { plural } from '#components/format.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { CheckField, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
+import { TextField } from '#components/ui/field.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
-
-type CreateProps = { stores: { id: string; label: string }[]; chosen: string | undefined }
-
-export function CreatePipe({ stores, chosen }: CreateProps) {
-  return (
-    <ActionForm action={create} submit="Create Pipe">
-      <TextField name="name" label="Name" placeholder="Video uploads" maxLength={100} autoFocus />
-      <SelectField
-        name="dataStoreId"
-        label="Data Store"
-        hint="Where the Pipe's files go."
-        defaultValue={chosen}
-        options={stores.map(({ id, label }) => [id, label])}
-      />
-      <CheckField
-        name="sourceHttp"
-        label="Switch on its HTTP (TUS) source"
-        hint="The Pipe then accepts uploads once its bucket is ready. You can change this at any time."
-        defaultChecked
-      />
-    </ActionForm>
-  )
-}
+import { remove, save } from './actions.ts'
 
 export function PipeSettings({ pipe }: { pipe: Pipe }) {
   return (
     <ActionForm right="build" action={save.bind(null, pipe.id)} submit="Save" width="md">
       <TextField name="name" label="Name" defaultValue={pipe.name} maxLength={100} />
-    </ActionForm>
-  )
-}
-
-export function ImportForm({ pipeId }: { pipeId: string }) {
-  return (
-    <ActionForm
-      right="operate"
-      action={importFiles.bind(null, pipeId)}
-      submit="Import"
-      className="flex flex-col gap-4"
-    >
-      <TextArea
-        name="urls"
-        label="URLs"
-        mono
-        rows={8}
-        placeholder={'https://example.com/films/one.mp4\nhttps://example.com/films/two.mp4'}
-        hint="One per line, up to 1,000. Sluice fetches them in the background, and resumes if a connection is lost."
-      />
     </ActionForm>
   )
 }

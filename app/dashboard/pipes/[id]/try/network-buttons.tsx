@@ -6,7 +6,7 @@ import { Button } from '#components/ui/button.tsx'
 import { textOfError } from '#components/ui/form-state.ts'
 import { notify } from '#components/ui/toaster.tsx'
 import type { Uploader } from '#components/uploader/create-uploader.ts'
-import { endTrialToken } from './trial-token.ts'
+import { endTrialToken } from './actions.ts'
 
 export function NetworkButtons({ uploader }: { uploader: Uploader }) {
   const [down, setDown] = useState(false)

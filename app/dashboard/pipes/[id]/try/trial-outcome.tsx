@@ -6,7 +6,7 @@ import { Facts } from '#components/ui/facts.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
-import { lookAtTrial, type TrialResult } from './look-at-trial.ts'
+import { lookAtTrial, type TrialResult } from './actions.ts'
 
 /** The live outcome on the receiving side: the object's key, the webhook, and the bytes saved by resuming. */
 export function useTrial(fileId: string | undefined): TrialResult | undefined {

@@ -3,7 +3,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Panel } from '#components/ui/panel.tsx'
 import { UploadDropzone, useUploadsOf } from '#packages/react/src/index.ts'
-import { takeTrialToken } from './trial-token.ts'
+import { takeTrialToken } from './actions.ts'
 import '#packages/react/src/styles.css'
 import '#components/uploader/uploader.css'
 import { createUploader } from '#components/uploader/create-uploader.ts'

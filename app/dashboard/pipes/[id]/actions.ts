@@ -11,6 +11,21 @@ import { pipeChanges } from '#lib/workspace/pipes/pipe.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 
+const STILL_GOING = {
+  http: 'Uploads in progress continue.',
+  url: 'Imports in progress continue.',
+  sftp: 'Open sessions can finish their files.',
+}
+export type Source = keyof typeof STILL_GOING
+
+export async function switchSource(id: string, source: Source, _previous: unknown, data: FormData) {
+  const on = data.get('on') === 'on'
+  return act('build', async (runtime, actor) => {
+    await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { [source]: on } }))
+    return { message: on ? 'The source is on.' : `The source is off. ${STILL_GOING[source]}` }
+  })
+}
+
 /** Each button in the list is its own form, so the list works without JavaScript. */
 export async function addDestination(pipeId: string, _previous: unknown, data: FormData) {
   const added = { dataStoreId: textOf(data, 'dataStoreId') ?? '', required: data.get('required') === 'on' }

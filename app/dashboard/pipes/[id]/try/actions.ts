@@ -3,7 +3,9 @@
 import { answer } from '#app/actions/act.ts'
 import { textArgument } from '#app/actions/form-fields.ts'
 import { type TokenOrRefusal, tokenOrRefusal } from '#app/actions/token-or-refusal.ts'
-import { enteredSession } from '#app/session.ts'
+import { currentActor, enteredSession } from '#app/session.ts'
+import type { DeliveryState, FileStatus } from '#drizzle/schema/index.ts'
+import { trialResult } from '#lib/dashboard/files/show-file.ts'
 import { assertMay } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { expireToken, revokeToken } from '#lib/workspace/tokens/given-tokens.ts'
@@ -27,4 +29,16 @@ export async function endTrialToken(id: string, how: 'expire' | 'revoke') {
     else await expireToken(getRuntime(), actor, textArgument(id))
     return undefined
   })
+}
+
+export type TrialResult = {
+  status: FileStatus
+  key: string
+  resumeCount: number
+  savedBytes: number
+  delivery: { state: DeliveryState; lastStatus: number | null } | undefined
+}
+
+export async function lookAtTrial(fileId: string): Promise<TrialResult | undefined> {
+  return trialResult(getRuntime(), await currentActor('see'), textArgument(fileId))
 }

@@ -1,13 +1,90 @@
+import type { ReactNode } from 'react'
 import { CodeBlock } from '#components/ui/code-block.tsx'
 import { CodeTabs } from '#components/ui/code-tabs.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
 import { ActionSwitch } from '#components/ui/switch.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import type { HostKey } from '#lib/sftp/read-host-key.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
-import { switchSftpSource } from '../actions.ts'
+import { type Source, switchSource } from './actions.ts'
 
-type Props = {
+type PanelProps = { pipe: Pipe; source: Source; label: string; hint: string; children: ReactNode }
+
+function SourcePanel({ pipe, source, label, hint, children }: PanelProps) {
+  return (
+    <div className="rounded-lg border bg-surface p-4">
+      <ActionSwitch
+        on={pipe.source[source]}
+        label={label}
+        hint={hint}
+        action={switchSource.bind(null, pipe.id, source)}
+        right="build"
+      />
+      <div className="mt-4 border-t pt-4 text-ink-faint text-sm">{children}</div>
+    </div>
+  )
+}
+
+type BytesProps = {
+  pipe: Pipe
+  /** While the Pipe is blocked, it does not offer uploads or imports, which would be rejected. */
+  blocked: boolean
+}
+
+export function HttpSource({ pipe, blocked }: BytesProps) {
+  return (
+    <SourcePanel
+      pipe={pipe}
+      source="http"
+      label="HTTP (TUS)"
+      hint="Accepts resumable uploads from browsers, apps and servers."
+    >
+      {pipe.source.http ? (
+        <>
+          <div className="text-ink">
+            <p className="mb-1.5 font-medium">Endpoint</p>
+            <Copyable text={pipe.uploadUrl} what="endpoint" />
+          </div>
+          <p className="mt-2">
+            Add an uploader to your page with the code under{' '}
+            <TextLink href={`/dashboard/pipes/${pipe.id}/embed`}>Embed</TextLink>
+            {!blocked && (
+              <IfMay right="operate">
+                , or <TextLink href={`/dashboard/pipes/${pipe.id}/try`}>try it here</TextLink>
+              </IfMay>
+            )}
+            .
+          </p>
+        </>
+      ) : (
+        'Switch it on to get the endpoint. While it is off, new uploads get 403; those in progress continue.'
+      )}
+    </SourcePanel>
+  )
+}
+
+export function UrlSource({ pipe, blocked }: BytesProps) {
+  return (
+    <SourcePanel pipe={pipe} source="url" label="URL" hint="Fetches files that are already on the internet.">
+      {pipe.source.url ? (
+        <>
+          Backends create imports through the <TextLink href="/docs/import">API</TextLink>
+          {!blocked && (
+            <IfMay right="operate">
+              , and you can <TextLink href={`/dashboard/pipes/${pipe.id}/import`}>paste URLs here</TextLink>
+            </IfMay>
+          )}
+          .
+        </>
+      ) : (
+        'Switch it on to import files. While it is off, new imports get 409; those in progress continue.'
+      )}
+    </SourcePanel>
+  )
+}
+
+type SftpProps = {
   pipe: Pipe
   /** Undefined if this server does not accept SFTP. */
   address: { host: string; port: number } | undefined
@@ -15,17 +92,15 @@ type Props = {
   hostKey: HostKey | undefined
 }
 
-export function SftpSource({ pipe, address, hostKey }: Props) {
+export function SftpSource({ pipe, address, hostKey }: SftpProps) {
   return (
-    <div className="rounded-lg border bg-surface p-4">
-      <ActionSwitch
-        on={pipe.source.sftp}
-        label="SFTP"
-        hint="Accepts files from machines that only support SFTP."
-        action={switchSftpSource.bind(null, pipe.id)}
-        right="build"
-      />
-      <div className="mt-4 space-y-3 border-t pt-4 text-ink-faint text-sm">
+    <SourcePanel
+      pipe={pipe}
+      source="sftp"
+      label="SFTP"
+      hint="Accepts files from machines that only support SFTP."
+    >
+      <div className="space-y-3">
         {!address && (
           <p>
             This server does not accept SFTP. Your administrator can{' '}
@@ -50,7 +125,7 @@ export function SftpSource({ pipe, address, hostKey }: Props) {
           </>
         )}
       </div>
-    </div>
+    </SourcePanel>
   )
 }
 

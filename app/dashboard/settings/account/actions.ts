@@ -1,0 +1,16 @@
+'use server'
+
+import { redirect } from 'next/navigation'
+import { act } from '#app/actions/act.ts'
+import { textOf } from '#app/actions/form-fields.ts'
+import { accountDeletion, deleteAccount } from '#lib/identity/accounts/delete-account.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { cancelUploadsOfPipe } from '#lib/uploads/endings/end-upload.ts'
+
+export async function removeAccount(_previous: unknown, data: FormData) {
+  return act('see', async (runtime, _actor, session) => {
+    const given = { email: textOf(data, 'email') ?? '', password: String(data.get('password') ?? '') }
+    await deleteAccount(runtime, session, parseInput(accountDeletion, given), cancelUploadsOfPipe(runtime))
+    redirect('/')
+  })
+}
