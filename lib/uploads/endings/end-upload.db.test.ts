@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
+import { blocked, holdTransaction, openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
-import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, minutes } from '../../platform/kernel/clock.ts'
+import { recordTransferred } from '../finish/record-transferred.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import { advance } from '../ledger/offsets.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
 import { cancelUpload } from './end-upload.ts'
@@ -123,5 +126,32 @@ describe('an upload that ends without an object', () => {
     expect(await site.bucket.unfinished()).toEqual([])
     expect(await clearLeftovers(node.context)).toBe(1)
     await gone.close()
+  })
+
+  it.each<[string, (lease: Lease) => Promise<unknown>]>([
+    ['is canceled', ({ fileId }) => cancelUpload(node.context, { fileId, workspaceId: site.workspaceId })],
+    [
+      'turns out to be in the bucket',
+      (lease) => recordTransferred(node.context, lease, { found: { etag: null } }),
+    ],
+  ])('keeps no bytes that its writer commits at the moment when it %s', async (_, end) => {
+    const fileId = fileIdOf(await client.begin(9 * MiB))
+    const taken = await node.context.leases.take({ fileId, tokenId: null, plan: undefined })
+    const { lease } = taken!
+    const part = { number: 1, offsetBytes: 0, sizeBytes: 8 * MiB, etags: ['"etag"'], crc32: 0 }
+    const tail = node.context.tailCipher.sealer(fileId)(8 * MiB, randomBytes(1))
+    const commit = await holdTransaction(database, async (tx) => {
+      const recorded = { fromBytes: 0, toBytes: 8 * MiB, crc32: 0, part }
+      await advance(tx, lease, recorded, site.clock.now())
+      await advance(tx, lease, { fromBytes: 8 * MiB, toBytes: 8 * MiB + 1, crc32: 0, tail }, site.clock.now())
+    })
+    const ending = end(lease)
+    await blocked(database)
+    await commit()
+    await ending
+    lease.forget()
+    const left = sql`select 1 from file_parts where file_id = ${fileId}::uuid
+      union all select 1 from upload_tails where file_id = ${fileId}::uuid`
+    expect(await rows(database.db, left)).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import type { Failure } from '../rules/file-status.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { type Advance, advance } from './offsets.ts'
-import { storageColumn } from './parts.ts'
+import { deleteBytes, storageColumn } from './parts.ts'
 import { insertNote } from './timeline.ts'
 import type { Delivered } from './transferred.ts'
 
@@ -132,8 +132,6 @@ export async function recordDelivered(
     with done as (
       update files set status = ${status}, finished_at = ${now}, ${released} where id = ${fileId}::uuid
       returning id, concat, concat_parts
-    ), unparted as (delete from file_parts p using done where p.file_id = done.id
-    ), untailed as (delete from upload_tails t using done where t.file_id = done.id
     ), repaired_next as (
       update file_destinations d set repair_at = ${now} from done
       where d.file_id = done.id and d.status = 'failed' and done.concat is distinct from 'partial'
@@ -142,4 +140,5 @@ export async function recordDelivered(
     ), noted as (${insertNote({ kind: 'completed', detail: { certainty, status } }, sql`done`, nowMs)})
     select id from done`,
   )
+  await deleteBytes(tx, fileId)
 }

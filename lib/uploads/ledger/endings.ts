@@ -4,6 +4,7 @@ import { hours, minutes } from '../../platform/kernel/clock.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { countBytes, deltas } from '../../workspace/usage/count-bytes.ts'
 import { revoked } from './lease-terms.ts'
+import { deleteBytes } from './parts.ts'
 import { insertNote } from './timeline.ts'
 
 /** How an upload ends without an object. */
@@ -35,7 +36,7 @@ const isStored = sql`(d.position is not null and d.status = 'transferred')`
 
 /** False if the upload had already ended, or `provided` does not hold. */
 export async function recordEnd(
-  db: Db,
+  tx: Db,
   fileId: string,
   { status, reason, from, provided = sql`true`, certainty, refusedContent }: BadEnd,
   nowMs: number,
@@ -46,7 +47,7 @@ export async function recordEnd(
     sql`, `,
   )
   const ended = await rows(
-    db,
+    tx,
     sql`
     with open as (
       select id, reserved_bytes, counted_bytes, lease_until is not null as leased from files
@@ -69,11 +70,10 @@ export async function recordEnd(
       update files p set joined_into = null from (select id, unnest(concat_parts) as part_id from ended
         where decision is distinct from 'rejected') joined
       where p.id = joined.part_id and p.joined_into = joined.id
-    ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
-    ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
     ), noted as (${insertNote({ kind: status, detail: { reason, ...(refusedContent && { found: refusedContent }) } }, sql`ended`, nowMs)})
     select id from ended`,
   )
+  if (ended.length > 0) await deleteBytes(tx, fileId)
   return ended.length > 0
 }
 

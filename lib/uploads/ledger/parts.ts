@@ -125,6 +125,15 @@ export async function recordLastPart(db: Db, lease: Fenced, part: RecordedPart):
   if (recorded.length === 0) throw lostLease()
 }
 
+/**
+ * Deletes the parts and tails of a file that the transaction has just ended. This is a statement of its own, because a
+ * statement that waits for the file's row does not see the bytes that a writer commits meanwhile.
+ */
+export async function deleteBytes(tx: Db, fileId: string): Promise<void> {
+  await tx.execute(sql`with unparted as (delete from file_parts where file_id = ${fileId}::uuid)
+    delete from upload_tails where file_id = ${fileId}::uuid`)
+}
+
 /** The parts of the object at one destination, in order. */
 export function readParts(
   db: Db,

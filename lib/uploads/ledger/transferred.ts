@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
-import { storageColumn } from './parts.ts'
+import { deleteBytes, storageColumn } from './parts.ts'
 import { insertNote, insertNotes } from './timeline.ts'
 
 /**
@@ -30,14 +30,14 @@ const CERTAINTY = sql`jsonb_build_object('certainty', certainty)`
 
 /** Records that the object exists, deletes the file's parts and tails, and releases the lease. False if the lease was lost. */
 export async function markTransferred(
-  db: Db,
+  tx: Db,
   lease: Fenced,
   { etag, certainty, storage }: Delivered,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const marked = await rows(
-    db,
+    tx,
     sql`
     with done as (
       update files set status = 'transferred', finished_at = ${now}, ${released}
@@ -47,11 +47,10 @@ export async function markTransferred(
     ), stored as (
       update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}${storageColumn(storage)}
       from done where d.file_id = done.id
-    ), unparted as (delete from file_parts p using done where p.file_id = done.id
-    ), untailed as (delete from upload_tails t using done where t.file_id = done.id
     ), noted as (${insertNote({ kind: 'completed', detail: { certainty } }, sql`done`, nowMs)})
     select id from done`,
   )
+  if (marked.length > 0) await deleteBytes(tx, lease.fileId)
   return marked.length > 0
 }
 
@@ -89,14 +88,14 @@ const ALLOWED = sql`case when f.decision is not null then 'allowed' end`
  * checksum needed for joining is lost.
  */
 export async function markFound(
-  db: Db,
+  tx: Db,
   lease: Fenced,
   { etag, lengthBytes, crc32, several }: Found,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const found = await rows(
-    db,
+    tx,
     sql`
     with open as (
       select id, status, reserved_bytes, counted_bytes, coalesce(length_bytes, ${lengthBytes ?? null}::bigint) as length_bytes
@@ -110,11 +109,10 @@ export async function markFound(
       from open where f.id = open.id
       returning f.id, case open.status when 'uploading' then 'found' else 'confirmed' end as certainty, ${deltas(sql`open`)}
     ), ${countBytes(sql`done`, nowMs)}, stored as (${several ? storedAtEach(several, now) : storedAtOne(etag)}
-    ), unparted as (delete from file_parts p using done where p.file_id = done.id
-    ), untailed as (delete from upload_tails t using done where t.file_id = done.id
     ), noted as (${insertNote({ kind: 'completed', detail: CERTAINTY }, sql`done`, nowMs)})
     select id from done`,
   )
+  if (found.length > 0) await deleteBytes(tx, lease.fileId)
   return found.length > 0
 }
 
