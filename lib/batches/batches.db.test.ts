@@ -16,11 +16,12 @@ import { parseInput } from '../platform/kernel/parse-input.ts'
 import { endingContext, endUpload } from '../uploads/endings/end-upload.ts'
 import { joinBatches } from '../uploads/ledger/batches.ts'
 import { expireUploads } from '../uploads/recovery/upload-sweeps.ts'
+import { batchOf as batchNamed } from '../uploads/rules/batch.ts'
 import { createOutput } from '../webhooks/outputs/save-output.ts'
 import { outputInput } from '../webhooks/outputs/webhook-output.ts'
 import { showBatch } from './batch.ts'
 import { completeBatches } from './complete-batches.ts'
-import { sealBatch, sealNamedBatch } from './seal-batch.ts'
+import { sealBatch, sealNamedBatch, sealOwnBatch } from './seal-batch.ts'
 
 const BYTES = 1000
 type Told = { payload: string; deliveries: number }
@@ -285,6 +286,23 @@ describeWithDatabase('a batch', (database) => {
     expect(await Promise.race([sealed, waits])).toBe('waits')
     await commit()
     expect((await sealed).sealedAt).not.toBeNull()
+  })
+
+  it('is sealed even if the creation of its first file is committed while it is being sealed', async () => {
+    const { db } = database()
+    const right = await node.context.rights.toCreate(await site.token(), site.pipe.id)
+    const batch = batchNamed(right.token, site.pipe.id, 'just begun')
+    const commit = await holdTransaction(database(), (tx) => joinBatches(tx, [{ batch }], site.clock.now()))
+    const committing = vi.spyOn(db._.session, 'prepareQuery').mockImplementationOnce((...statement) => {
+      const prepared = db._.session.prepareQuery(...statement)
+      const execute = (...values: Parameters<typeof prepared.execute>) =>
+        prepared.execute(...values).finally(commit)
+      return Object.assign(Object.create(prepared), { execute })
+    })
+    const sealed = await sealOwnBatch({ db, clock: site.clock }, right, 'just begun')
+    committing.mockRestore()
+    expect(sealed.sealedAt).not.toBeNull()
+    expect(await told()).toMatchObject([{ batch: 'just begun', total: 0 }])
   })
 
   it('contains every file that was created before it was sealed, and refuses the others', async () => {

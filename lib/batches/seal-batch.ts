@@ -13,7 +13,10 @@ import { type Batch, noBatch, readBatch, showBatch } from './batch.ts'
 const { pipeId, subject } = tokenInput.shape
 export const sealInput = z.strictObject({ pipeId, batch: batchField, subject })
 
-/** Sealing a batch again changes nothing. Waits for requests that are adding files to it: see `joinBatches`. */
+/**
+ * Sealing a batch again changes nothing. Waits for requests that are adding files to it: see `joinBatches`. The update
+ * cannot see a batch whose first file is still being created; if the read after it can, the batch is sealed next.
+ */
 async function seal(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
@@ -25,6 +28,7 @@ async function seal(
   )
   const batch = await readBatch(db, id)
   if (!batch) throw noBatch()
+  if (batch.sealedAt === null) return seal({ db, clock }, id)
   return { ...batch, isNew: sealed.length > 0 }
 }
 
