@@ -106,11 +106,12 @@ function read(
   return { ...path, ...head, headers: req.headers, body: req }
 }
 
+const OF_BODIES = ['content-length', 'transfer-encoding']
 const OF_TUS = ['upload-defer-length', 'upload-metadata', 'upload-concat']
 
 /**
  * Each protocol is recognized by headers that only it uses. A request without any of them is a plain upload if it has
- * a body. Anything else is treated as TUS, which rejects it because Tus-Resumable is missing.
+ * a body, even an empty one. Anything else is treated as TUS, which rejects it because Tus-Resumable is missing.
  */
 export function chooseProtocol(method: string, headers: IncomingHttpHeaders): HttpProtocol {
   if ('tus-resumable' in headers) return 'tus'
@@ -119,7 +120,7 @@ export function chooseProtocol(method: string, headers: IncomingHttpHeaders): Ht
   if (OF_TUS.some((name) => name in headers)) return 'tus'
   if (isOfDraft(headers)) return 'resumable-http'
   if ('upload-length' in headers) return 'tus'
-  if (method === 'PUT' || (method === 'POST' && hasBody({ headers }))) return 'http'
+  if (method === 'PUT' || (method === 'POST' && OF_BODIES.some((name) => name in headers))) return 'http'
   return 'tus'
 }
 

@@ -76,6 +76,12 @@ describeWithDatabase('a file sent in one plain request', (database) => {
     },
   )
 
+  it('may be empty, and sent by POST', async () => {
+    const reply = await send('', Buffer.alloc(0), { method: 'POST' })
+    expect(reply.status).toBe(201)
+    expect(JSON.parse(reply.body)).toMatchObject({ filename: 'file', size: 0, status: 'transferred' })
+  })
+
   it.each([1000, 20 * MiB])('of %i bytes may be sent in chunks, without a length', async (size) => {
     const bytes = randomBytes(size)
     const headers = { 'Transfer-Encoding': 'chunked' }

@@ -138,6 +138,8 @@ function readCreation(request: UploadRequest): Creation {
   const hasBody = complete || bytes !== 0
   const lengthBytes = readLength(request, { complete, fromBytes: 0, bytes }) ?? null
   const source = bytes === 0 ? NO_BYTES : new RequestSource(request.body)
+  const check = complete ? wholeFileCheck(request) : contentCheck(request)
+  if (!hasBody) check?.verify()
   return {
     declared: {
       filename: readName(request),
@@ -156,7 +158,7 @@ function readCreation(request: UploadRequest): Creation {
     resumable: said !== undefined,
     bytes,
     hasBody,
-    body: { source, check: complete ? wholeFileCheck(request) : contentCheck(request) },
+    body: { source, check },
     atomic: headers['content-digest'] !== undefined,
   }
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
@@ -154,6 +154,14 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       const empty = await begin('?1', Buffer.alloc(0))
       expect(empty).toMatchObject({ status: 201, headers: { 'upload-complete': '?1' } })
       expect(await objectOf(empty.headers.location!)).toHaveLength(0)
+    })
+
+    it('returns 400 if there are no bytes yet and Content-Digest is not that of no bytes', async () => {
+      const digestOf = (text: string) => `sha-256=:${createHash('sha256').update(text).digest('base64')}:`
+      const wrong = await begin('?0', Buffer.alloc(0), { 'Content-Digest': digestOf('hello') })
+      expect(codeOf(wrong)).toEqual([400, 'checksum_mismatch'])
+      const right = await begin('?0', Buffer.alloc(0), { 'Content-Digest': digestOf('') })
+      expect(right.status).toBe(201)
     })
 
     it('returns 400 if Upload-Length does not match the end of the body', async () => {
