@@ -61,9 +61,10 @@ async function answer(
     operation.method === 'GET' || operation.method === 'DELETE'
       ? undefined
       : await readBody(request, operation.bodyBytes)
-  const body = operation.body
+  const given = operation.body
     ? parseInput(operation.body, raw === undefined ? whenEmpty(operation) : raw)
     : undefined
+  const body = operation.prepare ? await operation.prepare(given) : given
   const call = { runtime, who, params, query, body, asked: request }
   if (operation.stream) return respondWithStream(await operation.run(call))
   const run = (inside: Runtime) => operation.run({ ...call, runtime: inside })
@@ -72,7 +73,7 @@ async function answer(
   if (key === null || !isOnce(operation)) {
     return respond(operation.status, await after(await run(runtime)))
   }
-  const asked = { key, what: `${url.pathname}\n${JSON.stringify(body ?? null)}` }
+  const asked = { key, what: `${url.pathname}\n${JSON.stringify(given ?? null)}` }
   const asking = operation.auth === 'actor' ? (who as Actor) : await senderActor(runtime, who as string)
   const once = await answerOnce(runtime, asking, asked, operation, { run, after })
   return respond(once.status, once.body)

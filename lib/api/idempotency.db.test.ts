@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
-import { beforeAll, expect, it } from 'vitest'
+import { eq, sql } from 'drizzle-orm'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { idempotencyKeys, senders } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { openDecider } from '../../test/support/decider.ts'
@@ -8,6 +8,8 @@ import { createTestWorkspace, type TestWorkspace } from '../../test/support/work
 import { hookInput } from '../hooks/hook.ts'
 import { saveHook } from '../hooks/pipe-hooks.ts'
 import { createAccountKey } from '../identity/accounts/account-keys.ts'
+import * as passwords from '../identity/accounts/password.ts'
+import { rows } from '../platform/db/database.ts'
 import { hours } from '../platform/kernel/clock.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { takeFromLimit } from '../platform/rate-limits.ts'
@@ -54,6 +56,23 @@ describeWithDatabase('Idempotency-Key', (database) => {
     )
     expect(new Set(answers.map(({ json }) => json.token)).size).toBe(1)
     expect(await named('At once')).toHaveLength(1)
+  })
+
+  it('hashes a password before its transaction begins', async () => {
+    const hashed = vi.spyOn(passwords, 'hashPassword').mockImplementationOnce(async () => {
+      const [found] = await rows(
+        database().db,
+        sql`select count(*)::int as open from pg_stat_activity
+          where datname = current_database() and state = 'idle in transaction'`,
+      )
+      expect(found).toEqual({ open: 0 })
+      return 'hash'
+    })
+    const link = { pipeId: mine.pipe.id, title: 'Films', password: 'a password' }
+    const first = await post('/upload-links', link, 'link')
+    expect(first).toMatchObject({ status: 201, json: { hasPassword: true } })
+    expect(hashed).toHaveBeenCalledOnce()
+    expect(await post('/upload-links', link, 'link')).toEqual(first)
   })
 
   it('is rejected with a different request', async () => {

@@ -57,6 +57,8 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   stream?: boolean
   /** Whether it uses the network, and so runs outside a transaction. */
   network?: boolean
+  /** Runs before `run` and its transaction, for work that takes long. Its result is what `run` gets as its body. */
+  prepare?(body: Body): Promise<Body>
   run(call: Call<Query, Body, Who>): Promise<Answer>
   /** Runs after `run` has been committed, and may use the network. Its response replaces that of `run`. */
   after?(call: Call<Query, Body, Who>, answer: Answer): Promise<Answer>
@@ -68,11 +70,6 @@ export function isOnce({ method, auth, once }: Operation): boolean {
 }
 
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined
-type TypedCall<Q extends Schema | undefined, B extends Schema | undefined, Who> = Call<
-  Parsed<Q>,
-  Parsed<B>,
-  Who
->
 type TypedAnswer<A extends Schema | undefined> = A extends Schema ? z.input<A> : unknown
 
 type Typed<
@@ -80,17 +77,21 @@ type Typed<
   B extends Schema | undefined,
   A extends Schema | undefined,
   Who,
-> = Partial<
-  Omit<Operation, 'id' | 'summary' | 'auth' | 'right' | 'query' | 'body' | 'answer' | 'run' | 'after'>
-> & {
+  Prepared = Parsed<B>,
+> = Partial<Omit<Operation, TypedKey>> & {
   id: string
   summary: string
   query?: Q
   body?: B
   answer?: A
-  run(call: TypedCall<Q, B, Who>): Promise<TypedAnswer<A>>
-  after?(call: TypedCall<Q, B, Who>, answer: TypedAnswer<A>): Promise<TypedAnswer<A>>
+  prepare?(body: Parsed<B>): Promise<Prepared>
+  run(call: Call<Parsed<Q>, Prepared, Who>): Promise<TypedAnswer<A>>
+  after?(call: Call<Parsed<Q>, Prepared, Who>, answer: TypedAnswer<A>): Promise<TypedAnswer<A>>
 }
+
+type TypedKey =
+  | ('id' | 'summary' | 'auth' | 'right' | 'query' | 'body')
+  | ('answer' | 'prepare' | 'run' | 'after')
 
 type Address = `${Method} /${string}`
 
@@ -109,9 +110,10 @@ export function operationsOf(tag: string) {
       Q extends Schema | undefined = undefined,
       B extends Schema | undefined = undefined,
       A extends Schema | undefined = undefined,
+      Prepared = Parsed<B>,
     >(
       address: Address,
-      row: Typed<Q, B, A, Actor> & { right: Right },
+      row: Typed<Q, B, A, Actor, Prepared> & { right: Right },
     ) => complete('actor', address, row),
     /** An operation that a customer's backend calls with a Sender token. */
     senderOperation: <

@@ -17,6 +17,19 @@ import {
   type UploadLinkInput,
 } from './upload-link.ts'
 
+type WithPassword = { password?: string | null }
+type Hashed<Given extends WithPassword> = Omit<Given, 'password'> & {
+  password?: never
+  passwordHash?: string | null
+}
+
+/** Hashes the password, if there is one. This takes too long to be done inside a transaction. */
+export async function hashingPassword<Given extends WithPassword>(given: Given): Promise<Hashed<Given>> {
+  const { password, ...rest } = given
+  if (password === undefined) return rest
+  return { ...rest, passwordHash: password === null ? null : await hashPassword(password) }
+}
+
 /**
  * Creates a link with a Sender whose token is never disclosed: it marks the files uploaded through the link, and
  * revoking it revokes all of the link's tokens. Only this response contains the code.
@@ -24,9 +37,8 @@ import {
 export async function createUploadLink(
   { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
   actor: Actor,
-  { password, ...input }: UploadLinkInput,
+  { passwordHash = null, ...input }: Hashed<UploadLinkInput>,
 ): Promise<UploadLink & { code: string; url: string }> {
-  const passwordHash = password === null ? null : await hashPassword(password)
   const code = newLinkCode()
   return db.transaction(async (tx) => {
     const inside = { db: tx, clock }
@@ -78,9 +90,8 @@ export async function changeUploadLink(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
   id: string,
-  { closed, password, ...fields }: UploadLinkChange,
+  { closed, passwordHash, ...fields }: Hashed<UploadLinkChange>,
 ): Promise<UploadLink> {
-  const passwordHash = typeof password === 'string' ? await hashPassword(password) : password
   return db.transaction(async (tx) => {
     const before = await findUploadLink(tx, actor, id, 'update')
     const now = clock.now()

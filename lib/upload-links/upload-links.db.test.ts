@@ -17,7 +17,13 @@ import { createPipe } from '../workspace/pipes/create-pipe.ts'
 import { deletePipe } from '../workspace/pipes/delete-pipe.ts'
 import { pipeInput } from '../workspace/pipes/pipe.ts'
 import { listSenders } from '../workspace/senders/read-senders.ts'
-import { changeUploadLink, createUploadLink, deleteUploadLink, listUploadLinks } from './manage-links.ts'
+import {
+  changeUploadLink,
+  createUploadLink,
+  deleteUploadLink,
+  hashingPassword,
+  listUploadLinks,
+} from './manage-links.ts'
 import { lookAtLink, openLink, openLinkInput } from './open-link.ts'
 import { uploadLinkInput } from './upload-link.ts'
 
@@ -41,11 +47,9 @@ describeWithDatabase('an upload link', (database) => {
   })
 
   const create = (fields: Record<string, unknown> = {}) =>
-    createUploadLink(
-      site.runtime,
-      site.actor,
+    hashingPassword(
       parseInput(uploadLinkInput, { pipeId: site.pipe.id, title: 'Films for May', ...fields }),
-    )
+    ).then((input) => createUploadLink(site.runtime, site.actor, input))
   const open = (code: string, more: { visitor?: string; password?: string } = {}, address = HERE) =>
     openLink(site.runtime, parseInput(openLinkInput, { code, visitor: newVisitor(), ...more }), address)
   const client = (token: string) => tusClient({ url: node.url, pipeId: site.pipe.id, token })

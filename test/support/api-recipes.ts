@@ -13,7 +13,7 @@ import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { makeKeyPair } from '#lib/sftp/make-key-pair.ts'
 import { addSenderKey, senderKeyInput } from '#lib/sftp/sender-keys.ts'
-import { createUploadLink } from '#lib/upload-links/manage-links.ts'
+import { createUploadLink, hashingPassword } from '#lib/upload-links/manage-links.ts'
 import { uploadLinkInput } from '#lib/upload-links/upload-link.ts'
 import { batchId } from '#lib/uploads/rules/batch.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
@@ -68,7 +68,9 @@ export async function furnish(runtime: TestRuntime) {
     name: 'order-17',
     byToken: true,
   })
-  const linked = parseInput(uploadLinkInput, { pipeId: pipe.id, title: 'Films for May' })
+  const linked = await hashingPassword(
+    parseInput(uploadLinkInput, { pipeId: pipe.id, title: 'Films for May' }),
+  )
   const link = await createUploadLink(runtime, actor, linked)
   const off = await createAccountKey(runtime, actor, { name: 'Of a stranger' })
   await revokeAccountKey(runtime, actor, off.id)

@@ -5,6 +5,7 @@ import {
   changeUploadLink,
   createUploadLink,
   deleteUploadLink,
+  hashingPassword,
   linksQuery,
   listUploadLinks,
 } from '../../upload-links/manage-links.ts'
@@ -30,6 +31,7 @@ export const uploadLinkOperations = [
     status: 201,
     answer: uploadLinkAnswer.extend({ code: z.string(), url: z.url() }),
     problems: ['pipe_not_found', 'rate_limited'],
+    prepare: (body) => hashingPassword(body),
     run: ({ runtime, who, body }) => createUploadLink(runtime, who, body),
   }),
   operation('GET /upload-links', {
@@ -57,6 +59,7 @@ export const uploadLinkOperations = [
     body: uploadLinkChange,
     answer: uploadLinkAnswer,
     problems: ['not_found'],
+    prepare: (body) => hashingPassword(body),
     run: ({ runtime, who, params, body }) => changeUploadLink(runtime, who, params.id!, body),
   }),
   operation('DELETE /upload-links/{id}', {

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
+import { noteRequest } from '../../platform/kernel/request-context.ts'
 import type { ConfiguredRuntime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
 import type { Role } from '../rights.ts'
@@ -84,6 +85,7 @@ export async function readStanding(runtime: ConfiguredRuntime, id: string): Prom
     label: row.email,
     role,
   }
+  noteRequest({ workspaceId: workspace.id })
   return { state: 'in', session: { ...person, workspace, actor } }
 }
 

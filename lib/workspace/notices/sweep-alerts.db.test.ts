@@ -9,7 +9,7 @@ import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
 import { makeKeyPair } from '../../sftp/make-key-pair.ts'
 import { addSenderKey, senderKeyInput } from '../../sftp/sender-keys.ts'
-import { createUploadLink } from '../../upload-links/manage-links.ts'
+import { createUploadLink, hashingPassword } from '../../upload-links/manage-links.ts'
 import { uploadLinkInput } from '../../upload-links/upload-link.ts'
 import { saveOutput } from '../../webhooks/outputs/save-output.ts'
 import { listAlerts, listOpenAlerts, readAlertSettings, saveAlertSettings } from './alerts.ts'
@@ -113,7 +113,9 @@ describeWithDatabase('alerts', (database) => {
   })
 
   it('do not report the token of an upload link, which nobody has, or of a Sender whose SFTP key is in use', async () => {
-    const link = parseInput(uploadLinkInput, { pipeId: mine.pipe.id, title: 'Films for May' })
+    const link = await hashingPassword(
+      parseInput(uploadLinkInput, { pipeId: mine.pipe.id, title: 'Films for May' }),
+    )
     await createUploadLink(runtime, mine.actor, link)
     const publicKey = makeKeyPair('studio').public
     const key = parseInput(senderKeyInput, { name: 'Studio', publicKey })

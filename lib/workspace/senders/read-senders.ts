@@ -7,6 +7,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid } from '../../platform/kernel/ids.ts'
+import { noteRequest } from '../../platform/kernel/request-context.ts'
 import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Sender, toSender } from './sender.ts'
 
@@ -49,6 +50,7 @@ export async function authenticateSender(
   const isOver = row.tokenHash !== hash && (row.previousTokenUntil?.getTime() ?? 0) <= clock.now()
   if (row.revokedAt || isOver)
     throw new SluiceError('token_revoked', "This token's Sender was revoked, or the token was rotated.")
+  noteRequest({ workspaceId: row.workspaceId })
   return row
 }
 

@@ -6,7 +6,7 @@ import { testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
-import { createUploadLink, deleteUploadLink } from '../../upload-links/manage-links.ts'
+import { createUploadLink, deleteUploadLink, hashingPassword } from '../../upload-links/manage-links.ts'
 import { uploadLinkInput } from '../../upload-links/upload-link.ts'
 import { updatePipe } from '../pipes/update-pipe.ts'
 import { revokeSender } from '../senders/change-sender.ts'
@@ -30,7 +30,9 @@ describeWithDatabase('a Try it token', (database) => {
     const { actor, pipe, sender } = await createTestWorkspace(runtime)
     await updatePipe(runtime, actor, pipe.id, { source: { http: true } })
     await revokeSender(runtime, actor, sender.id)
-    const input = parseInput(uploadLinkInput, { pipeId: pipe.id, title: 'Films for May' })
+    const input = await hashingPassword(
+      parseInput(uploadLinkInput, { pipeId: pipe.id, title: 'Films for May' }),
+    )
     const link = await createUploadLink(runtime, actor, input)
     const { token } = await issueTrialToken(runtime, actor, pipe.id, { subject: 'me' })
     await deleteUploadLink(runtime, actor, link.id)

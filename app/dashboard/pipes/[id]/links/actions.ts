@@ -5,14 +5,20 @@ import { assertConfirmed, bytesOf, listOf, textOf } from '#app/actions/form-fiel
 import { type Clock, days } from '#lib/platform/kernel/clock.ts'
 import { invalidRequest } from '#lib/platform/kernel/errors.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import { changeUploadLink, createUploadLink, deleteUploadLink } from '#lib/upload-links/manage-links.ts'
+import {
+  changeUploadLink,
+  createUploadLink,
+  deleteUploadLink,
+  hashingPassword,
+} from '#lib/upload-links/manage-links.ts'
 import { uploadLinkChange, uploadLinkInput } from '#lib/upload-links/upload-link.ts'
 
 export async function createLink(pipeId: string, _previous: unknown, data: FormData) {
   return act<{ url: string }>('build', async (runtime, actor) => {
     const expiresAt = expiryOf(data, runtime.clock) ?? null
     const fields = { pipeId, ...fieldsOf(data), password: passwordOf(data), expiresAt }
-    const { url } = await createUploadLink(runtime, actor, parseInput(uploadLinkInput, fields))
+    const input = await hashingPassword(parseInput(uploadLinkInput, fields))
+    const { url } = await createUploadLink(runtime, actor, input)
     return { data: { url } }
   })
 }
@@ -26,7 +32,8 @@ export async function changeLink(id: string, _previous: unknown, data: FormData)
       ...(password !== null && { password }),
       ...(data.get('withoutPassword') === 'on' && { password: null }),
     }
-    await changeUploadLink(runtime, actor, id, parseInput(uploadLinkChange, fields))
+    const change = await hashingPassword(parseInput(uploadLinkChange, fields))
+    await changeUploadLink(runtime, actor, id, change)
     return { message: 'Saved.' }
   })
 }
