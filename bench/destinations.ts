@@ -1,10 +1,6 @@
-import { join } from 'node:path'
-import { openCountingProxy } from '../test/support/counting-proxy.ts'
-import { createDatabase } from '../test/support/postgres.ts'
-import { commitBefore, sourceBefore } from '../test/support/source-before.ts'
 import type { Case, Finding } from './cases.ts'
 import { inTurns, seconds } from './in-turns.ts'
-import { create, inParallel, MiB, percentile, type Target, upload } from './load.ts'
+import { MiB, percentile, upload } from './load.ts'
 import { type Measured, type Sink, startSink } from './processes.ts'
 import type { Trouble } from './sink.ts'
 import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
@@ -152,96 +148,10 @@ async function benchBesideTrouble(postgresUrl: string, sink: Sink): Promise<Find
   }
 }
 
-const FIRST_MIGRATION = '0024_several_destinations.sql'
-
-const ONE_DESTINATION: { name: string; work(target: Target): Promise<void> }[] = [
-  ...WAYS.map(({ name, chunkBytes }) => ({
-    name,
-    work: (target: Target) => upload(target, GiB, chunkBytes),
-  })),
-  {
-    name: '2,000 files of 4 KiB',
-    work: (target) => inParallel(2000, 8, async () => void (await create(target, 4096, 4096))),
-  },
-]
-
-type Version = SluiceNode & {
-  /** Returns the number of database round trips since the last call. */
-  asked(): number
-  close(): Promise<void>
-}
-
-/** Compares a Pipe with one destination to the last version that only supported one. */
-async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Finding[]> {
-  const commit = commitBefore(FIRST_MIGRATION)
-  const before = commit && sourceBefore(commit)
-  if (!before) {
-    console.log('  skipped: the clone has no git history')
-    return []
-  }
-  const bench = join(before.folder, 'bench/sluice-site.ts')
-  const old = (await import(bench)) as { startSluiceNode: typeof startSluiceNode }
-  const versions: Version[] = []
-  const findings: Finding[] = []
-  try {
-    versions.push(await startVersion(postgresUrl, sink, old.startSluiceNode))
-    versions.push(await startVersion(postgresUrl, sink, startSluiceNode))
-    const beside = `compared with ${before.commit.slice(0, 7)}`
-    for (const { name, work } of ONE_DESTINATION) {
-      const asked = new Map<Version, number[]>(versions.map((one) => [one, []]))
-      const costs = await costsOf(versions, async (version) => {
-        version.asked()
-        await work(version.target)
-        asked.get(version)!.push(version.asked())
-      })
-      const [then, now] = costs as [Cost, Cost]
-      const trips = versions.map((one) => percentile(asked.get(one)!, 0.5)) as [number, number]
-      const ratio = (what: string, [was, is]: [number, number], words: (value: number) => string) => ({
-        what: `${what} of one destination ${beside}, ${name}`,
-        measured: `${(is / was).toFixed(3)} times (${words(is)} to ${words(was)})`,
-        wanted: '≤ 1.03 times',
-        holds: is / was <= 1.03,
-      })
-      findings.push(
-        ratio('CPU', [then.cpuSeconds, now.cpuSeconds], (value) => `${value.toFixed(2)} s`),
-        ratio('round trips to the database', trips, String),
-        ratio('memory', [then.peakBytes, now.peakBytes], inMiB),
-      )
-    }
-    return findings
-  } finally {
-    for (const { close } of versions) await close()
-  }
-}
-
-async function startVersion(
-  postgresUrl: string,
-  sink: Sink,
-  start: typeof startSluiceNode,
-): Promise<Version> {
-  const { url, drop } = await createDatabase(postgresUrl)
-  const proxy = await openCountingProxy(url)
-  const site = await start(postgresUrl, sink.url, { DATABASE_URL: proxy.url })
-  return {
-    ...site,
-    asked: () => proxy.take().roundTrips,
-    async close() {
-      await site.node.stop()
-      await site.drop()
-      proxy.close()
-      await drop()
-    },
-  }
-}
-
 export const DESTINATION_CASES: Case[] = [
   { name: 'destinations: 1, 2 and 5', run: ({ postgresUrl, sink }) => benchDestinations(postgresUrl, sink) },
   {
     name: 'destinations: next to a failing best-effort one',
     run: ({ postgresUrl, sink }) => benchBesideTrouble(postgresUrl, sink),
-  },
-  {
-    name: 'destinations: one, compared with the previous version',
-    run: ({ postgresUrl, sink }) => benchOneDestination(postgresUrl, sink),
   },
 ]

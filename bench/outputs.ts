@@ -1,11 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { rows } from '../lib/platform/db/database.ts'
 import { openPostgres } from '../lib/platform/db/open-postgres.ts'
 import { createDatabase } from '../test/support/postgres.ts'
-import { sourceBefore } from '../test/support/source-before.ts'
 import { addOutput } from '../test/support/webhook-rows.ts'
 import type { Finding } from './cases.ts'
 import { inTurns } from './in-turns.ts'
@@ -53,32 +52,23 @@ export async function benchBesideDead(serverUrl: string): Promise<Finding[]> {
 const DELIVERIES_PER_SECOND = 860
 const MEASURED_SECONDS = 3
 
-type Version = { source: string; outputs: number }
 type Cost = { cpuMs: number; events: number; deliveries: number }
 
 /**
- * Measures the cost of an event for one output and for five, compared with the last version that only supported one
- * output per Pipe. The cost is the CPU time of everything involved except the receiver. The number of deliveries per
- * second is the same in all cases.
+ * Measures the cost of an event for one output and for five: the CPU time of everything involved except the receiver.
+ * The number of deliveries per second is the same in both cases.
  */
 export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
-  const before = sourceBefore()
-  const now = resolve('.')
-  const versions: Version[] = [
-    { source: now, outputs: 1 },
-    { source: now, outputs: 5 },
-    ...(before ? [{ source: before.folder, outputs: 1 }] : []),
-  ]
-  const counted = new Map<Version, Cost>()
-  const of = async (version: Version) => {
-    const cost = await costOf(serverUrl, version)
-    counted.set(version, cost)
+  const counted = new Map<number, Cost>()
+  const of = async (outputs: number) => {
+    const cost = await costOf(serverUrl, outputs)
+    counted.set(outputs, cost)
     return cost.cpuMs
   }
-  const [one, five, old] = (await inTurns(of, versions)) as [number, number, number | undefined]
-  const { events, deliveries } = counted.get(versions[1]!)!
+  const [one, five] = (await inTurns(of, [1, 5])) as [number, number]
+  const { events, deliveries } = counted.get(5)!
   const what = `CPU time of an event, ${DELIVERIES_PER_SECOND} deliveries a second`
-  const findings = [
+  return [
     {
       what: `${what}, to five outputs`,
       measured: `${five.toFixed(2)} ms, ${(five / one).toFixed(1)} times (one output ${one.toFixed(2)} ms)`,
@@ -92,25 +82,17 @@ export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
       holds: events === 1 && deliveries === 5,
     },
   ]
-  if (!before || old === undefined) return findings
-  const compared = {
-    what: `${what}, to one output, compared with ${before.commit.slice(0, 7)}`,
-    measured: `${(one / old).toFixed(2)} times (${one.toFixed(2)} to ${old.toFixed(2)} ms)`,
-    wanted: '≤ 1.05 times',
-    holds: one <= old * 1.05,
-  }
-  return [compared, ...findings]
 }
 
-async function costOf(serverUrl: string, { source, outputs }: Version): Promise<Cost> {
+async function costOf(serverUrl: string, outputs: number): Promise<Cost> {
   const { url: databaseUrl, drop } = await createDatabase(serverUrl)
   const receiver = await startReceiver()
-  const env = { SOURCE: source, DATABASE_URL: databaseUrl, OUTPUTS: String(outputs) }
+  const env = { DATABASE_URL: databaseUrl, OUTPUTS: String(outputs) }
   const emitter = fork(join(import.meta.dirname, 'webhook-emitter.ts'), {
     env: { ...process.env, ...env, RECEIVER: `${receiver.url}/ok` },
   })
   await once(emitter, 'message')
-  const worker = await startWorker({ databaseUrl }, join(source, 'test/support/webhook-worker.ts'))
+  const worker = await startWorker({ databaseUrl })
   const database = openPostgres({ address: databaseUrl })
   const [backend] = await rows<{ pid: number }>(database.db, sql`select pg_backend_pid() as pid`)
   const usageOfPostgres = measurePostgres(backend!.pid)

@@ -1,32 +1,16 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { emitFileEvent } from '../lib/events/emit-file-event.ts'
+import { migrate } from '../lib/platform/db/migrate.ts'
+import { openPostgres } from '../lib/platform/db/open-postgres.ts'
+import { createLogger } from '../lib/platform/log/log.ts'
+import { openQueue } from '../lib/platform/queue.ts'
+import { addFile, addOutput } from '../test/support/webhook-rows.ts'
 import { steadily } from './load.ts'
 
 /**
- * Writes events at the given pace, using the version whose source is in SOURCE. Reports the CPU time of this process,
- * which does not include PostgreSQL's.
+ * Writes events at the given pace. Reports the CPU time of this process, which does not include PostgreSQL's.
  */
-const { SOURCE, DATABASE_URL, RECEIVER, OUTPUTS } = process.env as Record<string, string>
+const { DATABASE_URL, RECEIVER, OUTPUTS } = process.env as Record<string, string>
 const FILES = 50
-
-type Rows = typeof import('../test/support/webhook-rows.ts')
-type Events = typeof import('../lib/events/emit-file-event.ts')
-type Queues = typeof import('../lib/platform/queue.ts')
-type Postgres = typeof import('../lib/platform/db/open-postgres.ts')
-type Migrate = typeof import('../lib/platform/db/migrate.ts')
-type Log = typeof import('../lib/platform/log/log.ts')
-
-const from = (path: string) => import(join(SOURCE!, path))
-const { addOutput, addFile } = (await from('test/support/webhook-rows.ts')) as Rows
-const { emitFileEvent } = (await from('lib/events/emit-file-event.ts')) as Events
-const { openPostgres } = (await from('lib/platform/db/open-postgres.ts')) as Postgres
-const { migrate } = (await from('lib/platform/db/migrate.ts')) as Migrate
-const { createLogger } = (await from('lib/platform/log/log.ts')) as Log
-// This file has moved since the older version.
-const queueFile = ['lib/platform/queue.ts', 'lib/platform/queue/open-queue.ts'].find((path) =>
-  existsSync(join(SOURCE!, path)),
-)
-const { openQueue } = (await from(queueFile!)) as Queues
 
 const database = openPostgres({ address: DATABASE_URL! })
 await migrate(database.db)

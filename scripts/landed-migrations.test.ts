@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { hashOf, LIST, MIGRATIONS, migrationFaults, readList, sqlFiles } from './landed-migrations.ts'
+import { MIGRATIONS, migrationFaults } from './landed-migrations.ts'
 
 let folder: string
 beforeEach(() => {
@@ -12,66 +12,64 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const all = readList('.')
-const first = all.find(({ name }) => sqlFiles('.').includes(name))
-const replaced = all.slice(0, all.indexOf(first!))
+const BASELINE = readdirSync(MIGRATIONS).find((name) => name.endsWith('.sql'))!
 const write = (name: string, text: string) => writeFileSync(join(folder, MIGRATIONS, name), text)
-const append = (name: string, text: string) => appendFileSync(join(folder, MIGRATIONS, name), text)
+const remove = (name: string) => rmSync(join(folder, MIGRATIONS, name))
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...args], { cwd: folder })
+function commit(): void {
+  git('add', '.')
+  git('commit', '--quiet', '--message=Land')
+}
 
-/** The list that matches the given files. */
-function listAll(): void {
-  const files = sqlFiles(folder).map((name) => ({ hash: hashOf(folder, name), name }))
-  const lines = [...replaced, ...files].map(({ hash, name }) => `${hash}  ${name}\n`)
-  writeFileSync(join(folder, LIST), lines.join(''))
+const JOURNAL = 'meta/_journal.json'
+/** Adds a migration and its line in the journal. */
+function plant(text: string, name = '9999_planted'): void {
+  write(`${name}.sql`, text)
+  const journal = JSON.parse(readFileSync(join(folder, MIGRATIONS, JOURNAL), 'utf8'))
+  journal.entries = journal.entries.filter(({ tag }: { tag: string }) => tag !== name)
+  journal.entries.push({ ...journal.entries[0], tag: name })
+  write(JOURNAL, JSON.stringify(journal))
 }
 
 it('accepts the current migrations', () => {
   expect(migrationFaults(folder)).toEqual([])
 })
 
-it('rejects an edit to a landed migration, even one that only removes a space', () => {
-  append(first!.name, ' ')
-  expect(migrationFaults(folder)).toEqual([expect.stringContaining(`${first!.name} differs from ${LIST}`)])
-})
-
-it('rejects a missing landed migration, and one that is not listed', () => {
-  rmSync(join(folder, MIGRATIONS, first!.name))
+it('rejects a file that is not in the journal, and one that only the journal has', () => {
   write('9999_planted.sql', 'create table planted (n int)')
-  const faults = migrationFaults(folder).join('\n')
-  expect(faults).toContain(`${first!.name} is in ${LIST}, but the file is gone`)
-  expect(faults).toContain(`9999_planted.sql is not in ${LIST}`)
+  expect(migrationFaults(folder)).toEqual([expect.stringContaining('9999_planted.sql')])
+  plant('create table planted (n int)')
+  expect(migrationFaults(folder)).toEqual([])
+  remove('9999_planted.sql')
+  expect(migrationFaults(folder)).toEqual([expect.stringContaining('9999_planted.sql')])
 })
 
-it('rejects a list that differs from the journal', () => {
-  write('9999_planted.sql', 'create table planted (n int)')
-  listAll()
-  expect(migrationFaults(folder)).toEqual([expect.stringContaining('do not name the same migrations')])
-})
-
-it('rejects a list without the migrations that the baseline replaces, if there is history', () => {
-  git('init', '--quiet', '--initial-branch=main')
-  git('add', '.')
-  git('commit', '--quiet', '--message=Land')
-  const text = readFileSync(join(folder, LIST), 'utf8')
-  writeFileSync(join(folder, LIST), text.slice(text.indexOf(first!.hash)))
-  const { hash, name } = replaced[0]!
-  expect(migrationFaults(folder)).toContain(
-    `the line "${hash}  ${name}" in ${LIST} has landed and may not change`,
-  )
-})
-
-it('rejects an edit that also changes the list, if there is history', () => {
-  git('init', '--quiet', '--initial-branch=main')
-  git('add', '.')
-  git('commit', '--quiet', '--message=Land')
-  append(first!.name, ' ')
-  listAll()
-  const fault = `the line "${first!.hash}  ${first!.name}" in ${LIST} has landed and may not change`
+it('rejects an edit to a committed migration, even one that is committed and only adds a space', () => {
+  git('init', '--quiet')
+  commit()
+  plant('CREATE TABLE "owners" ("id" uuid);')
+  expect(migrationFaults(folder)).toEqual([])
+  commit()
+  plant('CREATE TABLE "owners" ("id" uuid); ')
+  const fault = expect.stringContaining('9999_planted.sql differs from the commit that added it')
   expect(migrationFaults(folder)).toEqual([fault])
-  git('commit', '--quiet', '--all', '--message=Edit')
-  expect(migrationFaults(folder)).toContain(fault)
+  commit()
+  expect(migrationFaults(folder)).toEqual([fault])
+  remove('9999_planted.sql')
+  expect(migrationFaults(folder)).toContainEqual(fault)
+})
+
+it('lets a new baseline replace all migrations', () => {
+  git('init', '--quiet')
+  commit()
+  plant('CREATE TABLE "owners" ("id" uuid);')
+  commit()
+  for (const name of [BASELINE, '9999_planted.sql']) remove(name)
+  write(JOURNAL, JSON.stringify({ entries: [] }))
+  plant('CREATE TABLE "everything" ("id" uuid);', '0000_new_baseline')
+  commit()
+  expect(migrationFaults(folder)).toEqual([])
 })
 
 it.each([
@@ -82,12 +80,10 @@ it.each([
   ['ALTER TABLE "files" ALTER COLUMN "length_bytes" SET NOT NULL;', 'forbids null'],
   ['ALTER TABLE "files" ADD COLUMN "owner" text NOT NULL;', 'adds a required column'],
 ])('rejects changes that break the previous release: %s', (statement, what) => {
-  write('9999_planted.sql', statement)
-  listAll()
+  plant(statement)
   const faults = () => migrationFaults(folder).join('\n')
   expect(faults()).toContain(`9999_planted.sql ${what}`)
-  write('9999_planted.sql', `-- contract: nothing since 0.2 reads it\n${statement}`)
-  listAll()
+  plant(`-- contract: nothing since 0.2 reads it\n${statement}`)
   expect(faults()).not.toContain(`9999_planted.sql ${what}`)
 })
 
@@ -96,8 +92,7 @@ it.each([
   `ALTER TABLE "files" ADD COLUMN "owner" text DEFAULT '' NOT NULL;`,
   'CREATE TABLE "owners" ("id" uuid PRIMARY KEY NOT NULL);',
 ])('accepts changes that only add: %s', (statement) => {
-  write('9999_planted.sql', statement)
-  listAll()
+  plant(statement)
   expect(migrationFaults(folder).join('\n')).not.toContain('9999_planted.sql')
 })
 
@@ -116,8 +111,7 @@ it.each([
     'contains other statements',
   ],
 ])('rejects changes that would make uploads wait: %s', (statements, what) => {
-  write('9999_planted.sql', statements)
-  listAll()
+  plant(statements)
   expect(migrationFaults(folder).join('\n')).toContain(`9999_planted.sql ${what}`)
 })
 
@@ -125,7 +119,6 @@ it.each([
   'CREATE INDEX CONCURRENTLY IF NOT EXISTS "a" ON "files" ("a");',
   'CREATE TABLE "owners" ("id" uuid); CREATE INDEX "a" ON "owners" ("id"); ALTER TABLE "owners" ADD COLUMN "b" text;',
 ])('lets uploads continue: %s', (statements) => {
-  write('9999_planted.sql', statements)
-  listAll()
+  plant(statements)
   expect(migrationFaults(folder).join('\n')).not.toContain('9999_planted.sql')
 })

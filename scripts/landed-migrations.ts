@@ -1,16 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 /**
- * A landed migration never changes: databases identify it by the hash of its text, and a database that recorded a hash
- * without a matching file cannot be upgraded. `landed.txt` lists each migration with that hash, in `sha256sum` format.
- * The first one that still has a file is the baseline. It replaces its predecessors, whose lines stay because they
- * identify databases.
+ * A committed migration never changes: databases identify it by the hash of its text, and one that recorded a hash
+ * without a matching file cannot be upgraded. The first migration is the baseline. A new baseline, with a new name,
+ * replaces all migrations before it, and starts over: databases that those created cannot be upgraded.
  */
 export const MIGRATIONS = 'drizzle/migrations'
-export const LIST = `${MIGRATIONS}/landed.txt`
 
 /**
  * A release must run on the schema of the next one, so a migration removes nothing that the previous release uses.
@@ -29,81 +26,50 @@ const CONTRACTS = /^-- contract: \S+/m
 
 export function migrationFaults(folder = '.'): string[] {
   const journal = JSON.parse(readFileSync(join(folder, MIGRATIONS, 'meta/_journal.json'), 'utf8'))
-  const tags: string[] = journal.entries.map(({ tag }: { tag: string }) => `${tag}.sql`)
-  const all = readList(folder)
-  const listed = all.slice(
-    Math.max(
-      all.findIndex(({ name }) => name === tags[0]),
-      0,
-    ),
-  )
+  const listed: string[] = journal.entries.map(({ tag }: { tag: string }) => `${tag}.sql`)
+  const names = readdirSync(join(folder, MIGRATIONS)).filter((name) => name.endsWith('.sql'))
   return [
-    ...listed.flatMap(({ name, hash }) => changedFault(folder, name, hash)),
-    ...sqlFiles(folder)
-      .filter((name) => !listed.some((entry) => entry.name === name))
-      .map((name) => `${name} is not in ${LIST}: \`npm run migration\` adds it`),
-    ...(listed.map(({ name }) => name).join() === tags.join()
+    ...(names.sort().join() === listed.join()
       ? []
-      : [`${LIST} and meta/_journal.json do not name the same migrations in the same order`]),
-    ...historyFaults(folder),
-    ...sqlFiles(folder)
-      .filter((name) => name !== tags[0])
-      .flatMap((name) => [
-        ...destructiveFaults(folder, name),
-        ...(name > UNCHECKED ? lockFaults(folder, name) : []),
-      ]),
+      : [`meta/_journal.json lists ${listed.join(', ')}, but the files are ${names.join(', ')}`]),
+    ...historyFaults(folder, listed[0]!),
+    ...names
+      .filter((name) => name !== listed[0])
+      .flatMap((name) => [...destructiveFaults(folder, name), ...lockFaults(folder, name)]),
   ]
 }
 
-export function hashOf(folder: string, name: string): string {
-  return createHash('sha256')
-    .update(readFileSync(join(folder, MIGRATIONS, name)))
-    .digest('hex')
-}
-
-export function sqlFiles(folder: string): string[] {
-  return readdirSync(join(folder, MIGRATIONS))
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-}
-
-export function readList(folder: string): { hash: string; name: string }[] {
-  const text = existsSync(join(folder, LIST)) ? readFileSync(join(folder, LIST), 'utf8') : ''
-  return linesOf(text).map((line) => {
-    const [hash = '', name = ''] = line.split(/\s+/)
-    return { hash, name }
-  })
-}
-
-const linesOf = (text: string) => text.split('\n').filter(Boolean)
-
-function changedFault(folder: string, name: string, hash: string): string[] {
-  if (!existsSync(join(folder, MIGRATIONS, name))) return [`${name} is in ${LIST}, but the file is gone`]
-  if (hashOf(folder, name) === hash) return []
-  return [
-    `${name} differs from ${LIST}. If it has landed, restore it and put your change into a new migration. If it is ` +
-      `yours and has not, remove its line there and run \`npm run migration\``,
-  ]
-}
-
-/** If there is git history, every line that has ever landed must still be at its position. */
-function historyFaults(folder: string): string[] {
-  const now = linesOf(readFileSync(join(folder, LIST), 'utf8'))
-  const changed = landedLists(folder).flatMap((lines) => lines.filter((line, at) => now[at] !== line))
-  return [...new Set(changed)].map((line) => `the line "${line}" in ${LIST} has landed and may not change`)
-}
-
-/** Every version of the list on the main branch, as far back as this clone goes; none without git. */
-function landedLists(folder: string): string[][] {
+/** If there is git history, every migration since the baseline must still be as it was when it was added. */
+function historyFaults(folder: string, baseline: string): string[] {
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  for (const branch of ['origin/main', 'main', 'HEAD']) {
-    try {
-      const commits = linesOf(git('rev-list', git('merge-base', 'HEAD', branch), '--', LIST))
-      return commits.map((commit) => linesOf(git('show', `${commit}:./${LIST}`)))
-    } catch {}
+    execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
+  const added = new Map<string, string>()
+  try {
+    const log = git(
+      'log',
+      '--diff-filter=A',
+      '--no-renames',
+      '--format=commit %H',
+      '--name-only',
+      '--',
+      MIGRATIONS,
+    )
+    // The newest commit comes first.
+    let commit = ''
+    for (const line of log.split('\n')) {
+      if (line.startsWith('commit ')) commit = line.slice('commit '.length)
+      else if (line.endsWith('.sql')) added.set(basename(line), git('show', `${commit}:${line}`))
+      if (added.has(baseline)) break
+    }
+  } catch {
+    return []
   }
-  return []
+  if (!added.has(baseline)) return []
+  return [...added].flatMap(([name, text]) => {
+    const path = join(folder, MIGRATIONS, name)
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) return []
+    return `${name} differs from the commit that added it, and databases may have recorded it: restore it, and put your change into a new migration`
+  })
 }
 
 function destructiveFaults(folder: string, name: string): string[] {
@@ -118,12 +84,6 @@ function destructiveFaults(folder: string, name: string): string[] {
     ),
   )
 }
-
-/**
- * Migrations up to this one landed before locks were checked; each attempt to apply one is limited to the time allowed
- * for one lock.
- */
-const UNCHECKED = '0016_note_who_was_in_an_account.sql'
 
 /** Patterns for statements that make a table's writers wait. Each captures the table's name. */
 const LOCKING = [

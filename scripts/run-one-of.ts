@@ -22,7 +22,6 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     failover: 'e2e/drills/failover.ts',
     decisions: 'e2e/drills/decisions.ts',
     rollout: 'e2e/drills/rollout/run.ts',
-    upgrades: 'e2e/drills/upgrades.ts',
     outages: 'e2e/outages/run.ts',
     starve: 'e2e/chaos/starve.ts',
     fuzz: 'e2e/fuzz/run.ts',

@@ -143,14 +143,6 @@ export const files = pgTable(
      */
     boundEnds: bytes().array().notNull().default([]),
     /**
-     * These three columns exist for nodes running commit 757d55c, and will be removed in the release after this one.
-     * Only `taken` writes the first. The second is -1 for a file with several destinations: those nodes cannot write
-     * such a file, so a trigger prevents them from taking its lease.
-     */
-    boundFence: integer(),
-    sealedFence: integer(),
-    reservedPartNumber: integer().notNull().default(0),
-    /**
      * The last writer's claim, which holds the lease while `leaseUntil` is set. Every write to the ledger checks this
      * claim.
      */

@@ -63,10 +63,7 @@ export const pipes = pgTable(
   (t) => [index('pipes_by_workspace').on(t.workspaceId, t.createdAt, t.id)],
 )
 
-/**
- * The first destination of each Pipe. The others are in `further_pipe_destinations`, because nodes running commit
- * 757d55c assume one row per Pipe here. All destinations will move into this table in the release after this one.
- */
+/** The first destination of each Pipe. The others are in `further_pipe_destinations`. */
 export const pipeDestinations = pgTable(
   'pipe_destinations',
   {

@@ -9,8 +9,8 @@ import type { Source } from './source.ts'
 export type Site = {
   url: string
   senderToken: string
-  /** An upload token, used instead of requesting new ones. */
-  token?: string | undefined
+  /** Issues a token if no node does. */
+  issueToken?: ((pipeId: string) => Promise<string>) | undefined
   log: Log
   /** Returns true once an unfinished upload is considered a fault. */
   impatient(): boolean
@@ -61,7 +61,7 @@ export async function uploadByHand(
 }
 
 export async function newToken(site: Site, pipeId: string): Promise<string> {
-  if (site.token !== undefined) return site.token
+  if (site.issueToken) return site.issueToken(pipeId)
   const reply = await persist(site, 'a token', async () => {
     const got = await send({
       method: 'POST',

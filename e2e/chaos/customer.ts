@@ -1,21 +1,20 @@
-import { eq, sql } from 'drizzle-orm'
-import { dataStores, type ProviderName, webhookOutputs } from '#drizzle/schema/index.ts'
+import { eq } from 'drizzle-orm'
+import { dataStores, type ProviderName } from '#drizzle/schema/index.ts'
 import { createAccount } from '#lib/identity/accounts/users.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
-import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { systemClock } from '#lib/platform/kernel/clock.ts'
-import { newWebhookSecret } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import type { Runtime } from '#lib/platform/runtime.ts'
-import { secretPlace } from '#lib/webhooks/outputs/signing-secrets.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
-import { insertLanded, PIPE, TOKEN } from '../../test/support/landed.ts'
+import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
+import { tokenInput } from '#lib/workspace/tokens/token.ts'
 import { makeReady } from '../../test/support/make-ready.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
-import { addOutput, testVault } from '../../test/support/webhook-rows.ts'
+import { addOutput } from '../../test/support/webhook-rows.ts'
 
 /**
  * A workspace with one Pipe for each kind of provider and, optionally, one with several destinations. Each Pipe has a
@@ -25,8 +24,8 @@ export type Customer = {
   runtime: Runtime
   actor: Actor
   senderToken: string
-  /** A token that is valid for the entire run, if no node issues new ones. */
-  token?: string
+  /** Issues an upload token without a node. */
+  issueToken(pipeId: string): Promise<string>
   pipes: CustomerPipe[]
 }
 type CustomerPipe = { id: string; webhookSecret: string }
@@ -42,7 +41,6 @@ const COPIES = [
   { bucket: 'second-copies', provider: 'r2', required: true },
   { bucket: SPARE_BUCKET, provider: 'other', required: false },
 ] as const
-const LANDED_BUCKET = bucketOf('other')
 export const BUCKETS = [...PROVIDERS.map(bucketOf), ...COPIES.map(({ bucket }) => bucket)]
 
 const STATUSES = ['transferred', 'failed', 'expired', 'canceled']
@@ -75,29 +73,13 @@ export async function addCustomer(database: DatabaseHandle, place: Place): Promi
     pipes.push(await addPipe(by, place, { name: 'copies', destinations }))
   }
   const sender = await createSender(runtime, actor, { name: 'Backend' })
-  return { ...by, senderToken: sender.token, pipes }
-}
-
-/** The customer of the oldest version, in its schema, with one Pipe and no files yet. */
-export async function addLandedCustomer(
-  database: DatabaseHandle,
-  { endpoint, receiverUrl }: Place,
-): Promise<Customer> {
-  const { db } = database
-  await insertLanded(db, { endpoint })
-  await db.execute(sql`truncate files, file_timeline, events, deliveries, usage_days, usage_months cascade`)
-  await db.execute(sql`update data_stores set bucket = ${LANDED_BUCKET}, region = 'auto'`)
-  const webhookSecret = newWebhookSecret()
-  const [output] = await rows<{ id: string; workspaceId: string }>(
-    db,
-    sql`select id, workspace_id as "workspaceId" from webhook_outputs`,
-  )
-  const secretEncrypted = testVault.seal(webhookSecret, secretPlace(output!.id))
-  await db.update(webhookOutputs).set({ url: receiverUrl, secretEncrypted, statuses: STATUSES })
-  const runtime = { ...testRuntime(database), clock: systemClock }
-  const { workspaceId } = output!
-  const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'test', role: 'owner' }
-  return { runtime, actor, senderToken: '', token: TOKEN, pipes: [{ id: PIPE, webhookSecret }] }
+  return {
+    ...by,
+    senderToken: sender.token,
+    pipes,
+    issueToken: async (pipeId) =>
+      (await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId }))).token,
+  }
 }
 
 type By = Pick<Customer, 'runtime' | 'actor'>

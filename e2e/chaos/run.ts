@@ -6,7 +6,7 @@ import { readOptions } from '../../scripts/read-options.ts'
 import { startPgbouncer } from '../../test/support/pgbouncer.ts'
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
 import { type Random, randomOf } from '../../test/support/random.ts'
-import { sourceBefore } from '../../test/support/source-before.ts'
+import { newerSource, olderSource } from '../../test/support/versions.ts'
 import { type Outcome, type Site, uploadByHand } from './client.ts'
 import { disturb, killAgainAndAgain, killProcesses } from './disturb.ts'
 import { createLog, type Log } from './log.ts'
@@ -55,18 +55,14 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
   const random = randomOf(seed)
   const log = createLog(say)
   const trouble = postgresUrl === undefined ? killAgainAndAgain : processes ? killProcesses : disturb
-  const world = await openWorld(
-    { ...shape, severalDestinations: shape.older === undefined },
-    random.fork('world'),
-    log,
-  )
+  const world = await openWorld({ ...shape, severalDestinations: true }, random.fork('world'), log)
   log.note(`the nodes are up; the seed is ${seed}`)
   try {
     const period = periodOf(forMs)
     const [done] = await Promise.all([
       uploadMany(world, random, log, period),
       trouble(world, random.fork('disturb'), log, period),
-      shape.older !== undefined && upgradeMidway(world, log, forMs),
+      shape.versions !== undefined && upgradeMidway(world, log, forMs),
     ])
     await judge(world, log, done, say)
     if (processes) checkShares(world, log, processes)
@@ -103,9 +99,16 @@ export async function judge(
 export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
-  const { senderToken, token, pipes } = world.customer
+  const { senderToken, issueToken, pipes } = world.customer
+  const hasWeb = world.nodes.some(({ roles }) => roles.includes('web'))
   const impatient = () => period.overForMs() > END_MS
-  const site: Site = { url: world.balancer.url, senderToken, token, log, impatient }
+  const site: Site = {
+    url: world.balancer.url,
+    senderToken,
+    issueToken: hasWeb ? undefined : issueToken,
+    log,
+    impatient,
+  }
   const client = async (at: number) => {
     for (let n = 1; period.overForMs() < 0; n++) {
       const own = random.fork(`client ${at}, upload ${n}`)
@@ -140,7 +143,7 @@ async function openPooled(serverUrl: string) {
 
 async function main(): Promise<boolean> {
   const { values } = readOptions(
-    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4] [--pooler] [--upgrade]',
+    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4] [--pooler] [--upgrade-from <git ref>]',
     {
       options: {
         minutes: { type: 'string', default: '1' },
@@ -148,7 +151,7 @@ async function main(): Promise<boolean> {
         embedded: { type: 'boolean', default: false },
         processes: { type: 'string' },
         pooler: { type: 'boolean', default: false },
-        upgrade: { type: 'boolean', default: false },
+        'upgrade-from': { type: 'string' },
       },
     },
   )
@@ -160,19 +163,21 @@ async function main(): Promise<boolean> {
   const say = (line: string) => console.log(line)
   const forMs = minutes(Number(values.minutes))
   const processes = values.processes === undefined ? undefined : Number(values.processes)
-  const before = values.upgrade ? sourceBefore() : undefined
-  if (values.upgrade && !before) throw new Error("The upgrade needs the repository's full history.")
+  const from = values['upgrade-from']
+  const older = from === undefined ? undefined : olderSource(from)
+  if (from !== undefined && !older) throw new Error(`The git history does not include ${from}.`)
+  const versions = older === undefined ? undefined : { older, newer: newerSource() }
   const run = async () => {
     const log = await runChaos({
       seed,
       forMs,
       postgresUrl: server?.url,
       processes,
-      older: before?.folder,
+      versions,
       say,
       ...(values.pooler && { openDatabase: () => openPooled(server!.url) }),
     })
-    if (server && !processes && !before) await starveOthers(server.url, log)
+    if (server && !processes && !versions) await starveOthers(server.url, log)
     return log
   }
   const { counts, violations } = await run().finally(server?.stop)
@@ -180,7 +185,7 @@ async function main(): Promise<boolean> {
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'no violations' : `${violations.length} violations`
   console.log(
-    `${verdict}; repeat with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}${before ? ' --upgrade' : ''}`,
+    `${verdict}; repeat with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}${from ? ` --upgrade-from ${from}` : ''}`,
   )
   return violations.length === 0
 }

@@ -3,18 +3,17 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
-import { MIGRATIONS, migrate } from '#lib/platform/db/migrate.ts'
+import { migrate } from '#lib/platform/db/migrate.ts'
 import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { ALL_ACTIONS } from '#packages/local-bucket/key-ring.ts'
-import { KEYS as LANDED_KEYS } from '../../test/support/landed.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
 import type { Random } from '../../test/support/random.ts'
-import { sourceFolder, temporaryFolder } from '../../test/support/sluice.ts'
+import { temporaryFolder } from '../../test/support/sluice.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import type { BucketNews, BucketOptions, BucketOrder, BucketReport } from './bucket.ts'
-import { addCustomer, addLandedCustomer, BUCKETS, type Customer } from './customer.ts'
+import { addCustomer, BUCKETS, type Customer } from './customer.ts'
 import type { Log } from './log.ts'
 import { type Node, type Parts, type Role, startNode } from './nodes.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -55,6 +54,7 @@ const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the buc
  * With `processes`, there is one node with this many processes. Without `postgresUrl`, there is one node with an
  * embedded database.
  */
+type Versions = { older: string; newer: string }
 type OpenedDatabase = { url: string; drop(): Promise<void>; env?: Record<string, string> }
 export type Shape = {
   postgresUrl?: string | undefined
@@ -63,8 +63,8 @@ export type Shape = {
   severalDestinations?: boolean
   /** Used instead of `postgresUrl`. */
   openDatabase?: (() => Promise<OpenedDatabase>) | undefined
-  /** The source of an older version, which upload nodes run at first and, after the upgrade, at every other start. */
-  older?: string | undefined
+  /** The sources of two versions: upload nodes run the older one at first and, after the upgrade, at every other start. */
+  versions?: Versions | undefined
 }
 
 export async function openWorld(shape: Shape, random: Random, log: Log): Promise<World> {
@@ -75,16 +75,16 @@ export async function openWorld(shape: Shape, random: Random, log: Log): Promise
   const receiver = await startReceiver(random.fork('receiver'))
   const balancer = await startBalancer()
   const directory = join(folder.path, 'bucket')
-  const putOnly = shape.older !== undefined || random.chance(0.5)
+  const putOnly = random.chance(0.5)
   const bucket = await startBucket(directory, putOnly)
   const endpoint = `http://127.0.0.1:${bucket.port}`
   const env = { ...settings(balancer.url, dataDir), ...(processes && settingsOf(processes)) }
   const nodesOf = processes ? ONE_NODE : NODES
-  const start = openDatabase ? startShared(env, openDatabase, nodesOf, shape.older) : startEmbedded(env)
+  const start = openDatabase ? startShared(env, openDatabase, nodesOf, shape.versions) : startEmbedded(env)
   const { database, nodes, upgrade, close } = await start({ balancer, log })
   const keys = { ...KEYS, putOnly }
   const place = { ...keys, endpoint, receiverUrl: receiver.url, severalDestinations }
-  const customer = await (shape.older === undefined ? addCustomer : addLandedCustomer)(database, place)
+  const customer = await adderOf(shape.versions).then((add) => add(database, place))
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
   return {
     database,
@@ -114,6 +114,15 @@ export async function openWorld(shape: Shape, random: Random, log: Log): Promise
   }
 }
 
+/** Only the older version's code can write to its schema. */
+async function adderOf(versions: Versions | undefined): Promise<typeof addCustomer> {
+  if (!versions) return addCustomer
+  const code: { addCustomer: typeof addCustomer } = await import(
+    join(versions.older, 'e2e/chaos/customer.ts')
+  )
+  return code.addCustomer
+}
+
 type Started = Pick<World, 'database' | 'nodes' | 'upgrade' | 'close'>
 type Start = (parts: { balancer: Balancer; log: Log }) => Promise<Started>
 type Environment = Record<'DATA_DIR', string> & Record<string, string>
@@ -122,33 +131,33 @@ function startShared(
   env: Environment,
   open: () => Promise<OpenedDatabase>,
   nodesOf: typeof NODES,
-  older?: string,
+  versions?: Versions,
 ): Start {
   return async (parts) => {
     const { url, drop, env: place } = await open()
     const database = openPostgres({ address: url, maxConnections: 4 })
-    await migrate(database.db, older === undefined ? MIGRATIONS : MIGRATIONS.slice(0, 1))
+    if (!versions) await migrate(database.db)
     let isUpgraded = false
     const start = ([roles, name]: [Role[], string], { sourceOf }: Pick<Parts, 'sourceOf'> = {}) =>
       startNode(roles, name, { ...env, DATABASE_URL: url, ...place }, { ...parts, sourceOf })
     /** Runs the older version until the upgrade, and then alternates between the two. */
-    const eitherVersion = (older: string) => {
+    const eitherVersion = ({ older, newer }: Versions) => {
       let ranOlder = false
       return {
         sourceOf() {
           ranOlder = !isUpgraded || !ranOlder
           parts.log.count(ranOlder ? 'starts of the older version' : 'starts of this version')
-          return ranOlder ? older : sourceFolder()
+          return ranOlder ? older : newer
         },
       }
     }
     const nodes = await Promise.all(
-      older !== undefined
-        ? UPLOAD_NODES.map((node) => start(node, eitherVersion(older)))
+      versions
+        ? UPLOAD_NODES.map((node) => start(node, eitherVersion(versions)))
         : nodesOf.map((node) => start(node)),
     )
     const upgrade = async () => {
-      nodes.push(await start(WORKER))
+      nodes.push(await start(WORKER, { sourceOf: () => versions!.newer }))
       isUpgraded = true
     }
     const close = async () => {
@@ -216,10 +225,7 @@ async function startBucket(
   const options: BucketOptions = {
     directory,
     buckets: [...BUCKETS],
-    keys: [
-      { ...KEYS, actions },
-      { ...LANDED_KEYS, actions },
-    ],
+    keys: [{ ...KEYS, actions }],
   }
   const child = fork(join(import.meta.dirname, 'bucket.ts'), [JSON.stringify(options)], { execArgv: [] })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('The bucket did not start.')))

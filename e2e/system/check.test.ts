@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -142,9 +143,20 @@ describe('npm run check', () => {
     expect(status).toBe(1)
   })
 
-  it('finds an edit to a landed migration', () => {
-    const { status, output } = check('migrations', { 'drizzle/migrations/0014_baseline.sql': 'select 1' })
-    expect(output).toContain('0014_baseline.sql differs from drizzle/migrations/landed.txt')
+  it('finds an edit to a committed migration', () => {
+    const name = readdirSync('drizzle/migrations').find((name) => name.endsWith('.sql'))!
+    const commit = [
+      '-c',
+      'user.name=Test',
+      '-c',
+      'user.email=test@example.com',
+      'commit',
+      '--quiet',
+      '--message=Land',
+    ]
+    for (const args of [['add', 'drizzle'], commit]) execFileSync('git', args, { cwd: copy })
+    const { status, output } = check('migrations', { [`drizzle/migrations/${name}`]: 'select 1' })
+    expect(output).toContain(`${name} differs from the commit that added it`)
     expect(status).toBe(1)
   })
 

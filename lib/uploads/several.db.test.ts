@@ -369,20 +369,6 @@ describe('a file with two required destinations and one best-effort destination'
     expect(await statesOf(url)).toEqual(part('fell_behind'))
   })
 
-  it('keeps its lease from nodes running commit 757d55c, which would send it to one destination', async () => {
-    const url = await client.begin(MiB)
-    const taken = await rows(
-      database.db,
-      sql`update files f set lease_holder = 'an older node', lease_fence = f.lease_fence + 1,
-          bound_fence = f.lease_fence + 1, lease_until = now() + interval '15 seconds',
-          sealed_fence = case when f.sealed_fence is not null then f.lease_fence + 1 end
-        where id = ${fileIdOf(url)}::uuid returning id`,
-    )
-    expect(taken).toEqual([])
-    expect((await client.patch(url, 0, randomBytes(MiB))).status).toBe(204)
-    expect(await statesOf(url)).toEqual(everywhere)
-  })
-
   it('leaves nothing at any destination when it is canceled', async () => {
     const url = await client.begin(20 * MiB)
     expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)

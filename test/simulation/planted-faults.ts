@@ -153,8 +153,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'lease_fence = f.lease_fence + 1, bound_fence = f.lease_fence + 1',
-        replace: 'lease_fence = f.lease_fence, bound_fence = f.lease_fence',
+        find: 'lease_fence = f.lease_fence + 1,\n    lease_until',
+        replace: 'lease_fence = f.lease_fence,\n    lease_until',
       },
     ],
   },

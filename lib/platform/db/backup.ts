@@ -6,7 +6,7 @@ import { finished, pipeline } from 'node:stream/promises'
 import type { TransactionSql } from 'postgres'
 import { StartError } from '../kernel/errors.ts'
 import type { Address, DatabaseHandle } from './database.ts'
-import { migrate, REPLACED, schemaOf } from './migrate.ts'
+import { migrate, schemaOf } from './migrate.ts'
 import { connect } from './primary.ts'
 
 /**
@@ -132,7 +132,7 @@ async function prepareSchema(
   { migrations }: Heading,
 ): Promise<void> {
   const schema = schemaOf(migrations)
-  const hashes = [...REPLACED, ...(schema ?? []).map(({ hash }) => hash)]
+  const hashes = (schema ?? []).map(({ hash }) => hash)
   if (!schema || migrations.some((hash) => !hashes.includes(hash))) {
     throw new StartError(
       'This backup was made by a different version of Sluice, which is newer or too old. Restore it with that version.',

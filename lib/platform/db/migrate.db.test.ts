@@ -70,53 +70,6 @@ it.each([
   expect(await tables()).toEqual(before)
 })
 
-describe('with a baseline that replaces earlier migrations', () => {
-  const replaced = ['first', 'second']
-  const record = async (...hashes: string[]) => {
-    await migrate(handle.db, [], { replaced: [] })
-    for (const hash of hashes) await handle.db.execute(sql`insert into sluice_migrations values (${hash})`)
-  }
-  const recorded = async () => {
-    const found = await rows<{ hash: string }>(handle.db, sql`select hash from sluice_migrations`)
-    return found.map(({ hash }) => hash).sort()
-  }
-  const everything = [...replaced, one.hash, two.hash].sort()
-
-  it('treats a database with exactly those migrations as one with the baseline', async () => {
-    await record(...replaced)
-    await migrate(handle.db, [one, two], { replaced })
-    expect(await tables()).toEqual(['two'])
-    expect(await recorded()).toEqual(everything)
-    await migrate(handle.db, [one, two, three], { replaced })
-    expect(await tables()).toEqual(['three', 'two'])
-  })
-
-  it('fills an empty database from the baseline, and records the migrations it replaces', async () => {
-    await migrate(handle.db, [one, two], { replaced })
-    expect(await tables()).toEqual(['one', 'two'])
-    expect(await recorded()).toEqual(everything)
-  })
-
-  it('refuses an older database, and says how to upgrade it', async () => {
-    await record('first')
-    await expect(migrate(handle.db, [one, two], { replaced })).rejects.toThrow(
-      /^The database is too old for this version of Sluice to upgrade: start the version of .* on it once, and then this one\.$/,
-    )
-    expect(await recorded()).toEqual(['first'])
-  })
-
-  it.each([[['second', 'unknown']], [[...replaced, 'unknown']], [[...replaced, two.hash]]])(
-    'refuses a database that has recorded %s',
-    async (hashes) => {
-      await record(...hashes)
-      await expect(migrate(handle.db, [one, two], { replaced })).rejects.toThrow(
-        'that this one cannot upgrade',
-      )
-      expect(await recorded()).toEqual(hashes.toSorted())
-    },
-  )
-})
-
 it("refuses a database with another program's tables, and says what to do", async () => {
   await handle.db.execute(sql`create table users (name text)`)
   await expect(migrate(handle.db)).rejects.toThrow(

@@ -13,27 +13,19 @@ const FOLDER = join(import.meta.dirname, '../../../drizzle/migrations')
 /** The first migration is the baseline: it creates the oldest schema that can be upgraded. */
 export const MIGRATIONS = readMigrationFiles({ migrationsFolder: FOLDER })
 const NAMES = readNames()
-/** The hashes of the migrations that created the baseline's schema before the baseline existed. */
-export const REPLACED = hashesBefore(MIGRATIONS[0]!)
 /** The key of the advisory lock: an arbitrary fixed number. */
 const LOCK = 7_584_230_019
 const DUPLICATE_TABLE = '42P07'
 
 function readNames(): Map<string, string> {
-  const landed = readFileSync(join(FOLDER, 'landed.txt'), 'utf8').split('\n').filter(Boolean)
-  return new Map(landed.map((line) => line.split(/\s+/) as [hash: string, name: string]))
+  const { entries } = JSON.parse(readFileSync(join(FOLDER, 'meta/_journal.json'), 'utf8'))
+  return new Map(entries.map(({ tag }: { tag: string }, n: number) => [MIGRATIONS[n]!.hash, `${tag}.sql`]))
 }
 
 /** The name of the migration's file, or its hash if the name is unknown. */
 export const nameOf = ({ hash }: MigrationMeta) => NAMES.get(hash) ?? hash
 
-function hashesBefore(baseline: MigrationMeta): string[] {
-  const hashes = [...NAMES.keys()]
-  return hashes.slice(0, hashes.indexOf(baseline.hash))
-}
-
 type Options = {
-  replaced?: string[]
   log?: Logger | undefined
   pause?: (ms: number) => Promise<unknown>
 }
@@ -47,9 +39,9 @@ type Options = {
 export async function migrate(
   db: Db,
   wanted: MigrationMeta[] = MIGRATIONS,
-  { replaced = REPLACED, log, pause = sleep }: Options = {},
+  { log, pause = sleep }: Options = {},
 ): Promise<void> {
-  const run: Run = { wanted, replaced, log, isNew: undefined }
+  const run: Run = { wanted, log, isNew: undefined }
   const startedAt = performance.now()
   for (;;) {
     const state = await patiently(db, () => applyNext(db, run), { log, pause })
@@ -64,7 +56,6 @@ export async function migrate(
 
 type Run = {
   wanted: MigrationMeta[]
-  replaced: string[]
   log: Logger | undefined
   /** True if the database was empty. Nothing else uses it then, so one log line for all migrations is enough. */
   isNew: boolean | undefined
@@ -134,7 +125,7 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
  * migration with the build holds.
  */
 function applyNext(db: Db, run: Run): Promise<State> {
-  const { wanted, replaced, log } = run
+  const { wanted, log } = run
   return db.transaction(async (tx) => {
     const [lock] = await rows<{ taken: boolean }>(tx, sql`select pg_try_advisory_xact_lock(${LOCK}) as taken`)
     if (!lock!.taken) return 'busy'
@@ -144,11 +135,7 @@ function applyNext(db: Db, run: Run): Promise<State> {
     const found = await rows<{ hash: string }>(tx, sql`select hash from sluice_migrations`)
     const recorded = found.map(({ hash }) => hash)
     run.isNew ??= recorded.length === 0
-    const done = schemaOrFail(recorded, wanted, replaced)
-    // An empty database also records the replaced migrations, so that nodes of the version before the baseline can use
-    // it.
-    const hashes = [...replaced, ...done.map(({ hash }) => hash)]
-    for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
+    const done = schemaOrFail(recorded, wanted)
     const next = wanted[done.length]
     if (!next) return 'done'
     const startedAt = performance.now()
@@ -175,8 +162,6 @@ async function dropInvalid(db: Db, statement: string): Promise<void> {
   if (invalid) await db.execute(sql`drop index concurrently if exists ${sql.identifier(name)}`)
 }
 
-const TOO_OLD =
-  'The database is too old for this version of Sluice to upgrade: start the version of 23 November 2026 (commit 757d55c) on it once, and then this one.'
 const UNKNOWN =
   'The database was created by a version of Sluice that this one cannot upgrade, such as a development version. ' +
   'Start the version that created it, or use an empty database: another DATABASE_URL or, without one, another DATA_DIR.'
@@ -188,25 +173,16 @@ const UNKNOWN =
 export function schemaOf(
   recorded: readonly string[],
   wanted: MigrationMeta[] = MIGRATIONS,
-  replaced: readonly string[] = REPLACED,
 ): MigrationMeta[] | undefined {
-  const own = new Set(recorded.filter((hash) => !replaced.includes(hash)))
-  if (own.size === 0 && recorded.length > 0)
-    return isOlder(recorded, replaced) ? undefined : wanted.slice(0, 1)
-  const todo = wanted.findIndex(({ hash }) => !own.has(hash))
+  const todo = wanted.findIndex(({ hash }) => !recorded.includes(hash))
   if (todo === -1) return wanted
-  return own.size === todo ? wanted.slice(0, todo) : undefined
+  return recorded.length === todo ? wanted.slice(0, todo) : undefined
 }
 
 function schemaOrFail(...given: Parameters<typeof schemaOf>): MigrationMeta[] {
   const done = schemaOf(...given)
   if (done) return done
-  const [recorded, , replaced = REPLACED] = given
-  throw new StartError(isOlder(recorded, replaced) ? TOO_OLD : UNKNOWN)
-}
-
-function isOlder(recorded: readonly string[], replaced: readonly string[]): boolean {
-  return recorded.length < replaced.length && recorded.every((hash) => replaced.includes(hash))
+  throw new StartError(UNKNOWN)
 }
 
 /** `tx` holds the advisory lock, even if another connection, `by`, runs the statements. */

@@ -31,7 +31,7 @@ export async function dropLeases(
   }))
   await rows(
     db,
-    sql`update files f set ${ended}, bound_fence = f.lease_fence, bound_ends = own.ends[f.recorded_parts - own.after + 1:]
+    sql`update files f set ${ended}, bound_ends = own.ends[f.recorded_parts - own.after + 1:]
       from jsonb_to_recordset(${JSON.stringify(own)}::jsonb) as own(id uuid, claim text, after int, ends bigint[])
       where f.id = own.id and f.status = 'uploading' and (${heldBy({ claim: sql`own.claim` })} or ${isFree})
         and f.recorded_parts between own.after and own.after + cardinality(own.ends)`,

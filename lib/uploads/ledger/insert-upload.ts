@@ -185,11 +185,11 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, batch_id, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, sealed_fence, decision, ${LEASE_COLUMNS})
+        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, decision, ${LEASE_COLUMNS})
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, batch_id, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, case when further is not null then -1 end, decision,
-        ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` }, sql`further is null`)}
+        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, decision,
+        ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` })}
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, position, required)

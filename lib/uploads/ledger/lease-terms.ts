@@ -55,24 +55,16 @@ export const wasInterrupted: SQL = sql`(interrupted or lease_until is not null)`
 /** Either SQL expressions, such as columns, or values; the claim is text. */
 type ClaimSql = { claim: string | SQL; leaseMs: number | SQL }
 
-/**
- * Takes the lease. Nodes running commit 757d55c only trust part number bindings if `bound_fence` has the last fence;
- * the column will be removed in the release after this one.
- */
+/** Takes the lease. */
 export function taken({ claim, leaseMs }: ClaimSql): SQL {
-  return sql`lease_holder = ${claim}, lease_fence = f.lease_fence + 1, bound_fence = f.lease_fence + 1,
+  return sql`lease_holder = ${claim}, lease_fence = f.lease_fence + 1,
     lease_until = ${until(leaseMs)}`
 }
 
-/**
- * Like `taken`, for an insert. Without a claim, nobody holds the new file's lease. Nodes running commit 757d55c take a
- * first lease only if `bound_fence` is 0, so it stays null for files with several destinations, which they must not
- * see.
- */
-export const LEASE_COLUMNS: SQL = sql.raw('lease_holder, lease_fence, bound_fence, lease_until')
-export function leaseValues({ claim, leaseMs }: ClaimSql, hasOneDestination: SQL = sql`true`): SQL {
-  const fence = sql`(${claim}::text is not null)::int`
-  return sql`${claim}, ${fence}, case when ${hasOneDestination} then ${fence} end, ${until(leaseMs)}`
+/** Like `taken`, for an insert. Without a claim, nobody holds the new file's lease. */
+export const LEASE_COLUMNS: SQL = sql.raw('lease_holder, lease_fence, lease_until')
+export function leaseValues({ claim, leaseMs }: ClaimSql): SQL {
+  return sql`${claim}, (${claim}::text is not null)::int, ${until(leaseMs)}`
 }
 
 /** When a lease expires that is not renewed, by the database's clock. */

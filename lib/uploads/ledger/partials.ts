@@ -178,7 +178,7 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, object, folder, declared_crc32, batch_id, status, length_bytes, offset_bytes, counted_bytes, crc32,
         concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
-        last_request_id, last_traceparent, decision, sealed_fence, ${LEASE_COLUMNS})
+        last_request_id, last_traceparent, decision, ${LEASE_COLUMNS})
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
         ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
@@ -189,7 +189,7 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
         ${upload.concatHeader}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
         ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${upload.isGated ? sql`null` : now},
         ${upload.request?.id ?? null}, ${upload.request?.traceparent ?? null}, ${upload.isGated ? 'asked' : null}::text,
-        case when not ${isOne}::boolean then -1 end, ${leaseValues(upload.isGated ? NO_CLAIM : claim, sql`${isOne}::boolean`)}
+        ${leaseValues(upload.isGated ? NO_CLAIM : claim)}
       from spent returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, status, position, required)

@@ -59,7 +59,7 @@ it.each([
     await expect.poll(async () => (await rows<{ bytes: number }>(db, look))[0]!.bytes).toBeGreaterThan(0)
     if (lost !== 'nothing') await rewind()
     const lossy = losingAnswers(db)
-    if (tryOf === 'second') lossy.fail(/bound_fence = f\.lease_fence/)
+    if (tryOf === 'second') lossy.fail(/bound_ends = own\.ends/)
 
     await recent.redo(lossy.db, runtime.log)
 
@@ -257,10 +257,10 @@ async function keepFile(db: Db, fileId: string, { isHeld = true } = {}): Promise
     )
   return async () => {
     await db.execute(sql`update files f set status = kept.status, offset_bytes = kept.offset_bytes, crc32 = kept.crc32,
-      lease_holder = kept.lease_holder, lease_fence = kept.lease_fence, bound_fence = kept.bound_fence,
+      lease_holder = kept.lease_holder, lease_fence = kept.lease_fence,
       lease_until = case when ${isHeld} then now() + interval '1 minute' end, bound_ends = kept.bound_ends,
       recorded_parts = kept.recorded_parts, recorded_bytes = kept.recorded_bytes,
-      reserved_part_number = kept.reserved_part_number, finished_at = null, complete_sent_at = null
+      finished_at = null, complete_sent_at = null
       from kept_files kept where f.id = kept.id`)
     await db.execute(sql`update file_destinations set status = 'pending', etag = null ${own}`)
     await db.execute(sql`delete from events ${own}`)

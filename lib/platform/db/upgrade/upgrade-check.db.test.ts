@@ -78,12 +78,9 @@ describe('the rehearsal of migrations', () => {
     expect(added!.effects).toMatchObject([{ table: 'files', rows: 'untouched' }])
   })
 
-  it("runs every migration since the oldest version, and ends with this version's schema", async () => {
-    const rehearsed = await rehearse(database.db, BASELINE)
-    expect(rehearsed.map(({ name }) => name)).toEqual(MIGRATIONS.slice(1).map(nameOf))
-    expect(rehearsed.find(({ name }) => name.startsWith('0019'))!.effects).toEqual([
-      { table: 'webhook_outputs', lock: 'AccessExclusiveLock', rows: 'rewritten', indexes: 0 },
-    ])
+  it("runs every migration since the baseline, and ends with this version's schema", async () => {
+    const rehearsed = await rehearse(database.db, BASELINE, [...MIGRATIONS, later('new', 'select 1')])
+    expect(rehearsed.map(({ name }) => name)).toEqual([...MIGRATIONS.slice(1).map(nameOf), 'new'])
     expect(await migrationsOf(database.db)).toEqual(MIGRATIONS)
   })
 })

@@ -1,1 +1,0 @@
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "workspaces_with_memory_share" ON "workspaces" USING btree ("id") WHERE "workspaces"."memory_share_percent" is not null;

@@ -1,1 +1,0 @@
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "files_by_folder" ON "files" USING btree ("workspace_id","folder","id") WHERE "files"."folder" is not null;

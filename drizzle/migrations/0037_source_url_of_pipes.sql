@@ -1,1 +1,0 @@
-ALTER TABLE "pipes" ADD COLUMN "source_url" boolean DEFAULT false NOT NULL;

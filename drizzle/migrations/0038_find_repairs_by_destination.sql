@@ -1,1 +1,0 @@
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "file_destinations_repairs" ON "file_destinations" USING btree ("data_store_id","repair_at") WHERE "file_destinations"."repair_at" is not null;

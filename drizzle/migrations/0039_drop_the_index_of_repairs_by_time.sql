@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS "file_destinations_to_repair";

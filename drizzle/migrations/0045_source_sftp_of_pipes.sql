@@ -1,1 +1,0 @@
-ALTER TABLE "pipes" ADD COLUMN "source_sftp" boolean DEFAULT false NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "files_by_batch" ON "files" USING btree ("batch_id","id") WHERE "files"."batch_id" is not null;

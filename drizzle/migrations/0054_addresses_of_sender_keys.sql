@@ -1,1 +1,0 @@
-ALTER TABLE "sender_keys" ADD COLUMN "addresses" text[] DEFAULT '{}' NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE "file_destinations" ADD COLUMN "storage" jsonb;

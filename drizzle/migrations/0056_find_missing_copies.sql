@@ -1,1 +1,0 @@
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "file_destinations_missing" ON "file_destinations" USING btree ("data_store_id","file_id") WHERE "file_destinations"."repair_at" is not null or "file_destinations"."repair_attempts" is not null;

@@ -1,1 +1,0 @@
-ALTER TABLE "files" ADD COLUMN "length_came_last" boolean;

@@ -1,1 +1,0 @@
-ALTER TABLE "data_stores" ADD COLUMN "found" jsonb;

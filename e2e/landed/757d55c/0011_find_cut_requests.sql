@@ -1,1 +1,0 @@
-CREATE INDEX "files_by_one_request" ON "files" USING btree ("id") WHERE "files"."status" = 'uploading' and "files"."protocol" = 'http';

@@ -1,1 +1,0 @@
-ALTER TABLE "files" ADD COLUMN "complete_refused" boolean DEFAULT false NOT NULL;
