@@ -39,11 +39,12 @@ export function statusFailure(status: number, retryAfter: string | undefined, no
   })
 }
 
+type Retries = { kind: 'retries'; error: string; afterMs: number; isFault?: true }
 export type Judged =
   | { kind: 'fails'; reason: string }
   /** Not a failure: the import continues as if this attempt had not been made. */
   | { kind: 'waits'; ms: number }
-  | { kind: 'retries'; error: string; afterMs: number; isFault?: true }
+  | Retries
 
 const SOON_MS = seconds(1)
 const LATER_MS = seconds(60)
@@ -74,6 +75,25 @@ export function judgeFailure(error: unknown): Judged {
   }
   const words = 'Sluice could not store the bytes and will try again.'
   return { kind: 'retries', error: words, afterMs: 0, isFault: true }
+}
+
+/** How many new bytes an attempt fetched, and how many it read again to compare them. */
+export type Gained = { bytes: number; reread: number }
+
+/** How many requests per MiB may follow each other immediately. */
+const REQUESTS_PER_MIB = 16
+
+/**
+ * How long to wait after an attempt that fetched new bytes. However few they are, the import is not abandoned, but a
+ * source that sends little at a time must not cost more than others.
+ */
+export function pauseAfterProgress(
+  { bytes, reread }: Gained,
+  { afterMs, isFault }: Pick<Retries, 'afterMs' | 'isFault'>,
+  random: number,
+): number {
+  const isEnough = bytes >= Math.max((1024 * 1024) / REQUESTS_PER_MIB, reread)
+  return Math.max(afterMs, isEnough && !isFault ? 0 : retryDelayMs(1, random)!)
 }
 
 /** After this time without progress, an import is abandoned. */

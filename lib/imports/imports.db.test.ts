@@ -16,7 +16,7 @@ import {
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { cancelFile } from '../dashboard/files/act-on-files.ts'
 import type { DatabaseHandle } from '../platform/db/database.ts'
-import { hours } from '../platform/kernel/clock.ts'
+import { hours, minutes } from '../platform/kernel/clock.ts'
 import { revokeSender } from '../workspace/senders/change-sender.ts'
 import { createSender } from '../workspace/senders/create-sender.ts'
 import { createImports } from './create-imports.ts'
@@ -100,6 +100,22 @@ describe('an import', () => {
     const starts = source.requests.map(({ range }) => range)
     expect(starts).toEqual([undefined, `bytes=${5 * MiB}-`, `bytes=${10 * MiB}-`])
     expect(source.requests.slice(1).every((headers) => headers['if-range'] === ETAG)).toBe(true)
+  })
+
+  it('is not abandoned by attempts that each fetch a little', async () => {
+    const fetched = (cutAfter: number, whole: Buffer) =>
+      begin((req, res) => sendFile(req, res, { bytes: whole, etag: ETAG, cutAfter }))
+    const film = bytes.subarray(0, 2 * MiB)
+    await expectEqual(await fetched(700_000, film), film)
+    // More attempts than a failing import gets.
+    const few = bytes.subarray(0, 12)
+    const id = await fetched(1, few)
+    const goOn = async () => {
+      site.clock.advance(minutes(30))
+      expect((await rowOf(id)).offsetBytes).toBe(few.length)
+    }
+    await vi.waitFor(goOn, { timeout: 30_000 })
+    await expectEqual(id, few)
   })
 
   it('continues computing its digest where it was interrupted', async () => {

@@ -15,7 +15,14 @@ import { RequestSource } from '../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../uploads/upload-context.ts'
 import { type Fetched, fetchSource } from './fetch-source.ts'
 import { hashStatePlace, openSource } from './import.ts'
-import { interrupted, judgeFailure, scheduleRetry, sourceChanged } from './import-failure.ts'
+import {
+  type Gained,
+  interrupted,
+  judgeFailure,
+  pauseAfterProgress,
+  scheduleRetry,
+  sourceChanged,
+} from './import-failure.ts'
 import { type ClaimedImport, endImport, postponeImport, recordSource } from './import-rows.ts'
 import { ImportSource } from './import-source.ts'
 import type { Pace } from './pace.ts'
@@ -64,12 +71,6 @@ export type Running = {
 /** How an attempt ended. `over`: the file needs or accepts no more bytes. */
 type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: unknown }
 
-/**
- * An attempt counts as progress if it fetched at least this many new bytes, and no fewer than it read again. If the
- * source then closes the connection, the import is retried immediately.
- */
-const PROGRESS_BYTES = 1024 * 1024
-
 /** Makes one attempt to fetch a file's missing bytes, and records its outcome. */
 export async function runImport(deps: ImportDeps, running: Running): Promise<void> {
   const { context, log } = deps
@@ -95,10 +96,13 @@ export async function runImport(deps: ImportDeps, running: Running): Promise<voi
     const same = { failures, failingSinceMs, error: null, isNoted: false }
     return postponeImport(db, claimed, { ...same, dueAtMs: nowMs + judged.ms }, nowMs)
   }
-  const { error, afterMs, isFault } = judged
-  if (gained.bytes >= Math.max(PROGRESS_BYTES, gained.reread) && afterMs === 0 && !isFault)
-    return postponeImport(db, claimed, { ...goesOn, error, dueAtMs: nowMs }, nowMs)
-  const retry = scheduleRetry(claimed, { afterMs, nowMs, random: Math.random() })
+  const { error, afterMs } = judged
+  const random = Math.random()
+  if (gained.bytes > 0) {
+    const dueAtMs = nowMs + pauseAfterProgress(gained, judged, random)
+    return postponeImport(db, claimed, { ...goesOn, error, dueAtMs }, nowMs)
+  }
+  const retry = scheduleRetry(claimed, { afterMs, nowMs, random })
   if (!retry) return fail(deps, claimed, `The file could not be fetched within 24 hours. ${error}`)
   return postponeImport(db, claimed, { ...retry, error, isNoted: true }, nowMs)
 }
@@ -107,9 +111,6 @@ async function fail({ context }: ImportDeps, claimed: ClaimedImport, reason: str
   await endUpload(context, claimed.fileId, { status: 'failed', reason, from: ['uploading'] })
   await endImport(context.db, claimed, reason)
 }
-
-/** How many bytes an attempt fetched, including those that it read again to compare them. */
-type Gained = { bytes: number; reread: number }
 
 async function attempt(deps: ImportDeps, running: Running, gained: Gained): Promise<Attempted> {
   const { context, vault, agents, terms } = deps
