@@ -103,6 +103,8 @@ const supervise =
   }
 
 function sayReady({ baseUrl }: Config): void {
+  // A full disk under the log is no reason to stop.
+  process.stdout.on('error', () => {})
   process.stdout.write(`ready ${baseUrl}\n`)
 }
 

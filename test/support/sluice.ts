@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 
 export type Sluice = {
@@ -38,9 +39,10 @@ export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
 export async function startSluice(
   env: Record<string, string>,
   source = sourceFolder(),
-  { within = [], ...as }: { uid?: number; gid?: number; within?: string[] } = {},
+  { within = [], logFile, ...as }: { uid?: number; gid?: number; within?: string[]; logFile?: string } = {},
 ): Promise<Sluice> {
   const [command, ...args] = [...within, process.execPath, ...NODE_FLAGS, ...PRELOADED, 'server.ts']
+  const log = logFile ? openSync(logFile, 'a') : undefined
   const child = spawn(command!, args, {
     ...as,
     cwd: source,
@@ -52,13 +54,14 @@ export async function startSluice(
       PORT: '0',
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log ?? 'pipe', 'pipe'],
   })
   endWithThisProcess(child)
+  if (log) closeSync(log)
   let output = ''
   const exited = once(child, 'exit') as Promise<[number | null]>
   const ready = new Promise<string>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
+    for (const stream of [logFile ? follow(logFile) : child.stdout!, child.stderr!]) {
       stream.on('data', (chunk) => {
         output += chunk
         const baseUrl = output.match(/^ready (\S+)$/m)?.[1]
@@ -82,6 +85,13 @@ export async function startSluice(
       await exited
     },
   }
+}
+
+/** What is appended to a file, which another process writes. */
+function follow(file: string): Readable {
+  const tail = spawn('tail', ['-n', '+1', '-f', file], { stdio: ['ignore', 'pipe', 'ignore'] })
+  endWithThisProcess(tail)
+  return tail.stdout
 }
 
 /** A data folder that is removed after the test. */

@@ -1,6 +1,7 @@
 import { stdout } from 'node:process'
 import pino from 'pino'
 import { requestDetail } from '../kernel/request-context.ts'
+import { openOutput } from './output.ts'
 import { readableLine, shownJson } from './terminal.ts'
 
 /**
@@ -65,7 +66,9 @@ export function createLogger(
       ...(explains && { logMethod: leaveOut(explains) }),
     },
   }
-  return write ? pino(options, { write }) : pino(options)
+  const tellLost = (lines: number) => log.error({ lines }, 'log lines were lost: they could not be written')
+  const log: Logger = pino(options, write ? { write } : openOutput(tellLost))
+  return log
 }
 
 /** Resolves to true if the cause of this error is logged separately. Undefined for errors that are always logged. */
