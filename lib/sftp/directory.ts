@@ -1,7 +1,8 @@
 import { typeOfName } from '../../packages/cli/src/type-of-name.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
-import { cancelUpload } from '../uploads/endings/end-upload.ts'
+import { cancelUpload, takeBackUpload } from '../uploads/endings/end-upload.ts'
 import { createUpload } from '../uploads/opening/create-upload.ts'
+import { releaseUpload } from '../uploads/opening/open-upload.ts'
 import { noteOffsetRequest } from '../uploads/opening/report-offset.ts'
 import type { UploadRight } from '../uploads/upload-context.ts'
 import {
@@ -108,8 +109,13 @@ export class Directory {
     return isFolder(db, this.#signedIn, pathOf(place), clock.now())
   }
 
+  /**
+   * Succeeds for a folder that exists: a client with several connections may have looked for it before one of them put
+   * a file into it.
+   */
   async makeFolder(place: Place): Promise<void> {
-    if ((await this.hasFolder(place)) || (await this.find(place))) throw exists()
+    if (await this.find(place)) throw exists()
+    if (await this.hasFolder(place)) return
     if (this.#made.size >= FOLDERS_MADE)
       throw new SluiceError('forbidden', `A connection can create at most ${FOLDERS_MADE} empty folders.`)
     this.#made.add(pathOf(place))
@@ -153,18 +159,21 @@ export class Directory {
       protocol: 'sftp' as const,
       graceMs: GRACE_MS,
     }
-    const { fileId, upload } = await createUpload(context, right, declared, { bytes: undefined })
-    const target = { fileId, offsetBytes: 0, signedIn: this.#signedIn, appends: false }
-    const file = new OpenFile(this.#deps, target, { upload: upload!, limitBytes: limitOfNew(right, upload!) })
-    try {
+    const created = await createUpload(context, right, declared, { bytes: undefined })
+    const [fileId, upload] = [created.fileId, created.upload!]
+    const listing = context.db.transaction(async (tx) => {
+      // The replaced file may have become complete by now, in which case it stays listed.
+      if (replaced) await this.#cancel(replaced, tx)
       const entry = { ...place, fileId, opening: this.#opening }
-      await addEntry(context.db, this.#signedIn, entry, context.clock.now())
-      if (replaced) await this.#cancel(replaced)
-    } catch (error) {
-      await file.cut(error)
+      await addEntry(tx, this.#signedIn, entry, context.clock.now())
+    })
+    await listing.catch(async (error: unknown) => {
+      await takeBackUpload(context, upload, { tokenId: right.token.id, error })
+      await releaseUpload(upload)
       throw error
-    }
-    return file
+    })
+    const target = { fileId, offsetBytes: 0, signedIn: this.#signedIn, appends: false }
+    return new OpenFile(this.#deps, target, { upload, limitBytes: limitOfNew(right, upload) })
   }
 
   async #resume({ fileId }: Entry, { appends }: OpenMode): Promise<OpenFile> {
@@ -188,8 +197,8 @@ export class Directory {
   }
 
   /** Cancels an unfinished file. The object and the record of a complete file are kept, because they were delivered. */
-  async #cancel({ fileId, workspaceId, status }: Entry): Promise<void> {
-    if (status === 'uploading') await cancelUpload(this.#deps.context, { fileId, workspaceId })
+  async #cancel({ fileId, workspaceId, status }: Entry, db = this.#deps.context.db): Promise<void> {
+    if (status === 'uploading') await cancelUpload({ ...this.#deps.context, db }, { fileId, workspaceId })
   }
 }
 

@@ -32,6 +32,18 @@ describe('SFTP', () => {
   const connect = async (token: Record<string, unknown> = {}) => connectSftp(site, await site.token(token))
   const revoke = (token: string) =>
     database.db.execute(sql`update tokens set revoked_at = now() where token_hash = ${hashSecret(token)}`)
+  const openHook = async (hook: 'before_create' | 'before_complete') => {
+    const { runtime, actor, pipe } = site
+    const decider = await openDecider()
+    const ref = { pipeId: pipe.id, hook }
+    const settings = { enabled: true, timeoutSeconds: 5, withoutAnswer: 'refuse' } as const
+    await saveHook(runtime, actor, ref, { url: decider.url, ...settings })
+    const close = async () => {
+      await deleteHook(runtime, actor, ref)
+      await decider.close()
+    }
+    return Object.assign(decider, { [Symbol.asyncDispose]: close })
+  }
   const expectEqual = async (fileId: string, whole = bytes) => {
     expect((await site.files()).find(({ id }) => id === fileId)).toMatchObject({ status: 'transferred' })
     expect((await site.objectOf(fileId)).equals(whole)).toBe(true)
@@ -61,15 +73,7 @@ describe('SFTP', () => {
   })
 
   it("reports the decision hook's result when the file is closed", async () => {
-    const decider = await openDecider()
-    const { runtime, actor, pipe } = site
-    const ref = { pipeId: pipe.id, hook: 'before_complete' }
-    await saveHook(runtime, actor, ref, {
-      url: decider.url,
-      enabled: true,
-      timeoutSeconds: 5,
-      withoutAnswer: 'refuse',
-    })
+    await using decider = await openHook('before_complete')
     const client = await connect()
     await client.put('allowed', bytes)
     await expectEqual((await site.files())[0]!.id)
@@ -79,8 +83,6 @@ describe('SFTP', () => {
     expect(status).toBe('failed')
     expect((await site.bucket.objects()).filter((key) => key.includes(id))).toEqual([])
     await client.end()
-    await deleteHook(runtime, actor, ref)
-    await decider.close()
   })
 
   it('continues from the confirmed offset after an interruption, on another connection', async () => {
@@ -143,6 +145,18 @@ describe('SFTP', () => {
     )
     await expect(client.rename('in/a.bin', 'a.bin')).rejects.toThrow('A file gets its key when it is created')
     await client.end()
+  })
+
+  it("creates a folder that another connection's file has brought into existence in the meantime", async () => {
+    const [one, other] = [await connect({ subject: 'copier' }), await connect({ subject: 'copier' })]
+    await one.run('mkdir', 'new')
+    await expect(other.stat('new')).rejects.toThrow('no such file')
+    await one.put('new/one', Buffer.from('one'))
+    await other.run('mkdir', 'new')
+    await other.put('new/other', Buffer.from('other'))
+    expect((await one.list('new')).map(({ filename }) => filename)).toEqual(['one', 'other'])
+    await expect(other.run('mkdir', 'new/one')).rejects.toThrow('already a file')
+    for (const client of [one, other]) await client.end()
   })
 
   it('lists only the files of this Sender and subject, with folders', async () => {
@@ -251,6 +265,22 @@ describe('SFTP', () => {
     await client.run('unlink', 'again')
     expect(await client.list('/')).toEqual([])
     await expectEqual(second!.id, Buffer.from('second'))
+    await client.end()
+  })
+
+  it('keeps a file listed that became complete while its replacement was being opened', async () => {
+    await using decider = await openHook('before_create')
+    const client = await connect({ subject: 'replacer' })
+    const first = await client.open('raced', 'w')
+    await client.write(first, Buffer.from('first'), 0)
+    decider.answer = async () => {
+      await client.close(first)
+      return { allow: true }
+    }
+    await expect(client.open('raced', 'w')).rejects.toThrow('already transferred')
+    expect(await client.stat('raced')).toMatchObject({ size: 5 })
+    const listed = sql`select status from files where filename = 'raced' and erased_at is null`
+    expect(await rows(database.db, listed)).toEqual([{ status: 'transferred' }])
     await client.end()
   })
 
