@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { imports } from '#drizzle/schema/index.ts'
+import { files, imports } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import {
   importOne,
@@ -92,6 +92,14 @@ describe('an import', () => {
     expect(await site.bucket.objects()).toContain(`${id}/a film.mp4`)
     const [kept] = await database.db.select().from(imports).where(eq(imports.fileId, id))
     expect(kept).toMatchObject({ shownUrl: `${source.url}/films/a%20film.mp4`, sealed: '' })
+  })
+
+  it('has no characters in its name that reverse text', async () => {
+    const filename = 'a\u202egpj.exe'
+    const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }), { filename })
+    await expectEqual(id)
+    const [file] = await database.db.select().from(files).where(eq(files.id, id))
+    expect(file).toMatchObject({ filename: 'agpj.exe' })
   })
 
   it('fetches each byte once from a source that repeatedly closes the connection', async () => {

@@ -65,6 +65,14 @@ describe('SFTP', () => {
     await client.end()
   })
 
+  it('removes characters that reverse text from the name of a file, which clients still find by the name they wrote', async () => {
+    const client = await connect()
+    await client.put('a\u202egpj.exe', bytes)
+    expect(await client.stat('a\u202egpj.exe')).toMatchObject({ size: bytes.length })
+    expect((await site.files())[0]).toMatchObject({ filename: 'agpj.exe' })
+    await client.end()
+  })
+
   it('creates an object from an empty file', async () => {
     const client = await connect()
     await client.put('empty', Buffer.alloc(0))

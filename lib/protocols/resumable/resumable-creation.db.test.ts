@@ -57,7 +57,7 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
       },
     )
 
-    it('removes control characters from a name, because they would reach webhooks and terminals', async () => {
+    it('removes characters from a name that steer terminals or reverse the text around them', async () => {
       const reply = await call({
         method: 'POST',
         url: at.collection,
@@ -65,11 +65,12 @@ describeWithDatabase('Creations using Resumable Uploads for HTTP', (database) =>
         headers: {
           ...version(10),
           'Upload-Complete': '?1',
-          'Content-Disposition': "attachment; filename*=UTF-8''a%1B%5D0%3BPWNED%07%0D%0A%C2%9Bb.txt",
+          'Content-Disposition':
+            "attachment; filename*=UTF-8''a%1B%5D0%3BPWNED%07%0D%0A%C2%9Bb%E2%80%AE%E2%80%ADtxt.exe",
         },
       })
       expect(reply.status).toBe(201)
-      expect((await newest()).filename).toBe('a]0;PWNEDb.txt')
+      expect((await newest()).filename).toBe('a]0;PWNEDbtxt.exe')
     })
 
     it('returns 400 for any offset except 0', async () => {

@@ -176,10 +176,10 @@ export function describeNew(
 }
 
 /**
- * Section 3 of the contract says that a name is kept as sent. Control characters are an exception, because no real name
- * contains them and they can affect terminals.
+ * Section 3 of the contract says that a name is kept as sent. Exceptions are characters that no real name contains:
+ * control characters, which can affect terminals, and overrides of the text direction, which show `gpj.exe` as `exe.jpg`.
  */
-const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
+const withoutControls = (filename: string) => filename.replace(/\p{Cc}|[\u202d\u202e]/gu, '') || 'file'
 
 function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], facts: FileFacts): string {
   const key = renderObjectKey(pipe.keyTemplate, { ...facts, prefix, keyPrefix: token.keyPrefix })
