@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { members } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { addFile } from '../../test/support/webhook-rows.ts'
@@ -158,12 +159,18 @@ describeWithDatabase('the event stream', (database) => {
     expect(told).toBeLessThan(BACKLOG / 2)
   })
 
-  it('allows a workspace twenty streams, and frees the places of closed ones', async () => {
-    const mine = await open()
-    const streams = await Promise.all(Array.from({ length: 20 }, () => listen(mine)))
+  it('allows the workspaces of an owner twenty streams in total, and frees the places of closed ones', async () => {
+    const [mine, second] = [await open(), await open()]
+    const ownership = { workspaceId: second.workspaceId, userId: mine.userId, role: 'owner' } as const
+    await mine.runtime.db.insert(members).values({ ...ownership, createdAt: new Date(0) })
+    const streams = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => listen(n % 2 === 0 ? mine : second)),
+    )
     const refused = await listen(mine)
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '10'])
-    expect((await refused.problem()).detail).toContain('This workspace has 20 event streams open')
+    expect((await refused.problem()).detail).toContain(
+      "This workspace and its owner's others have 20 event streams open",
+    )
     for (const stream of streams) stream.leave()
     const again = await listen(mine)
     expect(again.response.status).toBe(200)

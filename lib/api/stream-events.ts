@@ -2,6 +2,7 @@ import type { EventKind } from '#drizzle/schema/pipes.ts'
 import { type EventPlace, listEventIds, readEventBodies } from '../events/read-events.ts'
 import { isKeyGood } from '../identity/accounts/authenticate-account-key.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
+import { readOwner } from '../identity/owner.ts'
 import { LIVE_CHANNEL } from '../platform/db/database.ts'
 import { hours, seconds } from '../platform/kernel/clock.ts'
 import { invalidRequest, SluiceError } from '../platform/kernel/errors.ts'
@@ -35,7 +36,7 @@ type Wanted = {
   signal: AbortSignal
 }
 
-export function streamEvents(
+export async function streamEvents(
   needs: StreamRuntime,
   actor: Actor,
   { pipeId, kinds, lastEventId, signal }: Wanted,
@@ -44,7 +45,7 @@ export function streamEvents(
     throw invalidRequest([{ field: 'Last-Event-ID', message: 'is not the id of an event' }])
   const ending = new AbortController()
   const end = () => ending.abort()
-  const taken = places.take(actor.workspaceId, end)
+  const taken = places.take(await readOwner(needs.db, actor.workspaceId), end)
   if ('refused' in taken)
     throw new SluiceError('rate_limited', REFUSALS[taken.refused], { headers: { 'Retry-After': '10' } })
   if (signal.aborted) end()
@@ -59,8 +60,8 @@ export function streamEvents(
 }
 
 const REFUSALS = {
-  'own share used': `This workspace has ${LIMITS.mostForEach} event streams open on this node, which is the limit.`,
-  'all taken': `All ${LIMITS.most} event streams on this node are in use, and no workspace has more of them open than yours. Try again later.`,
+  'own share used': `This workspace and its owner's others have ${LIMITS.mostForEach} event streams open on this node, which is the limit.`,
+  'all taken': `All ${LIMITS.most} event streams on this node are in use, and nobody has more of them open than you. Try again later.`,
 }
 
 /** Frees the place as soon as the client disconnects, even if the stream is waiting or was never read. */

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
+import { ownerOf } from '../identity/owner.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
-import type { WaitingWorkspace } from './fair-share.ts'
+import type { ImportShare } from './fair-share.ts'
 
 /**
  * The statements on `imports`. A worker claims the import that it fetches, and every write checks the claim, so a
@@ -12,6 +13,7 @@ export type ClaimedImport = {
   fileId: string
   pipeId: string
   workspaceId: string
+  owner: string
   claim: string
   sealed: string
   sha256: string | null
@@ -33,8 +35,8 @@ type ClaimLimits = { limit: number; perWorkspace: number; claimMs: number; nowMs
 const CLAIMING = sql`hashtext('sluice imports')`
 
 /**
- * Claims up to `limit` due imports, but leaves each workspace with at most `perWorkspace` active imports. Workspaces
- * with the fewest active imports come first.
+ * Claims up to `limit` due imports, but leaves each workspace with at most `perWorkspace` active imports. Owners with
+ * the fewest active imports come first, and among their workspaces those with the fewest.
  */
 export async function claimImports(
   db: Db,
@@ -51,20 +53,27 @@ export async function claimImports(
       tx,
       sql`
       with running as (
-        select workspace_id, count(*)::int as files from imports where claimed_until >= now() group by 1
+        select workspace_id, ${ownerOf(sql`r.workspace_id`)} as owner, count(*)::int as files
+        from imports r where claimed_until >= now() group by 1
       ), waiting as (
-        select distinct workspace_id from imports where due_at <= ${now} and ${isFree}
+        select workspace_id, ${ownerOf(sql`w.workspace_id`)} as owner
+        from (select distinct workspace_id from imports where due_at <= ${now} and ${isFree}) w
       ), due as (
-        select i.file_id from waiting w left join running r on r.workspace_id = w.workspace_id cross join lateral (
+        select i.file_id from waiting w left join running r on r.workspace_id = w.workspace_id
+        left join (select owner, sum(files) as files from running group by 1) o on o.owner = w.owner
+        cross join lateral (
           select file_id, due_at, coalesce(r.files, 0) + row_number() over (order by due_at, file_id) as place
           from imports where workspace_id = w.workspace_id and due_at <= ${now} and ${isFree}
           order by due_at, file_id limit greatest(0, ${perWorkspace}::int - coalesce(r.files, 0))
-        ) i order by i.place, i.due_at, i.file_id limit ${limit}::int
+        ) i
+        order by coalesce(o.files, 0) + row_number() over (partition by w.owner order by i.place, i.due_at, i.file_id),
+          i.due_at, i.file_id limit ${limit}::int
       ), claimed as (
         update imports set claim = gen_random_uuid(), claimed_until = ${until(claimMs)}
         where file_id = any (array(select file_id from due)) returning *
       )
-      select c.file_id as "fileId", f.pipe_id as "pipeId", c.workspace_id as "workspaceId", c.claim, c.sealed, c.sha256,
+      select c.file_id as "fileId", f.pipe_id as "pipeId", c.workspace_id as "workspaceId",
+        ${ownerOf(sql`c.workspace_id`)} as owner, c.claim, c.sealed, c.sha256,
         c.hashed_bytes as "hashedBytes", c.hash_state as "hashState", c.validator, c.failures,
         floor(extract(epoch from c.failing_since) * 1000)::bigint as "failingSinceMs",
         coalesce(r.files, 0) + (count(*) over (partition by c.workspace_id))::int as running
@@ -73,19 +82,25 @@ export async function claimImports(
   })
 }
 
-/** Returns the workspaces that have waiting imports and have not reached their limit of simultaneous imports. */
-export function waitingWorkspaces(
+/**
+ * The shares of all owners whose imports are waiting or active. Imports of a workspace that has reached its own limit
+ * are not waiting.
+ */
+export function importShares(
   db: Db,
   { perWorkspace, nowMs }: Pick<ClaimLimits, 'perWorkspace' | 'nowMs'>,
-): Promise<WaitingWorkspace[]> {
-  return rows<WaitingWorkspace>(
+): Promise<ImportShare[]> {
+  return rows<ImportShare>(
     db,
-    sql`select w.workspace_id as "workspaceId", least(w.waiting, ${perWorkspace}::int - r.running) as waiting, r.running from (
-        select workspace_id, count(*)::int as waiting from imports
-        where due_at <= ${new Date(nowMs).toISOString()}::timestamptz and ${isFree} group by 1
-      ) w cross join lateral (
-        select count(*)::int as running from imports i where i.workspace_id = w.workspace_id and i.claimed_until >= now()
-      ) r where r.running < ${perWorkspace}::int`,
+    sql`select owner, sum(running)::int as running,
+        sum(least(waiting, greatest(0, ${perWorkspace}::int - running)))::int as waiting from (
+        select ${ownerOf(sql`c.workspace_id`)} as owner, sum(running)::int as running, sum(waiting)::int as waiting from (
+          select workspace_id, count(*) as running, 0 as waiting from imports where claimed_until >= now() group by 1
+          union all
+          select workspace_id, 0, count(*) from imports
+          where due_at <= ${new Date(nowMs).toISOString()}::timestamptz and ${isFree} group by 1
+        ) c group by c.workspace_id
+      ) w group by 1`,
   )
 }
 

@@ -3,7 +3,7 @@ import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { placesToYield } from './fair-share.ts'
-import { type ClaimedImport, claimImports, renewClaims, waitingWorkspaces } from './import-rows.ts'
+import { type ClaimedImport, claimImports, importShares, renewClaims } from './import-rows.ts'
 import { Pace } from './pace.ts'
 import { IMPORT_TERMS, type ImportDeps, type ImportTerms, type Running, runImport } from './run-import.ts'
 
@@ -97,27 +97,24 @@ class ImportWorker {
       if (running === undefined) stop.abort(new Error("This import's claim has expired."))
       else pace.changeTo(this.#limits.bytesPerSecond / running)
     }
-    if (this.#runs.size >= this.#deps.terms.atOnce) await this.#yield(held)
+    if (this.#runs.size >= this.#deps.terms.atOnce) await this.#yield()
     await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))
   }
 
   /**
-   * Stops imports to make room for waiting workspaces, since an import may take days.
+   * Stops imports to make room for waiting owners, since an import may take days.
    */
-  async #yield(running: ReadonlyMap<string, number>): Promise<void> {
+  async #yield(): Promise<void> {
     const { db, clock } = this.#deps.context
     const { perWorkspace } = this.#limits
     // File ids are in the order in which the imports were requested.
     const runs = [...this.#runs.values()].sort((a, b) => (a.claimed.fileId < b.claimed.fileId ? -1 : 1))
     // Places that are being given up are still counted as taken.
     if (runs.some(({ stop }) => stop.signal.aborted)) return
-    const held = runs.map(({ claimed }) => ({
-      ...claimed,
-      running: running.get(claimed.claim) ?? claimed.running,
-    }))
-    const waiting = await waitingWorkspaces(db, { perWorkspace, nowMs: clock.now() })
-    for (const claim of placesToYield(held, waiting))
-      this.#runs.get(claim)?.stop.abort(new Error("Another workspace is waiting for this import's place."))
+    const held = runs.map(({ claimed }) => claimed)
+    const shares = await importShares(db, { perWorkspace, nowMs: clock.now() })
+    for (const claim of placesToYield(held, shares))
+      this.#runs.get(claim)?.stop.abort(new Error("Someone else is waiting for this import's place."))
   }
 
   /** Stops the worker. The bytes received are kept, and other workers continue immediately. */
