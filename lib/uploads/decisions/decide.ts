@@ -28,6 +28,7 @@ import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /** How many decisions a node requests in the background at the same time, in addition to those for waiting clients. */
 const AT_ONCE = 64
+const AT_ONCE_PER_OWNER = 16
 const AT_ONCE_PER_PIPE = 8
 const LAPSED_AT_ONCE = 100
 
@@ -55,6 +56,7 @@ export async function decideFiles(context: UploadContext): Promise<number> {
   const claimed = await claimUndecided(db, terms.leaseMs, {
     limit,
     limitPerPipe: AT_ONCE_PER_PIPE,
+    limitPerOwner: AT_ONCE_PER_OWNER,
     busy: [...deciding.values()],
     nowMs,
   })

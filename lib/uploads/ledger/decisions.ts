@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileStatus } from '#drizzle/schema/index.ts'
+import { ownerOf } from '../../identity/owner.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { FileDecision, Verdict } from '../rules/decision.ts'
 import { CLAIMED_COLUMNS, type Claimed, hasAllBytes } from './claim-transferring.ts'
@@ -24,6 +25,7 @@ export type Undecided = Claimed & { pipeId: string }
 type ClaimLimits = {
   limit: number
   limitPerPipe: number
+  limitPerOwner: number
   /** The Pipes of the files that this node is asking about, one entry per file. */
   busy: readonly string[]
 }
@@ -44,21 +46,30 @@ export async function claimOneUndecided(
 }
 
 /**
- * Like `claimOneUndecided`, for the oldest files. No Pipe gets more than its share, so a hanging receiver does not
- * delay other Pipes' files.
+ * Like `claimOneUndecided`, for the oldest files. No Pipe and no owner gets more than their share, so hanging receivers
+ * do not delay others' files.
  */
 export function claimUndecided(
   db: Db,
   leaseMs: number,
-  { limit, limitPerPipe, busy, nowMs }: ClaimLimits & { nowMs: number },
+  { limit, limitPerPipe, limitPerOwner, busy, nowMs }: ClaimLimits & { nowMs: number },
 ): Promise<Undecided[]> {
   const due = sql`busy as (
-      select value as pipe_id, count(*) as files from jsonb_array_elements_text(${JSON.stringify(busy)}::jsonb) group by 1
-    ), waiting as (
-      select f.id, coalesce(busy.files, 0) + row_number() over (partition by f.pipe_id order by f.created_at) as place
+      select p.id as pipe_id, ${ownerOf(sql`p.workspace_id`)} as owner, count(*) as files
+      from jsonb_array_elements_text(${JSON.stringify(busy)}::jsonb) b join pipes p on p.id = b.value group by p.id
+    ), of_pipe as (
+      select f.id, f.workspace_id, f.created_at,
+        coalesce(busy.files, 0) + row_number() over (partition by f.pipe_id order by f.created_at) as place
       from files f left join busy on busy.pipe_id = f.pipe_id where ${IS_DUE}
+    ), of_owner as (
+      select id, created_at, place, ${ownerOf(sql`of_pipe.workspace_id`)} as owner
+      from of_pipe where place <= ${limitPerPipe}::int
+    ), waiting as (
+      select id, coalesce((select sum(files) from busy where busy.owner = of_owner.owner), 0)
+        + row_number() over (partition by owner order by place, created_at) as place
+      from of_owner
     ), due as (
-      select f.id from files f join waiting on waiting.id = f.id where waiting.place <= ${limitPerPipe}::int and ${IS_DUE}
+      select f.id from files f join waiting on waiting.id = f.id where waiting.place <= ${limitPerOwner}::int and ${IS_DUE}
       order by waiting.place, f.created_at limit ${limit}::int for update of f skip locked
     )`
   return claim(db, leaseMs, due, nowMs)
