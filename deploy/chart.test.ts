@@ -151,6 +151,10 @@ describe('values.schema.json', () => {
     expect(check(values()), JSON.stringify(check.errors)).toBe(true)
   })
 
+  it('trusts no proxy by default, because a network that fits every cluster has others in it', () => {
+    expect(values().ingress.trustedProxies).toBe('')
+  })
+
   it.each([
     ['a secret among the settings', { settings: { ENCRYPTION_KEY: 'x' } }],
     ['a URL as the host', { host: 'https://sluice.example.com' }],
@@ -172,4 +176,5 @@ it.skipIf(!withHelm)('Helm lints the chart without errors, and refuses invalid v
   expect(() => helm('template', 'sluice', CHART, '--set', 'settings.ENCRYPTION_KEY=x')).toThrow(
     'ENCRYPTION_KEY',
   )
+  expect(() => helm('template', 'sluice', CHART)).toThrow('Set ingress.trustedProxies to')
 })

@@ -24,7 +24,8 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- $_ := set $own "SFTP_PORT" (toString .Values.sftp.port) -}}
 {{- end -}}
 {{- if .Values.ingress.enabled -}}
-{{- $_ := set $own "TRUSTED_PROXIES" .Values.ingress.trustedProxies -}}
+{{- $proxies := required "Set ingress.trustedProxies to the addresses or networks of the ingress controller's pods." .Values.ingress.trustedProxies -}}
+{{- $_ := set $own "TRUSTED_PROXIES" $proxies -}}
 {{- $_ := set $own "INTERIM_RESPONSES" (eq .Values.ingress.controller "haproxy" | ternary "1" "0") -}}
 {{- end -}}
 {{- merge (deepCopy .Values.settings) $own | toYaml -}}
