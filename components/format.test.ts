@@ -18,6 +18,9 @@ it.each([
   [-12_000, '12 s ago'],
   [3 * 3_600_000, 'in 3 h'],
   [-3 * 86_400_000, '3 d ago'],
+  [7 * 86_400_000 - 1, 'in 7 d'],
+  [59_700, 'in 1 min'],
+  [1 - 7 * 86_400_000, '6 d ago'],
   [-400 * 86_400_000, '17 Oct 2025'],
 ])('formats a time %d ms away as %s', (distance, text) => {
   const now = Date.UTC(2026, 10, 21)

@@ -28,13 +28,17 @@ const STEPS = [
   { limitMs: 30 * 86_400_000, unitMs: 86_400_000, unit: 'd' },
 ]
 
-/** `12 s ago`, `in 3 h`; the date if it is 30 days away or more. */
+/**
+ * `12 s ago`, `in 3 h`; the date if it is 30 days away or more. Ages are rounded down, but what remains is rounded to
+ * the nearest unit, so that seven days are not six a moment later.
+ */
 export function formatRelative(atMs: number, nowMs: number): string {
   const distance = Math.abs(nowMs - atMs)
   if (distance < 5000) return 'just now'
-  const step = STEPS.find(({ limitMs }) => distance < limitMs)
+  const round = atMs > nowMs ? Math.round : Math.floor
+  const step = STEPS.find(({ limitMs, unitMs }) => round(distance / unitMs) * unitMs < limitMs)
   if (!step) return formatDate(atMs)
-  const text = `${Math.floor(distance / step.unitMs)} ${step.unit}`
+  const text = `${round(distance / step.unitMs)} ${step.unit}`
   return atMs > nowMs ? `in ${text}` : `${text} ago`
 }
 
