@@ -1,7 +1,34 @@
 'use client'
 
-import { useEffect, useState } from 'react'
+import { useSyncExternalStore } from 'react'
 import { formatDuration, formatExact, formatLocal, formatRelative } from '../format.ts'
+
+const readers = new Set<() => void>()
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** Calls back every second. All the times on a page share one timer, and only those whose text has changed render. */
+export function onTick(read: () => void): () => void {
+  readers.add(read)
+  timer ??= setInterval(() => {
+    for (const read of readers) read()
+  }, 1000)
+  return () => {
+    readers.delete(read)
+    if (readers.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}
+const useTicking = (read: () => string) => useSyncExternalStore(onTick, read, read)
+
+const never = () => () => {}
+/** The viewer's time zone is only known once the script has loaded. */
+const useLocal = (atMs: number) =>
+  useSyncExternalStore(
+    never,
+    () => formatLocal(atMs),
+    () => undefined,
+  )
 
 type Props = { at: Date | string | number; className?: string }
 
@@ -11,14 +38,8 @@ type Props = { at: Date | string | number; className?: string }
  */
 export function Time({ at, className }: Props) {
   const atMs = new Date(at).getTime()
-  const [now, setNow] = useState(() => Date.now())
-  const [local, setLocal] = useState<string>()
-  useEffect(() => {
-    setNow(Date.now())
-    setLocal(formatLocal(atMs))
-    const timer = setInterval(() => setNow(Date.now()), 15_000)
-    return () => clearInterval(timer)
-  }, [atMs])
+  const text = useTicking(() => formatRelative(atMs, Date.now()))
+  const local = useLocal(atMs)
   return (
     <time
       dateTime={new Date(atMs).toISOString()}
@@ -26,7 +47,7 @@ export function Time({ at, className }: Props) {
       className={className ?? 'whitespace-nowrap tnum'}
       suppressHydrationWarning
     >
-      {formatRelative(atMs, now)}
+      {text}
     </time>
   )
 }
@@ -34,8 +55,7 @@ export function Time({ at, className }: Props) {
 /** The time in the viewer's time zone, with UTC on hover. Until the script loads, it shows UTC and says so. */
 export function LocalTime({ at, className }: Props) {
   const atMs = new Date(at).getTime()
-  const [local, setLocal] = useState<string>()
-  useEffect(() => setLocal(formatLocal(atMs)), [atMs])
+  const local = useLocal(atMs)
   return (
     <time
       dateTime={new Date(atMs).toISOString()}
@@ -49,16 +69,14 @@ export function LocalTime({ at, className }: Props) {
 
 /** A countdown, to the second in the last hour, such as `in 32 s`, then `now`. */
 export function Countdown({ at }: { at: string }) {
-  const atMs = Date.parse(at)
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [])
-  const leftMs = Math.round((atMs - now) / 1000) * 1000
+  const text = useTicking(() => {
+    const leftMs = Math.round((Date.parse(at) - Date.now()) / 1000) * 1000
+    if (leftMs <= 0) return 'now'
+    return `in ${leftMs < 60_000 ? `${leftMs / 1000} s` : formatDuration(leftMs)}`
+  })
   return (
     <time dateTime={at} className="tnum" suppressHydrationWarning>
-      {leftMs <= 0 ? 'now' : `in ${leftMs < 60_000 ? `${leftMs / 1000} s` : formatDuration(leftMs)}`}
+      {text}
     </time>
   )
 }
