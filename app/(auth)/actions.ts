@@ -30,7 +30,7 @@ function tokenOf(data: FormData): string {
 }
 
 export async function enter(next: string, _previous: unknown, data: FormData) {
-  return answer(async () => {
+  return answer(data, async () => {
     const given = { email: textOf(data, 'email') ?? '', password: passwordOf(data) }
     const input = parseInput(signInInput, given)
     const { userId, passwordHash } = await signIn(getRuntime(), input, (await visitor()).address)
@@ -40,7 +40,7 @@ export async function enter(next: string, _previous: unknown, data: FormData) {
 }
 
 export async function register(_previous: unknown, data: FormData) {
-  return answer<'check-mail'>(async () => {
+  return answer<'check-mail'>(data, async () => {
     const given = {
       email: textOf(data, 'email') ?? '',
       password: passwordOf(data),
@@ -54,7 +54,7 @@ export async function register(_previous: unknown, data: FormData) {
 }
 
 export async function askForReset(_previous: unknown, data: FormData) {
-  return answer<'sent'>(async () => {
+  return answer<'sent'>(data, async () => {
     const input = parseInput(passwordResetRequest, { email: textOf(data, 'email') ?? '' })
     await requestPasswordReset(getRuntime(), input, (await visitor()).address)
     return { data: 'sent' }
@@ -62,7 +62,7 @@ export async function askForReset(_previous: unknown, data: FormData) {
 }
 
 export async function setNewPassword(_previous: unknown, data: FormData) {
-  return answer<'changed'>(async () => {
+  return answer<'changed'>(data, async () => {
     const given = parseInput(passwordReset, { token: tokenOf(data), password: passwordOf(data) })
     const { userId } = await resetPassword(getRuntime(), given)
     await openSession(userId)
@@ -71,7 +71,7 @@ export async function setNewPassword(_previous: unknown, data: FormData) {
 }
 
 export async function join(_previous: unknown, data: FormData) {
-  return answer(async () => {
+  return answer(data, async () => {
     const standing = await currentStanding()
     if (standing?.state === 'code_due')
       throw new SluiceError('forbidden', 'Enter your second-factor code first, then open the link again.')
@@ -86,7 +86,7 @@ export async function join(_previous: unknown, data: FormData) {
 }
 
 export async function verify(_previous: unknown, data: FormData) {
-  return answer<string>(async () => {
+  return answer<string>(data, async () => {
     const userId = (await currentPerson())?.userId
     const { email } = await verifyEmail(getRuntime(), {
       token: tokenOf(data),

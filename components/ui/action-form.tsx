@@ -1,22 +1,15 @@
 'use client'
 
 import { clsx } from 'clsx'
-import {
-  type FormEvent,
-  type ReactNode,
-  useActionState,
-  useEffect,
-  useRef,
-  useState,
-  useTransition,
-} from 'react'
+import { CircleAlert } from 'lucide-react'
+import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
 import type { Right } from '#lib/identity/rights.ts'
 import { Button } from './button.tsx'
-import { FieldErrors, FormError } from './field.tsx'
-import type { FormAction, FormState } from './form-state.ts'
+import { FieldErrors } from './field.tsx'
+import type { FormAction } from './form-state.ts'
 import { Notice } from './notice.tsx'
 import { useMay } from './rights.tsx'
-import { notify } from './toaster.tsx'
+import { useAction } from './use-action.ts'
 import { useWithoutScript } from './without-script.tsx'
 
 export type ActionFormProps<Data> = {
@@ -47,7 +40,6 @@ export type ActionFormProps<Data> = {
 }
 
 const WIDTHS = { sm: 'max-w-sm', md: 'max-w-md' }
-const IDLE = { status: 'idle' } as const
 const NO_ERRORS = {}
 
 /**
@@ -58,40 +50,34 @@ const NO_ERRORS = {}
 export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
   const { action, onDone, submit, submitTone = 'primary', aside, disabled, resetOnDone } = props
   const className = props.className ?? clsx('flex flex-col gap-4', props.width && WIDTHS[props.width])
-  const [posted, post] = useActionState(action, IDLE as Awaited<FormState<Data>>)
-  const [state, setState] = useState<FormState<Data>>(posted)
-  const [busy, start] = useTransition()
   const form = useRef<HTMLFormElement>(null)
   const allowed = useMay()(props.right)
   const withoutScript = useWithoutScript()
+  const { answer, wasPosted, busy, post, send } = useAction(action, (answer) => {
+    if (answer.status !== 'done') return
+    if (resetOnDone) form.current?.reset()
+    onDone?.(answer.data as Data)
+  })
 
   useEffect(() => {
-    if (state.status !== 'error') return
+    if (answer.status !== 'error') return
     const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')
     const target = wrong ?? form.current?.querySelector<HTMLElement>('[data-form-error]')
     target?.focus()
-  }, [state])
+  }, [answer])
 
-  function send(event: FormEvent<HTMLFormElement>) {
+  function submitted(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    const data = new FormData(event.currentTarget, (event.nativeEvent as SubmitEvent).submitter)
-    start(async () => {
-      const answer = await action(IDLE, data)
-      setState(answer)
-      if (answer.status !== 'done') return
-      if (answer.message) notify.done(answer.message)
-      if (resetOnDone) form.current?.reset()
-      onDone?.(answer.data as Data)
-    })
+    send(new FormData(event.currentTarget, (event.nativeEvent as SubmitEvent).submitter))
   }
 
-  if (state.status === 'done' && props.instead) return props.instead(state.data as Data)
+  if (answer.status === 'done' && props.instead) return props.instead(answer.data as Data)
   if (!allowed) return <ReadOnly className={className}>{props.children}</ReadOnly>
-  const error = state.status === 'error' ? state : undefined
-  const unseen = state === posted && state.status === 'done' ? state : undefined
+  const error = answer.status === 'error' ? answer : undefined
+  const unseen = wasPosted && answer.status === 'done' ? answer : undefined
   return (
     <FieldErrors value={error?.fields ?? NO_ERRORS}>
-      <form ref={form} action={post} onSubmit={send} noValidate className={className}>
+      <form ref={form} action={post} onSubmit={submitted} noValidate className={className}>
         {props.children}
         {unseen && (
           <div data-form-done className="empty:hidden">
@@ -99,7 +85,7 @@ export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
             {props.outcome?.(unseen.data as Data)}
           </div>
         )}
-        {error && <FormError message={error.message} />}
+        {error?.message && <FormError message={error.message} />}
         {submit && (
           <div className="flex items-center gap-3">
             <Button
@@ -118,6 +104,20 @@ export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
         )}
       </form>
     </FieldErrors>
+  )
+}
+
+function FormError({ message }: { message: string }) {
+  return (
+    <p
+      data-form-error
+      tabIndex={-1}
+      role="alert"
+      className="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad text-sm outline-none"
+    >
+      <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+      <span>{message}</span>
+    </p>
   )
 }
 

@@ -2,45 +2,18 @@
 
 import { clsx } from 'clsx'
 import { CircleAlert } from 'lucide-react'
-import { type ComponentProps, createContext, type ReactNode, useContext, useId, useMemo } from 'react'
-import { textOfError } from './form-state.ts'
+import { type ComponentProps, createContext, type ReactNode, useContext, useId } from 'react'
 
-/** The form action's last errors by field, and the names of those that a field shows. */
-const Errors = createContext({ byField: {} as Record<string, string>, shown: new Set<string>() })
-
-export function FieldErrors({ value, children }: { value: Record<string, string>; children: ReactNode }) {
-  const errors = useMemo(() => ({ byField: value, shown: new Set<string>() }), [value])
-  return <Errors value={errors}>{children}</Errors>
-}
+/** The form action's last errors by field. */
+export const FieldErrors = createContext<Record<string, string>>({})
 
 /** The first error of the field or of an entry in its value, such as `allowedTypes.0` or `headers.Accept`. */
 function useFieldError(field: string): string | undefined {
-  const { byField, shown } = useContext(Errors)
-  const own = Object.entries(byField).filter(([name]) => name === field || name.startsWith(`${field}.`))
-  for (const [name] of own) shown.add(name)
-  const [name, text] = own[0] ?? []
+  const errors = Object.entries(useContext(FieldErrors))
+  const [name, text] = errors.find(([name]) => name === field || name.startsWith(`${field}.`)) ?? []
   const entry = name?.slice(field.length + 1).split('.', 1)[0]
   if (!entry) return text
   return /^\d+$/.test(entry) ? `Entry ${Number(entry) + 1}: ${text}` : `${entry}: ${text}`
-}
-
-/** The form's general error and those of fields that it does not have. It must come after the fields. */
-export function FormError({ message }: { message: string }) {
-  const { byField, shown } = useContext(Errors)
-  const others = Object.entries(byField).filter(([name]) => !shown.has(name))
-  const text = textOfError({ message, fields: Object.fromEntries(others) })
-  if (!text) return null
-  return (
-    <p
-      data-form-error
-      tabIndex={-1}
-      role="alert"
-      className="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad text-sm outline-none"
-    >
-      <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-      <span>{text}</span>
-    </p>
-  )
 }
 
 const box =

@@ -1,4 +1,4 @@
-/** The result of a form action: none yet, errors by field, or done. */
+/** The result of a form action: none yet, a message and errors by field, or done. */
 export type FormState<Data = undefined> =
   | { status: 'idle' }
   | { status: 'error'; message: string; fields: Record<string, string> }
@@ -9,15 +9,3 @@ export type FormAction<Data = undefined> = (
   previous: FormState<Data>,
   data: FormData,
 ) => Promise<FormState<Data>>
-
-/** The text of an error where no field can show it. */
-export function textOfError({
-  message,
-  fields,
-}: {
-  message: string
-  fields: Record<string, string>
-}): string {
-  const texts = Object.entries(fields).map(([name, text]) => `${name}: ${text}`)
-  return [message, ...texts].filter(Boolean).join(' ')
-}

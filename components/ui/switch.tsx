@@ -1,11 +1,12 @@
 'use client'
 
 import { clsx } from 'clsx'
-import { type FormEvent, type ReactNode, useActionState, useId, useOptimistic, useTransition } from 'react'
+import { type FormEvent, type ReactNode, useId, useOptimistic } from 'react'
 import type { Right } from '#lib/identity/rights.ts'
-import { type FormAction, textOfError } from './form-state.ts'
+import type { FormAction } from './form-state.ts'
 import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'
+import { useAction } from './use-action.ts'
 
 type Props = {
   on: boolean
@@ -19,27 +20,21 @@ type Props = {
   right: Right
 }
 
-const IDLE = { status: 'idle' } as const
 const sideOf = (on: boolean) => (on ? 'on' : 'off')
 
 export function ActionSwitch({ on, label, hint, action, right }: Props) {
   const id = useId()
   const allowed = useMay()(right)
   const [shown, show] = useOptimistic(on)
-  const [busy, start] = useTransition()
-
-  const [posted, post] = useActionState(action, IDLE)
+  const { answer, wasPosted, busy, post, send } = useAction(action, (answer) => {
+    if (answer.status === 'error') notify.failed(answer.message)
+  })
 
   function flip(event: FormEvent) {
     event.preventDefault()
-    start(async () => {
-      show(!shown)
-      const data = new FormData()
-      data.set('on', sideOf(!shown))
-      const answer = await action(IDLE, data)
-      if (answer.status === 'error') notify.failed(textOfError(answer))
-      if (answer.status === 'done' && answer.message) notify.done(answer.message)
-    })
+    const data = new FormData()
+    data.set('on', sideOf(!shown))
+    send(data, () => show(!shown))
   }
 
   return (
@@ -54,7 +49,9 @@ export function ActionSwitch({ on, label, hint, action, right }: Props) {
             {hint}
           </p>
         )}
-        {posted.status === 'error' && <p className="mt-0.5 text-bad text-sm">{textOfError(posted)}</p>}
+        {wasPosted && answer.status === 'error' && (
+          <p className="mt-0.5 text-bad text-sm">{answer.message}</p>
+        )}
       </div>
       <button
         type="submit"

@@ -13,7 +13,7 @@ const codeOf = (data: FormData) => (textOf(data, 'code') ?? '').slice(0, 50)
 /** Verifies the code that a session needs before it can open a workspace. */
 export async function giveCode(_previous: unknown, data: FormData) {
   const person = (await currentPerson()) ?? redirect('/login')
-  return answer(async () => {
+  return answer(data, async () => {
     await factor.giveSecondFactor(getRuntime(), person, codeOf(data))
     redirect('/dashboard')
   })
@@ -21,7 +21,7 @@ export async function giveCode(_previous: unknown, data: FormData) {
 
 /** Requires the password, so that a stolen session cannot lock out its owner. */
 export async function beginFactor(_previous: unknown, data: FormData) {
-  return actAsPerson<factor.FactorSetup>(async (runtime, person) => {
+  return actAsPerson<factor.FactorSetup>(data, async (runtime, person) => {
     const fault = { field: 'password', message: 'does not match your password' }
     await assertOwner(runtime, person, String(data.get('password') ?? ''), fault)
     return { data: await factor.beginSecondFactor(runtime, person) }
@@ -29,13 +29,13 @@ export async function beginFactor(_previous: unknown, data: FormData) {
 }
 
 export async function enableFactor(_previous: unknown, data: FormData) {
-  return actAsPerson<string[]>(async (runtime, person) => ({
+  return actAsPerson<string[]>(data, async (runtime, person) => ({
     data: await factor.enableSecondFactor(runtime, person, codeOf(data)),
   }))
 }
 
 export async function disableFactor(_previous: unknown, data: FormData) {
-  return actAsPerson(async (runtime, person) => {
+  return actAsPerson(data, async (runtime, person) => {
     await factor.disableSecondFactor(runtime, person, codeOf(data))
     redirect('/dashboard/settings/security')
   })

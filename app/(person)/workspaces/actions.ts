@@ -14,7 +14,7 @@ export async function open(id: string) {
 }
 
 export async function create(_previous: unknown, data: FormData) {
-  return actAsPerson(async (runtime, person) => {
+  return actAsPerson(data, async (runtime, person) => {
     await createWorkspace(runtime, person, parseInput(workspaceInput, { name: textOf(data, 'name') ?? '' }))
     redirect('/dashboard')
   })

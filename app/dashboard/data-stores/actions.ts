@@ -18,7 +18,7 @@ import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 
 /** Checks the Data Store, and saves it if uploads would work or the user chose to save it anyway. */
 export async function connect(_previous: unknown, data: FormData) {
-  return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
+  return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
     const input = parseInput(dataStoreInput, read(data))
     if (!saveAnyway(data)) {
       const found = await checkBucket(runtime, actor, input)
@@ -35,7 +35,7 @@ export async function connect(_previous: unknown, data: FormData) {
  * them anyway.
  */
 export async function update(id: string, _previous: unknown, data: FormData) {
-  return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
+  return act<{ refused?: BucketCheck }>('administer', data, async (runtime, actor) => {
     const { accessKeyId, secretAccessKey, ...fields } = read(data)
     const credentials = { ...(accessKeyId && { accessKeyId }), ...(secretAccessKey && { secretAccessKey }) }
     const changes = parseInput(dataStoreChanges, { ...fields, ...credentials })
@@ -56,7 +56,7 @@ export async function check(id: string) {
 }
 
 export async function remove(id: string, _previous: unknown, data: FormData) {
-  return act('administer', async (runtime, actor) => {
+  return act('administer', data, async (runtime, actor) => {
     assertConfirmed(data)
     await deleteDataStore(runtime, actor, id)
     redirect('/dashboard/data-stores')

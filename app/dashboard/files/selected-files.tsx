@@ -4,7 +4,6 @@ import { plural } from '#components/format.ts'
 import { SelectionBar } from '#components/lists/selection.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
-import { textOfError } from '#components/ui/form-state.ts'
 import { IfMay } from '#components/ui/rights.tsx'
 import { notify } from '#components/ui/toaster.tsx'
 import { cancelAll, eraseAll, restoreAll } from './actions.ts'
@@ -76,6 +75,6 @@ function offerBack(erased: string[]): void {
   notify.undoable(`${plural(erased.length, 'record')} erased.`, async () => {
     const answer = await restoreAll(erased)
     if (answer.status === 'done') notify.done(answer.message ?? '')
-    else if (answer.status === 'error') notify.failed(textOfError(answer))
+    else if (answer.status === 'error') notify.failed(answer.message)
   })
 }

@@ -19,21 +19,21 @@ type Shown = { id: string; token: string }
 const nameOf = (data: FormData) => parseInput(senderInput, { name: textOf(data, 'name') })
 
 export async function create(_previous: unknown, data: FormData) {
-  return act<Shown>('build', async (runtime, actor) => {
+  return act<Shown>('build', data, async (runtime, actor) => {
     const { id, token } = await createSender(runtime, actor, nameOf(data))
     return { data: { id, token } }
   })
 }
 
 export async function rename(id: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     await renameSender(runtime, actor, id, nameOf(data))
     return { message: 'Renamed. Existing files keep the old name.' }
   })
 }
 
 export async function rotate(id: string, _previous: unknown, data: FormData) {
-  return act<Shown>('build', async (runtime, actor) => {
+  return act<Shown>('build', data, async (runtime, actor) => {
     const input = parseInput(rotateSenderInput, { overlapDays: Number(textOf(data, 'overlapDays')) })
     const { token } = await rotateSender(runtime, actor, id, input)
     return { data: { id, token } }
@@ -41,7 +41,7 @@ export async function rotate(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function revoke(id: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     assertConfirmed(data)
     await revokeSender(runtime, actor, id)
     return { message: 'Revoked, along with every token it issued.' }
@@ -56,7 +56,7 @@ export async function revokeIssued(tokenId: string) {
 }
 
 export async function addKey(senderId: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     const subject = textOf(data, 'subject')
     const fields = { name: textOf(data, 'name'), publicKey: textOf(data, 'publicKey') ?? '' }
     const input = parseInput(senderKeyInput, { ...fields, ...(subject && { subject }) })

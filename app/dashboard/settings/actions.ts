@@ -8,14 +8,14 @@ import { requestVerification } from '#lib/identity/accounts/verify-email.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 
 export async function saveProfile(_previous: unknown, data: FormData) {
-  return act('see', async (runtime, _actor, session) => {
+  return act('see', data, async (runtime, _actor, session) => {
     await updateProfile(runtime, session, parseInput(profileChanges, { name: textOf(data, 'name') ?? '' }))
     return { message: 'Saved.' }
   })
 }
 
 export async function savePassword(_previous: unknown, data: FormData) {
-  return act('see', async (runtime, _actor, session) => {
+  return act('see', data, async (runtime, _actor, session) => {
     const given = {
       current: String(data.get('current') ?? ''),
       password: String(data.get('password') ?? ''),

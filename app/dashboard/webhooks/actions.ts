@@ -32,7 +32,7 @@ export async function resendUndelivered(
   _previous: unknown,
   data: FormData,
 ) {
-  return act('operate', async (runtime, actor) => {
+  return act('operate', data, async (runtime, actor) => {
     const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
     const input = parseInput(resendFailedInput, { ...of, since, retrying: true })
     const { resent, more } = await resendFailed(runtime, actor, input)

@@ -23,7 +23,7 @@ export async function allow(id: string) {
 }
 
 export async function reject(id: string, _previous: unknown, data: FormData) {
-  return act('operate', async (runtime, actor) => {
+  return act('operate', data, async (runtime, actor) => {
     const reason = String(data.get('reason') ?? '').trim()
     const decision = parseInput(decisionInput, { allow: false, ...(reason && { reason }) })
     await decideOnFile(runtime, actor, id, decision)
@@ -32,7 +32,7 @@ export async function reject(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function erase(id: string, _previous: unknown, data: FormData) {
-  return act('administer', async (runtime, actor) => {
+  return act('administer', data, async (runtime, actor) => {
     assertConfirmed(data)
     await eraseFile(runtime, actor, id)
     redirect('/dashboard/files')

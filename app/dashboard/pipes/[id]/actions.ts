@@ -19,8 +19,8 @@ const STILL_GOING = {
 export type Source = keyof typeof STILL_GOING
 
 export async function switchSource(id: string, source: Source, _previous: unknown, data: FormData) {
-  const on = data.get('on') === 'on'
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
+    const on = data.get('on') === 'on'
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { [source]: on } }))
     return { message: on ? 'The source is on.' : `The source is off. ${STILL_GOING[source]}` }
   })
@@ -29,7 +29,7 @@ export async function switchSource(id: string, source: Source, _previous: unknow
 /** Each button in the list is its own form, so the list works without JavaScript. */
 export async function addDestination(pipeId: string, _previous: unknown, data: FormData) {
   const added = { dataStoreId: textOf(data, 'dataStoreId') ?? '', required: data.get('required') === 'on' }
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     await edit(runtime, actor, pipeId, (all) => [...all, added])
     return { message: 'Added. New uploads also go there.' }
   })

@@ -9,7 +9,7 @@ import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 
 /** The form suggests switching on the HTTP source, because the creator usually wants to use the Pipe right away. */
 export async function create(_previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     const given = {
       name: textOf(data, 'name'),
       dataStoreId: textOf(data, 'dataStoreId'),

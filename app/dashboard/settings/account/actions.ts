@@ -8,7 +8,7 @@ import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { cancelUploadsOfPipe } from '#lib/uploads/endings/end-upload.ts'
 
 export async function removeAccount(_previous: unknown, data: FormData) {
-  return act('see', async (runtime, _actor, session) => {
+  return act('see', data, async (runtime, _actor, session) => {
     const given = { email: textOf(data, 'email') ?? '', password: String(data.get('password') ?? '') }
     await deleteAccount(runtime, session, parseInput(accountDeletion, given), cancelUploadsOfPipe(runtime))
     redirect('/')

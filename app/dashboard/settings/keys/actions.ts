@@ -8,7 +8,7 @@ import { days } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 
 export async function createKey(_previous: unknown, data: FormData) {
-  return act<{ key: string }>('build', async (runtime, actor, session) => {
+  return act<{ key: string }>('build', data, async (runtime, actor, session) => {
     const fault = { field: 'password', message: 'does not match your password' }
     await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
     const forDays = Number(textOf(data, 'days') ?? 0) || undefined

@@ -8,7 +8,7 @@ import { act } from '../../../actions/act.ts'
 import { textArgument, textOf } from '../../../actions/form-fields.ts'
 
 export async function inviteMember(_previous: unknown, data: FormData) {
-  return act('administer', async (runtime, actor) => {
+  return act('administer', data, async (runtime, actor) => {
     const given = { email: textOf(data, 'email') ?? '', role: textOf(data, 'role') }
     const input = parseInput(invitations.invitationInput, given)
     await invitations.invite(runtime, actor, input)
@@ -31,7 +31,7 @@ export async function withdrawInvitation(id: string) {
 }
 
 export async function giveRole(userId: string, _previous: unknown, data: FormData) {
-  return act('administer', async (runtime, actor) => {
+  return act('administer', data, async (runtime, actor) => {
     const role = parseInput(roleField, textOf(data, 'role'))
     await changeRole(runtime, actor, textArgument(userId), role)
     return { message: 'The role was changed.' }

@@ -15,7 +15,7 @@ const fault = { field: 'password', message: 'does not match your password' }
  * in.
  */
 export async function connect(id: string, _previous: unknown, data: FormData) {
-  return act('see', async (runtime, _actor, session) => {
+  return act('see', data, async (runtime, _actor, session) => {
     const chosen = providersOf(runtime.config).find((one) => one.id === id)
     if (!chosen) throw new SluiceError('not_found', 'This server has no such provider.')
     await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
@@ -25,7 +25,7 @@ export async function connect(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function disconnect(id: string, _previous: unknown, data: FormData) {
-  return act('see', async (runtime, _actor, session) => {
+  return act('see', data, async (runtime, _actor, session) => {
     const chosen = provider.safeParse(id)
     if (!chosen.success) throw new SluiceError('not_found', 'There is no such provider.')
     await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)

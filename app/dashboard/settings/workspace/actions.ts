@@ -9,7 +9,7 @@ import { act } from '../../../actions/act.ts'
 import { textOf } from '../../../actions/form-fields.ts'
 
 export async function renameWorkspace(_previous: unknown, data: FormData) {
-  return act('administer', async (runtime, actor) => {
+  return act('administer', data, async (runtime, actor) => {
     const input = parseInput(workspaces.workspaceInput, { name: textOf(data, 'name') ?? '' })
     await workspaces.changeWorkspace(runtime, actor, input)
     return { message: 'Saved.' }
@@ -17,7 +17,7 @@ export async function renameWorkspace(_previous: unknown, data: FormData) {
 }
 
 export async function requireFactor(_previous: unknown, data: FormData) {
-  return act('administer', async (runtime, _actor, session) => {
+  return act('administer', data, async (runtime, _actor, session) => {
     const required = data.get('required') === 'on'
     await workspaces.requireSecondFactor(runtime, session, required)
     return {
@@ -34,7 +34,7 @@ export async function leaveWorkspace() {
 }
 
 export async function deleteWorkspace(_previous: unknown, data: FormData) {
-  return act('own', async (runtime, _actor, session) => {
+  return act('own', data, async (runtime, _actor, session) => {
     const given = { name: textOf(data, 'name') ?? '', password: String(data.get('password') ?? '') }
     await deletion.deleteWorkspace(runtime, session, given)
     return { message: 'The workspace will be deleted in seven days.' }

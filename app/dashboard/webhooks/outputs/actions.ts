@@ -16,7 +16,7 @@ type Secret = { secret: string }
 
 /** Creates an output for a Pipe or, without one, for the workspace, and returns its secret. */
 export async function createWebhook(pipeId: string | null, _previous: unknown, data: FormData) {
-  return act<Secret & { id: string }>('build', async (runtime, actor) => {
+  return act<Secret & { id: string }>('build', data, async (runtime, actor) => {
     const input = parseInput(outputInput, { ...outputFields(data), enabled: true })
     const { id, secret } = await createOutput(runtime, actor, { pipeId: pipeId ?? undefined }, input)
     return { message: 'Saved.', data: { id, secret } }
@@ -24,7 +24,7 @@ export async function createWebhook(pipeId: string | null, _previous: unknown, d
 }
 
 export async function saveWebhook(outputId: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     await changeOutput(runtime, actor, { outputId }, parseInput(outputChanges, outputFields(data)))
     return { message: 'Saved.' }
   })
@@ -32,7 +32,7 @@ export async function saveWebhook(outputId: string, _previous: unknown, data: Fo
 
 export async function switchWebhook(outputId: string, _previous: unknown, data: FormData) {
   const enabled = data.get('on') === 'on'
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     await changeOutput(runtime, actor, { outputId }, { enabled })
     return { message: enabled ? 'The webhook is on.' : 'The webhook is off.' }
   })

@@ -10,7 +10,7 @@ import { act } from '../../../actions/act.ts'
 import { textOf } from '../../../actions/form-fields.ts'
 
 export async function explain(_previous: unknown, data: FormData) {
-  return act<Explanation>('operate', async (runtime, actor) => {
+  return act<Explanation>('operate', data, async (runtime, actor) => {
     const given = {
       outputId: textOf(data, 'outputId') ?? '',
       headers: textOf(data, 'headers') ?? '',

@@ -12,7 +12,7 @@ import {
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 
 export async function limit(id: string, _previous: unknown, data: FormData) {
-  return actAsOperator(async (runtime, operator) => {
+  return actAsOperator(data, async (runtime, operator) => {
     const number = (name: string) => (textOf(data, name) === undefined ? null : Number(textOf(data, name)))
     const given = {
       transferLimitBytes: bytesOf(data, 'transferLimitBytes'),
@@ -26,7 +26,7 @@ export async function limit(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function suspend(id: string, _previous: unknown, data: FormData) {
-  return actAsOperator(async (runtime, operator) => {
+  return actAsOperator(data, async (runtime, operator) => {
     const given = parseInput(suspensionInput, { reason: textOf(data, 'reason') ?? '' })
     await suspendWorkspace(runtime, operator, textArgument(id), given)
     return { message: 'The workspace was suspended, and its members were notified.' }

@@ -12,7 +12,7 @@ type Secret = { secret: string }
 
 /** Returns the secret of a new hook. */
 export async function saveDecisionHook(pipeId: string, hook: string, _previous: unknown, data: FormData) {
-  return act<Secret | undefined>('build', async (runtime, actor) => {
+  return act<Secret | undefined>('build', data, async (runtime, actor) => {
     const current = (await listHooks(runtime, actor, pipeId)).find((one) => one.hook === hook)
     const given = {
       url: textOf(data, 'url') ?? '',
@@ -26,7 +26,7 @@ export async function saveDecisionHook(pipeId: string, hook: string, _previous: 
 }
 
 export async function switchHook(pipeId: string, hook: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     const enabled = data.get('on') === 'on'
     const current = (await listHooks(runtime, actor, pipeId)).find((one) => one.hook === hook)
     if (!current) throw new SluiceError('not_found', 'This Pipe has no such hook.')

@@ -8,7 +8,7 @@ import { parsePastedUrls } from '#lib/imports/import.ts'
 
 export async function importFiles(id: string, _previous: unknown, data: FormData) {
   const urls = (textOf(data, 'urls') ?? '').split(/\s+/).filter(Boolean)
-  return act('operate', async (runtime, actor) => {
+  return act('operate', data, async (runtime, actor) => {
     await createImportsByHand(runtime, actor, {
       pipeId: id,
       subject: `dashboard:${actor.id}`,

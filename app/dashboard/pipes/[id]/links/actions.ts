@@ -14,7 +14,7 @@ import {
 import { uploadLinkChange, uploadLinkInput } from '#lib/upload-links/upload-link.ts'
 
 export async function createLink(pipeId: string, _previous: unknown, data: FormData) {
-  return act<{ url: string }>('build', async (runtime, actor) => {
+  return act<{ url: string }>('build', data, async (runtime, actor) => {
     const expiresAt = expiryOf(data, runtime.clock) ?? null
     const fields = { pipeId, ...fieldsOf(data), password: passwordOf(data), expiresAt }
     const input = await hashingPassword(parseInput(uploadLinkInput, fields))
@@ -24,7 +24,7 @@ export async function createLink(pipeId: string, _previous: unknown, data: FormD
 }
 
 export async function changeLink(id: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     const [expiresAt, password] = [expiryOf(data, runtime.clock), passwordOf(data)]
     const fields = {
       ...fieldsOf(data),
@@ -53,7 +53,7 @@ export async function reopenLink(id: string) {
 }
 
 export async function deleteLink(id: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     assertConfirmed(data)
     await deleteUploadLink(runtime, actor, id)
     return { message: 'Deleted.' }

@@ -12,7 +12,7 @@ import { tryObject, updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 
 /** Saves the object settings and tests them on each bucket. */
 export async function setObject(id: string, _previous: unknown, data: FormData) {
-  return act<{ refusals: string[] }>('build', async (runtime, actor) => {
+  return act<{ refusals: string[] }>('build', data, async (runtime, actor) => {
     const before = await showPipe(runtime, actor, id)
     const pipe = await updatePipe(runtime, actor, id, changesIn(data))
     const isNew = pipe.object !== null && !isDeepStrictEqual(pipe.object, before.object)

@@ -7,7 +7,7 @@ import { pipeChanges } from '#lib/workspace/pipes/pipe.ts'
 import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 
 export async function restrict(id: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     const changes = {
       keyTemplate: textOf(data, 'keyTemplate') ?? '',
       maxFileBytes: bytesOf(data, 'maxFileBytes'),

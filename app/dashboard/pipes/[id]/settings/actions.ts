@@ -10,7 +10,7 @@ import { pipeChanges } from '#lib/workspace/pipes/pipe.ts'
 import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 
 export async function save(id: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     const given = { name: textOf(data, 'name') ?? '' }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, given))
     return { message: 'Saved.' }
@@ -18,7 +18,7 @@ export async function save(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function remove(id: string, _previous: unknown, data: FormData) {
-  return act('build', async (runtime, actor) => {
+  return act('build', data, async (runtime, actor) => {
     assertConfirmed(data)
     await deletePipe(runtime, actor, id, cancelUploadsOfPipe(runtime))
     redirect('/dashboard/pipes')

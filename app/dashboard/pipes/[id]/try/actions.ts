@@ -23,7 +23,7 @@ export async function takeTrialToken(pipeId: string): Promise<TokenOrRefusal> {
 
 export async function endTrialToken(id: string, how: 'expire' | 'revoke') {
   const { actor } = await enteredSession()
-  return answer(async () => {
+  return answer(undefined, async () => {
     assertMay(actor, 'operate')
     if (how === 'revoke') await revokeToken(getRuntime(), actor, textArgument(id))
     else await expireToken(getRuntime(), actor, textArgument(id))

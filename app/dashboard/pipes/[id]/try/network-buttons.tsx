@@ -3,7 +3,6 @@
 import { KeyRound, Plug, RotateCw, Unplug, Wifi } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
-import { textOfError } from '#components/ui/form-state.ts'
 import { notify } from '#components/ui/toaster.tsx'
 import type { Uploader } from '#components/uploader/create-uploader.ts'
 import { endTrialToken } from './actions.ts'
@@ -16,7 +15,7 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
     const id = uploader.tokenId()
     if (!id) return
     const answer = await endTrialToken(id, how)
-    if (answer.status === 'error') return notify.failed(textOfError(answer))
+    if (answer.status === 'error') return notify.failed(answer.message)
     uploader.say(how === 'expire' ? 'the token expired' : 'the token was revoked', 'bad')
   }
 
