@@ -26,7 +26,8 @@ const hasObject = sql`status in ('transferred', 'partially_transferred')`
 
 /**
  * A CTE that records webhook deliveries that have just ended. `ended` is a CTE with their `workspace_id`, `pipe_id`,
- * `test` and `state`. Deliveries that will be retried have not ended.
+ * `state`, and whether they are `uncounted`: tests, and deliveries that were delivered before and sent again. Deliveries
+ * that will be retried have not ended.
  */
 export function tallyWebhooks(ended: SQL, nowMs: number): SQL {
   return sql`
@@ -34,6 +35,6 @@ export function tallyWebhooks(ended: SQL, nowMs: number): SQL {
       insert into tallies (workspace_id, pipe_id, what, at)
       select workspace_id, pipe_id, case state when 'delivered' then 'delivered' else 'undelivered' end,
         ${new Date(nowMs).toISOString()}::timestamptz
-      from ${ended} where state <> 'pending' and not test
+      from ${ended} where state <> 'pending' and not uncounted
     )`
 }

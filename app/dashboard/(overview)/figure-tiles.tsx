@@ -52,13 +52,13 @@ function tilesOf(
     count >= open.most ? `${formatCount(open.most)} or more` : formatCount(count)
   return [
     {
-      title: 'Files',
+      title: 'Transferred files',
       value: formatCount(total.transferred),
       text: change('transferred', total, before, range),
       href: files({ status: 'transferred', within }),
     },
     {
-      title: 'Bytes',
+      title: 'Bytes of these files',
       value: formatBytes(total.bytes),
       text: change('bytes', total, before, range),
       href: files({ status: 'transferred', within, sort: 'largest' }),
@@ -79,8 +79,14 @@ function tilesOf(
     {
       title: 'Webhooks delivered',
       value: formatCount(total.delivered),
-      text: sent === 0 ? 'none were sent' : `${formatPercent(total.delivered, sent)} of finished deliveries`,
-      href: webhooks('delivered'),
+      text:
+        open.retrying > 0
+          ? `${atMost(open.retrying)} failing, will be retried`
+          : sent === 0
+            ? 'none were sent'
+            : `${formatPercent(total.delivered, sent)} of finished deliveries`,
+      href: webhooks(open.retrying > 0 ? 'pending' : 'delivered'),
+      ...(open.retrying > 0 && { tone: 'warn' }),
     },
     {
       title: 'Abandoned webhooks',

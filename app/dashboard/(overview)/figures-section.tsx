@@ -45,9 +45,9 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
               whole
             />
           </Panel>
-          <Panel title="Transfer" description={span}>
+          <Panel title="Bytes of transferred files" description={span}>
             <BarChart
-              caption="Transfer"
+              caption="Bytes of transferred files"
               slots={names}
               series={[{ name: 'bytes', tone: 'water', values: slots.map(({ bytes }) => bytes) }]}
               format={formatBytes}
@@ -78,9 +78,9 @@ export function PipeFiguresTable({ pipes, range }: { pipes: PipeFigures[]; range
           ),
           NAME,
         ],
-        ['Files', ({ transferred }) => formatCount(transferred), NUMBER],
+        ['Transferred files', ({ transferred }) => formatCount(transferred), NUMBER],
         ['Success', ({ transferred, lost }) => formatPercent(transferred, transferred + lost), SOFT_NUMBER],
-        ['Transfer', ({ bytes }) => formatBytes(bytes), NUMBER],
+        ['Bytes', ({ bytes }) => formatBytes(bytes), NUMBER],
       ]}
     />
   )

@@ -137,6 +137,14 @@ describeWithDatabase('files', (database) => {
       expect(named).toEqual({ files: 11, bytes: 121, ofNewest: null })
     })
 
+    it('has totals without the bytes of canceled uploads, unless it lists only those', async () => {
+      const mine = await createTestWorkspace(runtime)
+      for (const status of ['transferred', 'canceled'] as const) await add({ status }, mine)
+      const bytes = async (query: object) =>
+        (await countFiles(runtime, mine.actor, parseInput(fileQuery, query))).bytes
+      expect([await bytes({}), await bytes({ status: 'canceled' })]).toEqual([11, 11])
+    })
+
     it('can be exported in full, in pages that are read on demand', async () => {
       const { db } = database()
       const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)

@@ -126,7 +126,7 @@ export function eachFile(runtime: Pick<Runtime, 'db'>, actor: Actor, query: File
 }
 
 /**
- * How many files match, and their total size. If there are too many to check, only the newest `ofNewest` are included.
+ * How many files match, and their total size, without canceled uploads unless their status was asked for. If there are too many to check, only the newest `ofNewest` are included.
  */
 export type FileTotals = { files: number; bytes: number; ofNewest: number | null }
 
@@ -135,13 +135,15 @@ export async function countFiles(
   actor: Actor,
   query: FileQuery,
 ): Promise<FileTotals> {
+  const fitting = fits(query) ?? sql`true`
+  const wanted = query.status ? sql`true` : sql`status <> 'canceled'`
   const [found] = await rows<{ files: number; bytes: number; looked: number }>(
     db,
     sql`with recent as (
       select ${LOOKED_AT} from files where ${alongIndex(actor, query)} order by id desc limit ${MAX_COMPARED}::int
     )
-    select (count(*) filter (where ${fits(query) ?? sql`true`}))::int as files, count(*)::int as looked,
-      coalesce(sum(size) filter (where ${fits(query) ?? sql`true`}), 0)::float8 as bytes from recent`,
+    select (count(*) filter (where ${fitting}))::int as files, count(*)::int as looked,
+      coalesce(sum(size) filter (where ${fitting} and ${wanted}), 0)::float8 as bytes from recent`,
   )
   const { files, bytes, looked } = found!
   return { files, bytes, ofNewest: looked === MAX_COMPARED ? MAX_COMPARED : null }

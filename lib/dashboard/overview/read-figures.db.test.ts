@@ -1,13 +1,17 @@
+import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { counts, files } from '#drizzle/schema/index.ts'
+import { counts, deliveries, files } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { dispatching } from '../../../test/support/dispatching.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
+import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { addUp } from '../../workspace/usage/fold-tallies.ts'
 import { readSnapshot } from '../live.ts'
 import { boundsOf, RANGES, type Range, readFigures } from './read-figures.ts'
+import { listFailures } from './read-overview.ts'
 
 describe('a range', () => {
   it.each(Object.keys(RANGES) as Range[])(
@@ -115,5 +119,28 @@ describeWithDatabase('the Overview figures', (database) => {
     expect(uploads!.filter(({ waiting }) => waiting)).toHaveLength(2)
     const none = await readFigures(runtime, actor, { range: '24h', pipeId: 'pipe_that_is_gone' })
     expect(none.open).toMatchObject({ uploading: 0, waiting: 0 })
+  })
+
+  it('include webhooks from their first failed attempt on', async () => {
+    const runtime = testRuntime(database())
+    const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
+    const output = await addOutput(runtime.db, 'https://receiver.example.com/hook', {
+      workspaceId,
+      pipeId: pipe.id,
+    })
+    const worker = dispatching(runtime)
+    for (let n = 0; n < 2; n++) await worker.event(output)
+    const [failing] = await runtime.db
+      .select()
+      .from(deliveries)
+      .where(eq(deliveries.workspaceId, workspaceId))
+    await runtime.db
+      .update(deliveries)
+      .set({ attemptCount: 1, lastStatus: 500 })
+      .where(eq(deliveries.id, failing!.id))
+    expect((await readFigures(runtime, actor, { range: '24h', pipeId: pipe.id })).open.retrying).toBe(1)
+    expect(await listFailures(runtime, actor)).toMatchObject([
+      { kind: 'webhook', id: failing!.id, reason: 'It responded with 500. It will be retried.' },
+    ])
   })
 })

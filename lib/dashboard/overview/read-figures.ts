@@ -41,7 +41,8 @@ export type Figures = {
   before: Totals
   medianMs: number | undefined
   pipes: PipeFigures[]
-  open: { uploading: number; waiting: number; most: number }
+  /** Counted up to `most`. `retrying` are webhooks of which an attempt has failed, and which will be sent again. */
+  open: { uploading: number; waiting: number; retrying: number; most: number }
 }
 
 const MAX_OPEN = 1000
@@ -57,6 +58,7 @@ export async function readFigures(
 ): Promise<Figures> {
   const { fromMs, untilMs, backMs } = boundsOf(range, clock.now())
   const { span } = RANGES[range]
+  const ofPipe = pipeId ? sql`and pipe_id = ${pipeId}` : sql``
   const within = (shiftMs: number) =>
     and(gte(counts.at, new Date(fromMs - shiftMs)), lt(counts.at, new Date(untilMs - shiftMs)))
   const [found, pipes, open] = await Promise.all([
@@ -84,9 +86,11 @@ export async function readFigures(
     rows<Figures['open']>(
       db,
       sql`select count(*)::int as uploading, ${MAX_OPEN}::int as most,
+          (select count(*)::int from (select attempt_count from deliveries where workspace_id = ${workspaceId}::uuid
+            and state = 'pending' ${ofPipe} limit ${MAX_OPEN}::int) sent where attempt_count > 0) as retrying,
           (count(*) filter (where coalesce(last_byte_at, created_at) < now() - interval '5 minutes'))::int as waiting
         from (select last_byte_at, created_at from files where workspace_id = ${workspaceId}::uuid and status = 'uploading'
-          and erased_at is null and concat is distinct from 'partial' ${pipeId ? sql`and pipe_id = ${pipeId}` : sql``}
+          and erased_at is null and concat is distinct from 'partial' ${ofPipe}
           limit ${MAX_OPEN}::int) one`,
     ),
   ])

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { deliveries, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
@@ -49,21 +49,24 @@ const ERRORS: Record<string, string> = {
   blocked: 'Its address is not allowed.',
 }
 
-/** The latest failed uploads and abandoned webhooks, newest first. */
+/** The latest failed uploads and webhooks, newest first, including webhooks that are still retried. */
 export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Failure[]> {
-  const [uploads, webhooks] = await Promise.all([
+  const newest = (which: SQL | undefined) =>
+    db
+      .select()
+      .from(deliveries)
+      .where(and(eq(deliveries.workspaceId, workspaceId), which))
+      .orderBy(desc(deliveries.id))
+      .limit(MOST)
+  const [uploads, abandoned, retrying] = await Promise.all([
     db
       .select()
       .from(files)
       .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'failed'), listed))
       .orderBy(desc(files.id))
       .limit(MOST),
-    db
-      .select()
-      .from(deliveries)
-      .where(and(eq(deliveries.workspaceId, workspaceId), eq(deliveries.state, 'failed')))
-      .orderBy(desc(deliveries.id))
-      .limit(MOST),
+    newest(eq(deliveries.state, 'failed')),
+    newest(and(eq(deliveries.state, 'pending'), gt(deliveries.attemptCount, 0))),
   ])
   const failures: Failure[] = [
     ...uploads.map(({ id, filename, failureReason, finishedAt, createdAt }) => ({
@@ -73,11 +76,11 @@ export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }:
       reason: failureReason ? explainFailure(failureReason) : 'The reason is unknown.',
       at: finishedAt ?? createdAt,
     })),
-    ...webhooks.map(({ id, url, lastStatus, lastError, createdAt }) => ({
+    ...[...abandoned, ...retrying].map(({ id, url, state, lastStatus, lastError, createdAt }) => ({
       kind: 'webhook' as const,
       id,
       title: new URL(url).host,
-      reason: ERRORS[lastError ?? ''] ?? `It responded with ${lastStatus ?? 'nothing'}.`,
+      reason: `${ERRORS[lastError ?? ''] ?? `It responded with ${lastStatus ?? 'nothing'}.`}${state === 'pending' ? ' It will be retried.' : ''}`,
       at: createdAt,
     })),
   ]

@@ -84,8 +84,10 @@ async function recordOutcomes(tx: Db, made: Attempt[], now: Date): Promise<void>
       delivered_at = case when r.state = 'delivered' then ${now.toISOString()}::timestamptz else d.delivered_at end
     from json_to_recordset(${JSON.stringify(results)}::json)
       as r(id uuid, claim uuid, state text, next timestamptz, status int, error text, url text)
+      join deliveries before using (id)
     where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
-    returning d.workspace_id, d.pipe_id, d.test, d.state),
+    returning d.workspace_id, d.pipe_id, d.state,
+      d.test or (r.state = 'delivered' and before.delivered_at is not null) as uncounted),
     ${tallyWebhooks(sql`ended`, now.getTime())}
     select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from ended) s`,
   )
@@ -134,7 +136,7 @@ export async function dropDeliveries(
       set state = 'failed', next_attempt_at = null, claimed_by = null, claimed_until = null, last_error = 'off', next_trigger = 'auto'
       from json_to_recordset(${JSON.stringify(dropped)}::json) as r("deliveryId" uuid, claim uuid)
       where d.id = r."deliveryId" and d.claimed_by = r.claim
-      returning d.workspace_id, d.pipe_id, d.test, d.state
+      returning d.workspace_id, d.pipe_id, d.state, d.test as uncounted
     ), ${tallyWebhooks(sql`ended`, clock.now())}
     select from ended`,
   )

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { attempts, deliveries, events, webhookOutputs } from '#drizzle/schema/index.ts'
+import { attempts, deliveries, events, tallies, webhookOutputs } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { dispatching } from '../../../test/support/dispatching.ts'
 import { type Receiver, startReceiver } from '../../../test/support/receiver.ts'
@@ -102,6 +102,8 @@ describeWithDatabase('deliveries', (database) => {
     })
     expect(receiver.received.map(({ body }) => body)).toEqual(Array(2).fill(receiver.received[0]!.body))
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    const counted = await runtime.db.select().from(tallies).where(eq(tallies.what, 'delivered'))
+    expect(counted.filter(({ workspaceId }) => workspaceId === customer.workspaceId)).toHaveLength(1)
   })
 
   it('restart the schedule when a resend fails', async () => {
