@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import type { Bucket, SentPart } from '../bucket-port.ts'
-import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { type Judged, judge } from '../finish/judge.ts'
 import type { Stored } from '../finish/record-transferred.ts'
 import { type Outcome, settleFile } from '../finish/settle.ts'
@@ -51,14 +50,12 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
   const destinations = places.map((place) => ({ ...place, key: place.target.key }))
   // Each attempt starts over, regardless of earlier outcomes.
   const file = { fileId, lease, lengthBytes, crc32, sentBefore: true, hasOneDestination, destinations }
-  const outcome = await settleFile(context, file, async (attempt): Promise<Judged> => {
+  return settleFile(context, file, async (attempt): Promise<Judged> => {
     const { destination } = attempt
     if (partials.every(({ keys }) => destination.dataStoreId in keys))
       return judge(context, attempt, 'join', join(context, joining, destination, attempt.lease.signal))
     return { kind: 'failed', end: { reason: PIECE_MISSING }, error: undefined }
   })
-  if (outcome.kind === 'transferred') await clearPartials(context, partials)
-  return outcome
 }
 
 const PIECE_MISSING = 'This Data Store is missing a piece that the file was joined from.'
@@ -75,13 +72,6 @@ async function join(
     delivered: { etag, certainty: 'answered', storage: place.bucket.storageOf(place.target.object) },
     also: (tx) => discardPartials(tx, joining.fileId, context.clock.now()),
   }
-}
-
-/** Deletes the objects of the pieces. The sweep deletes whatever is left. */
-async function clearPartials(context: UploadContext, partials: Joining['partials']): Promise<void> {
-  await clearLeftovers(context, partials).catch((err: unknown) =>
-    context.log.warn({ err }, 'could not remove the pieces of a joined upload; will retry'),
-  )
 }
 
 async function assemble(

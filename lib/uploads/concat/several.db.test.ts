@@ -174,6 +174,7 @@ describe('concatenation at two required destinations and one best-effort destina
     const { urls } = await pieces([1000, 2000])
     site.clock.advance(hours(7))
     await expireUploads(node.context)
+    site.clock.advance(minutes(1))
     await clearLeftovers(node.context)
     for (const bucket of buckets)
       expect(

@@ -11,14 +11,10 @@ const GIVE_UP_AFTER_MS = days(7)
 
 /**
  * Deletes the leftovers of uploads that ended without an object, and the objects of joined partial uploads. If the
- * credentials do not allow this, the leftovers stay until the bucket's lifecycle rule deletes them. `only` limits the
- * deletion to these files.
+ * credentials do not allow this, the leftovers stay until the bucket's lifecycle rule deletes them.
  */
-export async function clearLeftovers(
-  context: Clearing,
-  only?: readonly { fileId: string }[],
-): Promise<number> {
-  const pending = await claimLeftovers(context.db, context.clock.now(), only)
+export async function clearLeftovers(context: Clearing): Promise<number> {
+  const pending = await claimLeftovers(context.db, context.clock.now())
   const buckets = Map.groupBy(pending, ({ dataStore }) => dataStore.id)
   await Promise.all([...buckets.values()].map((ofBucket) => clearBucket(context, ofBucket)))
   return pending.length

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { DestinationReason, DestinationStatus } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { Failure } from '../rules/file-status.ts'
+import { afterLateRequests } from './endings.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { type Advance, advance } from './offsets.ts'
 import { deleteBytes, storageColumn } from './parts.ts'
@@ -27,9 +28,6 @@ export type DestinationRow = {
 
 type At = { fileId: string; dataStoreId: string }
 
-/** A request in flight to the bucket either arrives within this time or not at all. */
-const ARRIVES_WITHIN_SECONDS = 60
-
 /**
  * Abandons a best-effort destination. This needs no lease, because nothing else about the file changes. A late
  * PutObject does no harm, because it contains the same bytes as a repair; only a multipart upload has to be cleared.
@@ -40,7 +38,6 @@ export async function recordDestinationFailure(
   { reason, detail }: Failure,
   nowMs: number,
 ): Promise<void> {
-  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   await rows(
     db,
     sql`
@@ -48,7 +45,7 @@ export async function recordDestinationFailure(
       select id from files where id = ${fileId}::uuid and status in ('uploading', 'transferring') for update
     ), failed as (
       update file_destinations d set status = 'failed', reason = ${reason}, reason_detail = ${detail},
-        abort_pending = d.multipart_id is not null, abort_at = ${now} + ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
+        abort_pending = d.multipart_id is not null, abort_at = ${afterLateRequests(nowMs)}
       from open where d.file_id = open.id and d.data_store_id = ${dataStoreId}::uuid
         and d.status in ('pending', 'transferring') and d.required is false
       returning d.file_id as id
@@ -136,7 +133,8 @@ export async function recordDelivered(
       update file_destinations d set repair_at = ${now} from done
       where d.file_id = done.id and d.status = 'failed' and done.concat is distinct from 'partial'
     ), joined as (
-      update file_destinations d set abort_pending = true, abort_at = ${now} from done where d.file_id = any(done.concat_parts)
+      update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)}
+      from done where d.file_id = any(done.concat_parts)
     ), noted as (${insertNote({ kind: 'completed', detail: { certainty, status } }, sql`done`, nowMs)})
     select id from done`,
   )

@@ -25,8 +25,9 @@ export type BadEnd = {
   refusedContent?: string
 }
 
-/** A request in flight to the bucket when the upload ended either arrives within this time or not at all. */
-const ARRIVES_WITHIN_SECONDS = 60
+/** By then, any request that is in flight to the bucket now has arrived or never will. */
+export const afterLateRequests = (nowMs: number): SQL =>
+  sql`${new Date(nowMs + minutes(1)).toISOString()}::timestamptz`
 
 /**
  * True for a destination that has the object even though another destination caused the file to fail. The object is
@@ -61,10 +62,10 @@ export async function recordEnd(
         certainty = case when ${isStored} then d.certainty else ${certainty ?? null} end,
         reason = case when d.position is not null and not ${isStored} then coalesce(d.reason, 'file_ended') end,
         abort_pending = ${isStored} or d.multipart_id is not null or (ended.leased and ${certainty ?? null}::text is null),
-        abort_at = ${now} + ended.leased::int * ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
+        abort_at = case when ended.leased then ${afterLateRequests(nowMs)} else ${now} end
       from ended where d.file_id = ended.id
     ), unjoined as (
-      update file_destinations d set abort_pending = true, abort_at = ${now}
+      update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)}
       where d.file_id in (select unnest(concat_parts) from ended)
     ), parted as (
       update files p set joined_into = null from (select id, unnest(concat_parts) as part_id from ended
@@ -92,10 +93,10 @@ export async function erase(tx: Db, fileId: string, nowMs: number): Promise<bool
   return erased.length > 0
 }
 
-/** Schedules the cleanup of the bucket for a minute later: by then, any request in flight has arrived or never will. */
+/** Schedules the cleanup of the bucket. */
 export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise<void> {
   await tx.execute(sql`update file_destinations set abort_pending = true,
-    abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
+    abort_at = ${afterLateRequests(nowMs)} where file_id = ${fileId}::uuid`)
 }
 
 /**
@@ -131,7 +132,7 @@ export async function retire(db: Db, fileId: string, nowMs: number): Promise<voi
     ), retired as (
       update files f set retired_at = ${now}, joined_into = null from finished where f.id = finished.id
     )
-    update file_destinations d set abort_pending = true, abort_at = ${now}
+    update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)}
     from finished where d.file_id = finished.id and finished.spare`)
 }
 
@@ -159,20 +160,12 @@ const MAX_PAUSE_MS = hours(1)
  * Claims some of the leftovers of ended uploads. The next attempt is scheduled before this one starts, so that no other
  * node works on the same leftover, and so that a crash is followed by another attempt.
  */
-export function claimLeftovers(
-  db: Db,
-  nowMs: number,
-  only?: readonly { fileId: string }[],
-): Promise<Leftover[]> {
+export function claimLeftovers(db: Db, nowMs: number): Promise<Leftover[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const endedAt = sql`coalesce(f.retired_at, f.finished_at, f.created_at)`
   const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`
   const pause = sql`least(greatest((${now} - ${endedAt}) / 4, ${ms(MIN_PAUSE_MS)}), ${ms(MAX_PAUSE_MS)})`
-  const asked = only
-    ? sql`d.file_id in (select value::uuid from jsonb_array_elements_text(
-        ${JSON.stringify(only.map(({ fileId }) => fileId))}::jsonb))`
-    : sql`true`
-  const isDue = sql`d.abort_pending and coalesce(d.abort_at <= ${now}, true) and ${asked}`
+  const isDue = sql`d.abort_pending and coalesce(d.abort_at <= ${now}, true)`
   return rows<Leftover>(
     db,
     sql`
@@ -181,8 +174,8 @@ export function claimLeftovers(
       from file_destinations d where ${isDue}
     ), due as (
       select d.file_id, d.data_store_id from file_destinations d join waiting using (file_id, data_store_id)
-      where waiting.place <= ${only ? only.length : CLEARED_AT_ONCE}::int and ${isDue}
-      limit ${only ? only.length : BATCH}::int for update of d skip locked
+      where waiting.place <= ${CLEARED_AT_ONCE}::int and ${isDue}
+      limit ${BATCH}::int for update of d skip locked
     ), claimed as (
       update file_destinations d set abort_at = ${now} + ${pause} from due join files f on f.id = due.file_id
       where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*

@@ -3,6 +3,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { joinBatches } from './batches.ts'
+import { afterLateRequests } from './endings.ts'
 import type { EmitCreated, NewUpload } from './insert-upload.ts'
 import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
@@ -202,10 +203,13 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
   if (made.length === 0) throw new SluiceError('token_exhausted', 'Request a new token from your backend.')
 }
 
-/** Marks the objects of a final upload's pieces for deletion. Runs in the transaction that makes it `transferred`. */
+/**
+ * Marks the objects of a final upload's pieces for deletion. Runs in the transaction that ends the final upload. A late
+ * PutObject of a piece would create its object again, so none of them is deleted before it must have arrived.
+ */
 export async function discardPartials(tx: Db, finalId: string, nowMs: number): Promise<void> {
   await tx.execute(sql`
-    update file_destinations d set abort_pending = true, abort_at = ${new Date(nowMs).toISOString()}::timestamptz
+    update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)}
     where d.file_id in (select unnest(concat_parts) from files where id = ${finalId}::uuid)`)
 }
 
@@ -227,7 +231,7 @@ export async function retirePartials(db: Db, nowMs: number): Promise<number> {
             and coalesce(s.last_byte_at, s.created_at) > ${idleSince}::timestamptz))
       limit ${RETIRED_AT_ONCE}::int for update skip locked
     ), retired as (update files f set retired_at = ${now}::timestamptz from late where f.id = late.id returning f.id)
-    update file_destinations d set abort_pending = true, abort_at = ${now}::timestamptz from retired where d.file_id = retired.id returning d.file_id`,
+    update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)} from retired where d.file_id = retired.id returning d.file_id`,
   )
   return retired.length
 }
