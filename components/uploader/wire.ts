@@ -10,7 +10,7 @@ export type Wire = {
   sentBytes: number
   /** The bytes confirmed by the server. */
   confirmedBytes: number
-  /** The bytes that did not have to be sent again, over all resumes. */
+  /** The bytes that did not have to be sent again. */
   savedBytes: number
   resumes: number
   /** Why it is waiting, if the cause is temporary. */
@@ -37,7 +37,7 @@ export const SILENT: Wire = {
 
 const MAX_LINES = 60
 
-/** A HEAD that returns an offset is a resume: all bytes before that offset are saved. */
+/** A HEAD that returns an offset is a resume: the bytes before that offset are saved. */
 export function afterAnswer(wire: Wire, { method, url, status, offset }: Answered, at: number): Wire {
   const resumed = method === 'HEAD' && status === 200 && offset !== undefined
   const next: Wire = {
@@ -46,7 +46,7 @@ export function afterAnswer(wire: Wire, { method, url, status, offset }: Answere
     confirmedBytes: Math.max(offset ?? 0, wire.confirmedBytes),
     sentBytes: resumed ? offset : wire.sentBytes,
     resumes: wire.resumes + (resumed ? 1 : 0),
-    savedBytes: wire.savedBytes + (resumed ? offset : 0),
+    savedBytes: resumed ? offset : wire.savedBytes,
   }
   const told = offset === undefined ? '' : `, confirmed ${offset.toLocaleString('en-US')}`
   return note(next, `${method} → ${status}${told}`, status < 400 ? (resumed ? 'good' : 'plain') : 'bad', at)

@@ -7,6 +7,16 @@ import { days, hours } from '../../platform/kernel/clock.ts'
 
 const { at, renew, bytes, begin } = tusSite()
 
+/** An upload whose first 500 bytes were sent by a request that is still open. */
+const beginWriting = async () => {
+  const url = await begin()
+  const open = openPatch(at.client, url, { offset: 0, length: 1000 })
+  await open.write(bytes.subarray(0, 500))
+  const leased = sql`select from files where id = ${fileIdOf(url)}::uuid and lease_until is not null`
+  while ((await rows(at.database.db, leased)).length === 0);
+  return url
+}
+
 describe('expiry', () => {
   const expiryOf = async (url: string) => {
     const look = sql`select expires_at::text as at from files where id = ${fileIdOf(url)}::uuid`
@@ -29,12 +39,10 @@ describe('expiry', () => {
   })
 
   const whileWritten = async () => {
-    const url = await begin()
-    const patch = openPatch(at.client, url, { offset: 0, length: 1000 })
-    await patch.write(bytes.subarray(0, 500))
-    const leased = sql`update files set expires_at = now() - interval '1 day'
-      where id = ${fileIdOf(url)}::uuid and lease_until is not null returning id`
-    while ((await rows(at.database.db, leased)).length === 0);
+    const url = await beginWriting()
+    await at.database.db.execute(
+      sql`update files set expires_at = now() - interval '1 day' where id = ${fileIdOf(url)}::uuid`,
+    )
     return url
   }
 
@@ -73,6 +81,17 @@ describe('resumes', () => {
     expect(await patch(url, 400, 1000)).toBe(204)
     await at.client.head(url)
     expect(await counted(url)).toEqual({ resumeCount: 1, savedBytes: 400, asked: 1 })
+  })
+
+  it('are not counted for refused requests, and save each byte once', async () => {
+    const url = await beginWriting()
+    for (let refused = 0; refused < 3; refused++) expect(await patch(url, 0, 1000)).toBe(409)
+    expect(await counted(url)).toMatchObject({ resumeCount: 0, savedBytes: 0 })
+    expect(await patch(url, 500, 700)).toBe(204)
+    expect(await counted(url)).toMatchObject({ resumeCount: 1, savedBytes: 500 })
+    await at.client.head(url)
+    expect(await patch(url, 700, 1000)).toBe(204)
+    expect(await counted(url)).toMatchObject({ resumeCount: 2, savedBytes: 700 })
   })
 })
 

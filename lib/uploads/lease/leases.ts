@@ -7,14 +7,7 @@ import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { dropLeases } from '../ledger/after-failover.ts'
 import { type Claim, type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
-import {
-  type LeasePlan,
-  type Release,
-  readLease,
-  releaseLease,
-  type Taken,
-  takeLease,
-} from '../ledger/leases.ts'
+import { type Release, readLease, releaseLease, type Taken, takeLease } from '../ledger/leases.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
 import { startLeaseRenewal } from './lease-renewal.ts'
@@ -27,7 +20,7 @@ type Deps = {
   terms: UploadTerms
 }
 
-type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefined }
+type Wanted = Parameters<typeof takeLease>[2]
 /** A lease held by any node, as the file's row shows it. */
 type Known = Omit<Fenced, 'claim'>
 type TakenHere = Taken & { lease: Lease }

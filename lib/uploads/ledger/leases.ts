@@ -44,6 +44,8 @@ export type Taken = {
   /** For each destination, in order: its multipart upload, and whether it still gets bytes. */
   held: readonly { multipartId: string | null; isOpen: boolean }[]
   resumed: boolean
+  /** The confirmed bytes that no earlier resume had saved; 0 unless `resumed`. */
+  savedBytes: number
   /** The previous lease expired instead of being released: its holder died. */
   leaseLapsed: boolean
   /** The reserved quota was returned, because no bytes had arrived for an hour. */
@@ -62,37 +64,46 @@ const MAX_TOKENS = 100
 /**
  * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still matches the
  * plan. Undefined if the lease is held, or if the file accepts no more bytes. If the previous lease expired without
- * being released, its holder died: taking over from it counts as a resume. Staged bytes are deleted by an SQL function,
+ * being released, its holder died: taking over from it counts as a resume. A request that continues at any other than
+ * the confirmed offset will be refused, so it does not count. Staged bytes are deleted by an SQL function,
  * because the statement itself does not see bytes that were staged while it waited for the row.
  */
 export async function takeLease(
   db: Db,
   claim: Claim,
-  file: { fileId: string; tokenId: string | null; plan: LeasePlan | undefined },
+  file: {
+    fileId: string
+    tokenId: string | null
+    plan: LeasePlan | undefined
+    fromBytes?: number | undefined
+  },
 ): Promise<Taken | undefined> {
-  const { fileId, tokenId, plan } = file
+  const { fileId, tokenId, plan, fromBytes = null } = file
   const request = currentRequest()
   const [row] = await rows<Taken>(
     db,
     sql`
     with free as (
-      select f.id, ${wasInterrupted} as resumed, lease_until is not null as lease_lapsed, ${fits(plan)} as planned
+      select f.id, ${wasInterrupted} as interrupted, f.saved_bytes,
+        ${wasInterrupted} and offset_bytes = coalesce(${fromBytes}::bigint, offset_bytes) as resumed,
+        lease_until is not null as lease_lapsed, ${fits(plan)} as planned
       from files f where id = ${fileId}::uuid and status = 'uploading' and ${isFree}
       for update
     ), taken as (
       update files f set ${taken(claim)},
         bound_ends = case when free.planned then ${bigints(plan?.boundEnds ?? [])} else f.bound_ends end,
-        interrupted = false,
+        interrupted = free.interrupted and not free.resumed,
         last_request_id = ${request?.id ?? null}, last_traceparent = ${request?.traceparent ?? null},
         resume_count = f.resume_count + free.resumed::int,
-        saved_bytes = f.saved_bytes + case when free.resumed then f.offset_bytes else 0 end,
+        saved_bytes = case when free.resumed then f.offset_bytes else f.saved_bytes end,
         continued_by = ${continuedBy(tokenId)}
       from free where f.id = free.id
-      returning f.*, free.planned, free.resumed, free.lease_lapsed
+      returning f.*, free.planned, free.resumed, free.lease_lapsed,
+        greatest(f.saved_bytes - free.saved_bytes, 0) as newly_saved
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.length_came_last as "lengthCameLast",
       t.crc32,
-      t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
+      t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.newly_saved as "savedBytes", t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
       ${boundOf(sql`t`)} as bound, (select json_agg(json_build_object('multipartId', d.multipart_id,
         'isOpen', d.status in ('pending', 'transferring')) order by d.position)
@@ -184,7 +195,7 @@ export async function releaseLease(
       select id, reserved_bytes, counted_bytes from files
       where id = ${lease.fileId}::uuid and ${heldBy(lease)} for update
     ), done as (
-      update files f set ${released}, interrupted = ${end.interrupted}::boolean,${bound}${refused}
+      update files f set ${released}, interrupted = f.interrupted or ${end.interrupted}::boolean,${bound}${refused}
         ${counting(sql`writer`, sql`f.offset_bytes`, nowMs)}
       from writer where f.id = writer.id
       returning f.id, f.offset_bytes, ${deltas(sql`writer`)}

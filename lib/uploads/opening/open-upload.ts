@@ -13,8 +13,12 @@ import { limitsOfTargets, maxUploadBytes, tooLarge } from './may-create.ts'
 import { openTarget } from './open-target.ts'
 import { Destination, type Place, Progress, type Upload } from './upload.ts'
 
-/** What a request declares about its bytes before they arrive. */
-export type Incoming = { bytes: number | undefined; lengthBytes?: number | undefined }
+/** What a request declares about its bytes before they arrive, and the offset of the first, if it does. */
+export type Incoming = {
+  bytes: number | undefined
+  lengthBytes?: number | undefined
+  offsetBytes?: number | undefined
+}
 
 /**
  * Opens an upload for writing. Takes its lease, unless the statement that checked the token has already done so, and
@@ -37,11 +41,12 @@ export async function openUpload(
   // A plan made while another writer holds the lease would be out of date, because that writer binds parts.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const plan = mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
-  const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
+  const file = { fileId: upload.id, tokenId: token.id, plan, fromBytes: incoming.offsetBytes }
+  const taken = await span('lease', () => context.leases.take(file))
   if (!taken) return undefined
   if (taken.resumed) {
     context.metrics.resumes.inc()
-    context.metrics.savedBytes.inc(taken.offsetBytes)
+    context.metrics.savedBytes.inc(taken.savedBytes)
   }
   if (taken.planned) expected.bindingWritten({ ...taken.bound, boundEnds })
   return describe(
