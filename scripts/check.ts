@@ -1,11 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { buildKitIfNeeded } from './kit.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
  * Everything that can be checked without running the product: formatting and lint, types, import directions between
- * folders, dead code, the docs (links, dates of decisions), unidiomatic phrases, and the conformance table.
+ * folders, dead code, the docs (links, dates of decisions), and the conformance table.
  * Everything runs, and failures are printed in full.
  */
 const SOURCES = [
@@ -45,7 +45,6 @@ const STEPS: [name: string, command: string[]][] = [
   ['digests', [process.execPath, 'scripts/lock-digests.ts']],
   ['api', [process.execPath, 'scripts/api-document.ts']],
   ['docs', [process.execPath, 'scripts/check-docs.ts']],
-  ['words', [process.execPath, 'scripts/check-words.ts']],
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
 
@@ -68,14 +67,8 @@ function run([name, [command, ...args]]: (typeof STEPS)[number]): Promise<Outcom
 rmSync('.next/types', { recursive: true, force: true })
 rmSync('.next/dev/types', { recursive: true, force: true })
 
-const USAGE = 'npm run check [-- --only "<step>" | --sample <count> [--seed <text>]]'
-const { only, sample, seed } = readOptions(USAGE, {
-  options: { only: { type: 'string' }, sample: { type: 'string' }, seed: { type: 'string', default: '1' } },
-}).values
-if (sample !== undefined) {
-  const command = ['scripts/check-words.ts', '--sample', sample, '--seed', seed]
-  process.exit(spawnSync(process.execPath, command, { stdio: 'inherit' }).status ?? 1)
-}
+const USAGE = 'npm run check [-- --only "<step>"]'
+const { only } = readOptions(USAGE, { options: { only: { type: 'string' } } }).values
 const steps = STEPS.filter(([name]) => only === undefined || name === only)
 if (steps.length === 0)
   misused(`There is no step "${only}", only ${STEPS.map(([name]) => name).join(', ')}`, USAGE)
