@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { settings } from '#lib/platform/settings/settings.ts'
 import { CHART, hasHelm, headOf, helm, RENDERED, render, renderedFile, VARIANTS } from '../scripts/chart.ts'
-import { SCHEMAS } from '../scripts/kubernetes-schemas.ts'
 import { type Manifest, manifestsOf, one } from './manifests.ts'
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
@@ -12,7 +11,8 @@ const withHelm = hasHelm()
 if (!withHelm)
   console.warn('Helm is not installed: only the rendered files and their chart digest are checked')
 
-const schemas = readJson(SCHEMAS)
+/** From the OpenAPI document of Kubernetes and the ServiceMonitor definition, where every object is closed. */
+const schemas = readJson('deploy/rendered/schemas.json')
 const api = new Ajv({ strict: false }).addSchema({ $id: 'kubernetes', components: { schemas } })
 
 /** The errors for which the API server would reject the manifest. */

@@ -36,7 +36,6 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     screenshots: 'scripts/screenshots/run.ts',
     'kit-screenshots': 'scripts/screenshots/kit.ts',
     chart: 'scripts/chart.ts',
-    'kubernetes-schemas': 'scripts/kubernetes-schemas.ts',
   },
 }
 
