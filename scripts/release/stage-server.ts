@@ -15,7 +15,6 @@ import { build } from 'esbuild'
 import ts from 'typescript'
 import type { Entries } from './bill-of-materials.ts'
 import { entriesOfServer } from './entries-of-server.ts'
-import { shrinkModule } from './shrink-module.ts'
 
 /**
  * Assembles the package that runs without a build: every module imported by the server and its commands, as JavaScript
@@ -127,15 +126,13 @@ function copyPages(folder: string): void {
 /**
  * Includes the packages that the server was tested with, since npm does not read the lock file of a package installed
  * from a file. They run on the Node that is installed with them, so their own requirements are removed: npm would warn
- * about an older Node that is never used. Their modules are shrunk.
+ * about an older Node that is never used.
  */
 function copyPackages(folder: string): void {
   const { bundled } = entriesOfServer(readLock().packages)
   for (const path of Object.keys(bundled)) {
     const filter = (file: string) => !NOT_RUN.test(file) && !file.slice(path.length).includes('/node_modules')
     cpSync(path, join(folder, path), { recursive: true, filter })
-    for (const file of globSync(join(folder, path, '**/*.{js,cjs,mjs}')))
-      writeFileSync(file, shrinkModule(readFileSync(file, 'utf8')))
     const { engines: _, ...manifest } = readJson(join(path, 'package.json')) as { engines?: object }
     if (path === DRIZZLE) Object.assign(manifest, withFewExports(manifest))
     write(join(folder, path, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
