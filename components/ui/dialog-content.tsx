@@ -1,8 +1,8 @@
 'use client'
 
+import * as Radix from '@radix-ui/react-dialog'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
-import * as Radix from 'radix-ui/dialog'
 import type { ReactNode } from 'react'
 import { useReturnFocus } from './return-focus.ts'
 

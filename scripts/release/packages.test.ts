@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { list } from 'tar'
 import { afterAll, expect, it } from 'vitest'
-import { assertValid, billOfMaterials, type Entries, entriesInside } from './bill-of-materials.ts'
+import { billOfMaterials, type Entries, entriesInside } from './bill-of-materials.ts'
 import { entriesOfServer } from './entries-of-server.ts'
 import { readLock, withFewExports } from './stage-server.ts'
 import { writeTarball } from './write-tarball.ts'
@@ -47,11 +47,10 @@ it('packs the same files into the same bytes, regardless of when they were writt
   )
 })
 
-it('writes a valid bill of materials, with each package and its dependencies', async () => {
+it('writes a bill of materials, with each package and its dependencies', async () => {
   const text = billOfMaterials(SERVER, PACKED, { entries: ENTRIES, committedAt: '2026-11-24T00:00:00Z' })
-  await assertValid(text, 'server')
   const bill = JSON.parse(text) as {
-    components: { purl: string }[]
+    components: { purl: string; licenses: object[] }[]
     dependencies: { ref: string; dependsOn: string[] }[]
   }
   expect(bill.components.map(({ purl }) => purl)).toEqual([
@@ -60,12 +59,12 @@ it('writes a valid bill of materials, with each package and its dependencies', a
     'pkg:npm/two@1.9.0',
     'pkg:npm/%40scope/three@3.0.0',
   ])
+  expect(bill.components.slice(0, 3).map(({ licenses }) => licenses)).toEqual([
+    [{ expression: 'MIT' }],
+    [{ expression: '(MIT OR Apache-2.0)' }],
+    [{ license: { name: 'Public Domain' } }],
+  ])
   expect(bill.dependencies).toContainEqual({ ref: 'pkg:npm/one@1.0.0', dependsOn: ['pkg:npm/two@2.1.0'] })
-})
-
-it('rejects a bill of materials that violates the standard', async () => {
-  const text = billOfMaterials(SERVER, PACKED, { entries: ENTRIES, committedAt: 'yesterday' })
-  await expect(assertValid(text, 'server')).rejects.toThrow('The bill of materials of server is not valid')
 })
 
 it('lists the packages bundled into a kit package', async () => {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import Provider, { type Configuration } from 'oidc-provider'
+import Provider from 'oidc-provider'
 
 /** A real OpenID Connect provider that signs in a preselected user without showing a page. */
 export type OpenIdProvider = {
@@ -33,7 +33,7 @@ export async function startOpenIdProvider({ redirectUri }: Options): Promise<Ope
   return self
 }
 
-function configure(self: OpenIdProvider, redirectUri: string): Configuration {
+function configure(self: OpenIdProvider, redirectUri: string): object {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return {
     clients: [
@@ -46,8 +46,11 @@ function configure(self: OpenIdProvider, redirectUri: string): Configuration {
       },
     ],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ ...self.person, sub }) }),
-    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    findAccount: (_context: unknown, sub: string) => ({
+      accountId: sub,
+      claims: () => ({ ...self.person, sub }),
+    }),
+    interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     features: { devInteractions: { enabled: false } },
     pkce: { required: () => true },
     ttl: {
@@ -65,7 +68,7 @@ function configure(self: OpenIdProvider, redirectUri: string): Configuration {
 
 /** Signs in the chosen user and grants every consent. */
 async function enter(
-  provider: Provider,
+  provider: InstanceType<typeof Provider>,
   { person }: OpenIdProvider,
   request: IncomingMessage,
   response: ServerResponse,

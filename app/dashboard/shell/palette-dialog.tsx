@@ -1,5 +1,6 @@
 'use client'
 
+import * as Radix from '@radix-ui/react-dialog'
 import { Command } from 'cmdk'
 import {
   BookOpen,
@@ -19,7 +20,6 @@ import {
   Workflow,
 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import * as Radix from 'radix-ui/dialog'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useReturnFocus } from '#components/ui/return-focus.ts'
 import { useMay } from '#components/ui/rights.tsx'

@@ -1,0 +1,2 @@
+/** The types that exist for this package need 17 more packages. */
+declare module 'oidc-provider'
