@@ -12,7 +12,7 @@ const MAX_KEY_LENGTH = 255
 
 type KeyedRequest = { key: string; what: string }
 /** The caller that the key belongs to. */
-type Asking = { workspaceId: string; kind: string; id: string | null }
+export type Asking = { workspaceId: string; kind: string; id: string | null }
 type Answered = { status: number; body: unknown }
 type Work = {
   run(inside: Runtime): Promise<unknown>

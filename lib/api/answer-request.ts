@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { authenticateAccountKey } from '../identity/accounts/authenticate-account-key.ts'
-import type { Actor } from '../identity/audit/record-audit.ts'
 import { assertMay } from '../identity/rights.ts'
 import { toProblem } from '../platform/http/problem.ts'
 import { bearerToken, type IncomingBody, readBytes } from '../platform/http/read-request.ts'
@@ -9,7 +8,7 @@ import { parseInput } from '../platform/kernel/parse-input.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { authenticateSender } from '../workspace/senders/read-senders.ts'
-import { answerOnce } from './answer-once.ts'
+import { type Asking, answerOnce } from './answer-once.ts'
 import { isOnce, type Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 
@@ -55,15 +54,10 @@ async function answer(
   url: URL,
   { operation, params }: Matched,
 ): Promise<Answer> {
-  const who = await identify(runtime, operation, request)
-  const query = parseInput(operation.query ?? NO_QUERY, Object.fromEntries(url.searchParams))
-  const raw =
-    operation.method === 'GET' || operation.method === 'DELETE'
-      ? undefined
-      : await readBody(request, operation.bodyBytes)
-  const given = operation.body
-    ? parseInput(operation.body, raw === undefined ? whenEmpty(operation) : raw)
-    : undefined
+  const { who, asking } = await identify(runtime, operation, request)
+  const sent = await readBody(request, operation)
+  const read = () => readInput(operation, url, sent)
+  const { query, given } = operation.checksToken ? await orInvalidToken(runtime, who as string, read) : read()
   const body = operation.prepare ? await operation.prepare(given) : given
   const call = { runtime, who, params, query, body, asked: request }
   if (operation.stream) return respondWithStream(await operation.run(call))
@@ -74,28 +68,43 @@ async function answer(
     return respond(operation.status, await after(await run(runtime)))
   }
   const asked = { key, what: `${url.pathname}\n${JSON.stringify(given ?? null)}` }
-  const asking = operation.auth === 'actor' ? (who as Actor) : await senderActor(runtime, who as string)
-  const once = await answerOnce(runtime, asking, asked, operation, { run, after })
+  const once = await answerOnce(runtime, asking!, asked, operation, { run, after })
   return respond(once.status, once.body)
 }
 
-/** Each Sender has its own idempotency keys, as does each account key. */
-async function senderActor(runtime: Runtime, token: string) {
-  const { id, workspaceId } = await authenticateSender(runtime, token)
-  return { kind: 'sender', id, workspaceId }
-}
+/** `asking` is the owner of the idempotency keys: each Sender has its own, as does each account key. */
+type Caller = { who?: unknown; asking?: Asking }
 
-async function identify(runtime: Runtime, operation: Operation, request: ApiRequest): Promise<unknown> {
-  if (operation.auth === 'nobody') return undefined
+/** Checks the credentials before anything else is read, since everyone can send a body. */
+async function identify(runtime: Runtime, operation: Operation, request: ApiRequest): Promise<Caller> {
+  if (operation.auth === 'nobody') return {}
   const bearer = bearerToken(request.headers.get('authorization'))
   if (operation.auth === 'actor') {
     const actor = await authenticateAccountKey(runtime, bearer)
     noteRequest({ workspaceId: actor.workspaceId })
     assertMay(actor, operation.right!)
-    return actor
+    return { who: actor, asking: actor }
   }
-  if (bearer) return bearer
-  throw new SluiceError('token_missing', 'Send the Sender token: Authorization: Bearer sk_…')
+  if (!bearer) throw new SluiceError('token_missing', 'Send the Sender token: Authorization: Bearer sk_…')
+  if (operation.checksToken) return { who: bearer }
+  const { id, workspaceId } = await authenticateSender(runtime, bearer)
+  return { who: bearer, asking: { kind: 'sender', id, workspaceId } }
+}
+
+function readInput(operation: Operation, url: URL, sent: unknown): { query: unknown; given: unknown } {
+  const query = parseInput(operation.query ?? NO_QUERY, Object.fromEntries(url.searchParams))
+  const given = operation.body && parseInput(operation.body, sent === undefined ? whenEmpty(operation) : sent)
+  return { query, given }
+}
+
+/** Only a client with a valid token is told what is wrong with its input. */
+async function orInvalidToken<Input>(runtime: Runtime, token: string, read: () => Input): Promise<Input> {
+  try {
+    return read()
+  } catch (error) {
+    await authenticateSender(runtime, token)
+    throw error
+  }
 }
 
 /** An operation whose fields are all optional also accepts an empty body. */
@@ -142,8 +151,12 @@ function matchOperation(
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Reads a request's JSON, at most 64 KiB unless its operation accepts more. Returns undefined if there is no body. */
-async function readBody(request: IncomingBody, maxBytes = MAX_BODY_BYTES): Promise<unknown> {
-  const bytes = await readBytes(request, maxBytes)
+async function readBody(
+  request: IncomingBody,
+  { method, bodyBytes = MAX_BODY_BYTES }: Operation,
+): Promise<unknown> {
+  if (method === 'GET' || method === 'DELETE') return undefined
+  const bytes = await readBytes(request, bodyBytes)
   if (bytes.length === 0) return undefined
   assertJson(request.headers.get('content-type'))
   try {

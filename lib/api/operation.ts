@@ -51,6 +51,8 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
    * actors, this is true of every POST.
    */
   once?: boolean
+  /** Whether its own statement checks the Sender token, which is faster than a separate one. */
+  checksToken?: boolean
   /** Errors in addition to those that every operation of this kind may return. */
   problems?: Problem[]
   /** Whether it responds with server-sent events for as long as the client is connected. */

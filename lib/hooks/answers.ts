@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fieldOfNoText, NO_TEXT } from '../platform/kernel/parse-input.ts'
+import { generalFault } from '../platform/kernel/parse-input.ts'
 import { keyPrefixField } from '../workspace/pipes/key-template.ts'
 import { tokenObjectField } from '../workspace/pipes/object-settings.ts'
 import { metadataField } from '../workspace/tokens/token.ts'
@@ -69,8 +69,8 @@ export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Ans
     return 'The response is not JSON.'
   }
   // An answer with text that the database rejects could not be stored, so the question would be asked again and again.
-  const field = fieldOfNoText(json)
-  if (field !== undefined) return `The response is invalid: ${field} ${NO_TEXT}.`
+  const fault = generalFault(json)
+  if (fault) return `The response is invalid: ${fault.field} ${fault.message}.`
   const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
   const [first] = parsed.error.issues

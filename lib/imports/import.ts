@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { invalidRequest } from '../platform/kernel/errors.ts'
+import { MOST_ENTRIES } from '../platform/kernel/parse-input.ts'
 import type { Place, Vault } from '../platform/vault.ts'
 import { staticHeadersField } from '../webhooks/outputs/static-headers.ts'
 import { tokenInput } from '../workspace/tokens/token.ts'
-
-const MOST_AT_ONCE = 1000
 
 const urlField = z
   .string()
@@ -54,14 +53,14 @@ export const importsInput = z.strictObject({
   files: z
     .array(z.strictObject(source))
     .min(1, 'must have at least one entry')
-    .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} entries`),
+    .max(MOST_ENTRIES, `must have at most ${MOST_ENTRIES} entries`),
 })
 export type ImportsInput = z.output<typeof importsInput>
 
 const pastedInput = z
   .array(urlField)
   .min(1, 'must have at least one URL')
-  .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} URLs`)
+  .max(MOST_ENTRIES, `must have at most ${MOST_ENTRIES} URLs`)
 
 /** The error quotes the invalid line, because a line is hard to find by its number in a long list. */
 export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {

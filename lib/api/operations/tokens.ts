@@ -12,6 +12,7 @@ export const tokenOperations = [
     id: 'issueToken',
     summary: 'Exchange a Sender token for a temporary upload token. Call this from your backend.',
     body: tokenInput,
+    checksToken: true,
     status: 201,
     answer: issuedTokenAnswer,
     problems: ['pipe_not_found', { code: 'pipe_source_off', status: 409 }, 'rate_limited'],

@@ -102,7 +102,11 @@ export function notNow(detail: string, headers: Record<string, string> = {}): Sl
   return new SluiceError('unavailable', detail, { headers: { 'Retry-After': '1', ...headers }, passes: true })
 }
 
-export function invalidRequest(fields: FieldError[]): SluiceError {
+/** The maximum number of faults that a response lists, since a client may send far more. */
+export const MOST_FAULTS = 20
+
+export function invalidRequest(all: FieldError[]): SluiceError {
+  const fields = all.slice(0, MOST_FAULTS)
   const detail = fields.map(({ field, message }) => `${field} ${message}`.trim()).join('; ')
   return new SluiceError('invalid_request', `${detail}.`, { fields })
 }

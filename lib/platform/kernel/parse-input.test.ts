@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { isSluiceError } from './errors.ts'
 import { parseInput } from './parse-input.ts'
@@ -33,6 +33,22 @@ describe('parseInput', () => {
   it('checks values nested as deeply as a body allows', () => {
     const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)
     expect(fault(deep)).toMatchObject({ code: 'invalid_request' })
+  })
+
+  it('counts entries before examining any of them', () => {
+    const examine = vi.fn(() => true)
+    const listed = z.strictObject({ list: z.array(z.unknown().refine(examine)) })
+    for (const list of [Array(1001).fill(1), Object.fromEntries(Array(1001).entries())])
+      expect(() => parseInput(listed, { list })).toThrow('list must have at most 1000 entries.')
+    expect(examine).not.toHaveBeenCalled()
+    expect(() => parseInput(listed, { list: Array(1000).fill(1) })).not.toThrow()
+  })
+
+  it('lists at most 20 faults, and shortens the names in them', () => {
+    const names = Array.from({ length: 500 }, (_, at) => `${at} ${'x'.repeat(1000)}`)
+    const unknown = fault({ name: 'a', ...Object.fromEntries(names.map((name) => [name, 1])) })
+    expect(unknown.fields).toHaveLength(20)
+    expect(unknown.message.length).toBeLessThan(20 * 250)
   })
 
   it('accepts valid input', () => {

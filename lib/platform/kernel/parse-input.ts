@@ -1,31 +1,41 @@
 import { z } from 'zod'
-import { type FieldError, invalidRequest } from './errors.ts'
+import { type FieldError, invalidRequest, MOST_FAULTS } from './errors.ts'
 
 /** Validates input from a person or program. Errors name the field, even if it is unknown. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const field = fieldOfNoText(value)
-  if (field !== undefined) throw invalidRequest([{ field, message: NO_TEXT }])
+  const fault = generalFault(value)
+  if (fault) throw invalidRequest([fault])
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  throw invalidRequest(result.error.issues.flatMap(fieldErrors))
+  throw invalidRequest(result.error.issues.slice(0, MOST_FAULTS).flatMap(fieldErrors))
 }
 
-export const NO_TEXT = 'must be Unicode text without NUL'
+/** The maximum number of entries in any list or object. */
+export const MOST_ENTRIES = 1000
 
-/** Returns the first field whose string PostgreSQL does not accept because it contains NUL or a lone surrogate. */
-export function fieldOfNoText(value: unknown): string | undefined {
+/**
+ * The first fault that no schema needs to know about: text that PostgreSQL does not accept, because it contains NUL or
+ * a lone surrogate, or a list or object with too many entries. These are counted before any of them is examined, as a
+ * schema would examine all of them first.
+ */
+export function generalFault(value: unknown): FieldError | undefined {
   const left: { path: string; value: unknown }[] = [{ path: '', value }]
   for (let at = left.pop(); at; at = left.pop()) {
-    if (typeof at.value === 'string' && !isText(at.value)) return at.path || 'body'
+    const field = at.path || 'body'
+    if (typeof at.value === 'string' && !isText(at.value)) return { field, message: NO_TEXT }
     if (typeof at.value !== 'object' || at.value === null) continue
-    for (const [name, inner] of Object.entries(at.value)) {
-      if (!isText(name)) return at.path || 'body'
+    const names = Object.keys(at.value)
+    if (names.length > MOST_ENTRIES) return { field, message: `must have at most ${MOST_ENTRIES} entries` }
+    for (const name of names) {
+      if (!isText(name)) return { field, message: NO_TEXT }
+      const inner = (at.value as Record<string, unknown>)[name]
       left.push({ path: at.path ? `${at.path}.${name}` : name, value: inner })
     }
   }
   return undefined
 }
 
+const NO_TEXT = 'must be Unicode text without NUL'
 const isText = (text: string) => text.isWellFormed() && !text.includes('\0')
 
 type Issue = z.core.$ZodIssue
@@ -33,10 +43,14 @@ type Issue = z.core.$ZodIssue
 function fieldErrors(issue: Issue): FieldError[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not a known field' }))
+    const keys = issue.keys.slice(0, MOST_FAULTS)
+    return keys.map((key) => ({ field: fieldName([...path, key]), message: 'is not a known field' }))
   }
-  return [{ field: path.join('.') || 'body', message: words(issue) }]
+  return [{ field: fieldName(path) || 'body', message: words(issue) }]
 }
+
+/** Shortened, since it contains names from the input. */
+const fieldName = (path: string[]) => path.join('.').slice(0, 200).toWellFormed()
 
 function words(issue: Issue): string {
   if (issue.code === 'invalid_key' && issue.issues[0]) return words(issue.issues[0])
