@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { GuardedAgents } from './guarded-agents.ts'
 import { NetworkError, readFault } from './network-error.ts'
+import { limitInformational } from './post.ts'
 
 export type GetLimits = {
   /** From the start of a request until its response's status and headers arrive. */
@@ -82,6 +83,7 @@ async function respond(
   asked.once('close', () =>
     reject(new NetworkError('connect', 'The connection was closed without a response.')),
   )
+  limitInformational(asked)
   asked.end()
   try {
     return await promise

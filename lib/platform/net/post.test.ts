@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { get } from './get.ts'
 import { createGuardedAgents } from './guarded-agents.ts'
 import { readFault } from './network-error.ts'
 import { type PostLimits, post } from './post.ts'
@@ -144,6 +145,15 @@ describe('post', () => {
       fault: expect.stringMatching(new RegExp(`^(${fault})$`)),
     })
     expect(error.message).toMatch(words)
+  })
+
+  it('also limits the informational responses to a GET', async () => {
+    const host = await raw((socket) => flood(socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)))
+    const limits = { respondMs: 60_000, headerBytes: 16_384 }
+    const asked = { url: `http://${host}/`, headers: {}, own: {} }
+    await expect(get(createGuardedAgents(['*']), asked, limits, AbortSignal.timeout(10_000))).rejects.toThrow(
+      /informational/,
+    )
   })
 
   it('reports a port that nothing is listening on', async () => {

@@ -26,8 +26,17 @@ type PostResponse = {
   cut?: string
 }
 
-/** How many informational responses (RFC 9110, 15.2) are accepted; a receiver could keep sending them. */
 const MAX_INFORMATIONAL = 8
+
+/** Limits the number of informational responses (RFC 9110, 15.2), because a server could keep sending them. */
+export function limitInformational(request: ClientRequest): void {
+  let received = 0
+  request.on('information', () => {
+    if (++received <= MAX_INFORMATIONAL) return
+    request.destroy(new NetworkError('status', 'The server keeps sending informational responses.'))
+  })
+}
+
 /** Sends a POST request without following redirects. Throws a `NetworkError` with the class of failure. */
 export async function post(
   agents: GuardedAgents,
@@ -59,8 +68,6 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
   )
   const responding = setTimeout(cancel, totalMs, `The server did not respond within ${totalMs / 1000} s.`)
   const until = performance.now() + totalMs
-  let informational = 0
-
   const responded = new Promise<IncomingMessage>((resolve, reject) => {
     attempt.on('error', reject)
     // If the socket ended before it was assigned to the request, Node may emit no other event.
@@ -73,10 +80,7 @@ function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits
       if (!socket.connecting) return ready()
       socket.once('encrypted' in socket ? 'secureConnect' : 'connect', ready)
     })
-    attempt.on('information', () => {
-      if (++informational <= MAX_INFORMATIONAL) return
-      attempt.destroy(new NetworkError('status', 'The server keeps sending informational responses.'))
-    })
+    limitInformational(attempt)
     attempt.end(body)
   })
   return responded
