@@ -11,7 +11,9 @@ type Props = {
 
 /** Links for keyset pagination in both directions and back to the start. */
 export function Pager({ path, query, nextCursor, previousCursor }: Props) {
-  const [onward, backward, start] = WORDS[query.order as keyof typeof WORDS] ?? WORDS.newest
+  const order = query.order ?? ''
+  const [onward, backward, start] =
+    WORDS[Object.hasOwn(WORDS, order) ? (order as keyof typeof WORDS) : 'newest']
   if (!nextCursor && !query.cursor) return null
   return (
     <nav aria-label="Pages" className="mt-3 flex justify-end gap-2">

@@ -36,7 +36,8 @@ export function generalFault(value: unknown): FieldError | undefined {
 }
 
 const NO_TEXT = 'must be Unicode text without NUL'
-const isText = (text: string) => text.isWellFormed() && !text.includes('\0')
+/** True for text that PostgreSQL accepts. */
+export const isText = (text: string) => text.isWellFormed() && !text.includes('\0')
 
 type Issue = z.core.$ZodIssue
 
