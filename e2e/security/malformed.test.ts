@@ -26,6 +26,16 @@ it.each(['within=1000000000', 'within=1e300', 'within=-1', 'within=NaN', 'cursor
 )
 
 it.each([
+  '?pipeId=%00',
+  '/webhooks?pipeId=%00',
+  '/files?order=__proto__',
+  '/files?order=constructor',
+  '/files?search=%ED%A0%80',
+])('serves the dashboard with %s', async (path) => {
+  expect((await visit.get(`/dashboard${path}`)).status).toBe(200)
+})
+
+it.each([
   '0020-01-01T00:00:00Z',
   '0000-01-01T00:00:00+23:59',
   '1969-12-31T23:59:59Z',
@@ -41,7 +51,7 @@ it.each([
 
 describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s', (callbackUrl) => {
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
-  it.each(['signout', 'signin/credentials', 'callback/credentials', '_log'])(
+  it.each(['signout', 'signin/credentials', 'callback/credentials'])(
     'is rejected with 400 at %s',
     async (path) => {
       const csrf = await ask('GET', at('/api/auth/csrf'))
@@ -67,6 +77,21 @@ it('rejects a sign-in by GET, and survives a sign-out with invalid JSON', async 
   const json = { 'Content-Type': 'application/json' }
   for (const body of ['{', 'null', '[]', '{"callbackUrl":1}'])
     expect((await ask('POST', at('/api/auth/signout'), json, body)).status, body).toBeLessThan(500)
+})
+
+it.each([
+  ['POST', '_log'],
+  ['GET', 'providers'],
+  ['GET', 'constructor'],
+  ['POST', 'csrf'],
+])('has no %s /api/auth/%s', async (method, action) => {
+  const answer = await ask(
+    method,
+    at(`/api/auth/${action}`),
+    {},
+    method === 'POST' ? 'code=x&level=error' : '',
+  )
+  expect([answer.status, JSON.parse(answer.body).code]).toEqual([404, 'not_found'])
 })
 
 it('responds to OPTIONS for the entire server', async () => {
