@@ -10,7 +10,6 @@ const config: NextConfig = {
   // Not bundled, since the server already loads these packages.
   serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer'],
   experimental: {
-    serverActions: { bodySizeLimit: '1mb' },
     turbopackFileSystemCacheForBuild: false,
     // Enables `forbidden()`, for pages that the user's role may not open.
     authInterrupts: true,

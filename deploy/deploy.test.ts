@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { ROUTES } from '#lib/platform/http/routes.ts'
 import { createMetrics } from '#lib/platform/metrics.ts'
 import { ROLES, settings } from '#lib/platform/settings/settings.ts'
 import { IDLE_MS } from '#lib/uploads/stream/request-source.ts'
@@ -126,6 +127,14 @@ it('no balancer buffers or limits upload bodies', () => {
   expect(read('haproxy.cfg')).not.toContain('http-buffer-request')
   expect(nginx('sluice-upload', 'nginx.org/location-snippets')).toContain('proxy_request_buffering off;')
   expect(nginx('sluice-upload', 'nginx.org/client-max-body-size')).toBe('0')
+})
+
+it('the balancers pass on the largest body, and log no secret addresses', () => {
+  const largest = Math.max(...ROUTES.map(({ bodyBytes }) => bodyBytes)) / 1024 ** 2
+  expect(read('nginx.conf').match(/location \/ \{[^}]*\}/)![0]).toContain(`client_max_body_size ${largest}m;`)
+  expect(read('nginx.conf')).not.toMatch(/"path":"\$(?:uri|request_uri)"/)
+  for (const text of [read('nginx.conf'), read('haproxy.cfg')])
+    for (const secret of ['/u/', '/api/inbox/']) expect(text).toMatch(new RegExp(`\\^${secret}.*${secret}:`))
 })
 
 it('no balancer disconnects an idle client before Sluice does', () => {

@@ -148,15 +148,10 @@ function matchOperation(
   throw new SluiceError('method_not_allowed', `Use ${Allow}.`, { headers: { Allow } })
 }
 
-const MAX_BODY_BYTES = 64 * 1024
-
-/** Reads a request's JSON, at most 64 KiB unless its operation accepts more. Returns undefined if there is no body. */
-async function readBody(
-  request: IncomingBody,
-  { method, bodyBytes = MAX_BODY_BYTES }: Operation,
-): Promise<unknown> {
+/** Reads a request's JSON. Returns undefined if there is no body. */
+async function readBody(request: IncomingBody, { method }: Operation): Promise<unknown> {
   if (method === 'GET' || method === 'DELETE') return undefined
-  const bytes = await readBytes(request, bodyBytes)
+  const bytes = await readBytes(request)
   if (bytes.length === 0) return undefined
   assertJson(request.headers.get('content-type'))
   try {

@@ -44,8 +44,6 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   body?: Schema
   status: 200 | 201 | 202 | 204
   answer?: Schema
-  /** The maximum body length, if 64 KiB is not enough. */
-  bodyBytes?: number
   /**
    * For Senders: whether sending the same request with the same Idempotency-Key again returns the first response. For
    * actors, this is true of every POST.

@@ -105,8 +105,6 @@ async function dropOldest(tx: Db, workspaceId: string): Promise<void> {
   await tx.delete(inboxMessages).where(and(mine, lt(inboxMessages.id, sql`${oldestKept}`)))
 }
 
-const MAX_BODY_BYTES = 256 * 1024
-
 /**
  * The inbox is a webhook receiver inside Sluice, for users whose own receiver is not running yet, and for the demo. It
  * behaves as receivers should: it only accepts webhooks signed by the workspace's own outputs.
@@ -117,7 +115,7 @@ export async function handleInboxRequest(
   inboxKey: string,
 ): Promise<Response> {
   try {
-    const bytes = await readBytes(request, MAX_BODY_BYTES)
+    const bytes = await readBytes(request)
     await receiveMessage(runtime, inboxKey, { headers: request.headers, body: bytes.toString('utf8') })
     return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   } catch (error) {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Problem, toProblem } from '../../lib/platform/http/problem.ts'
+import { type AtOnce, ROUTES, routeFor } from '../../lib/platform/http/routes.ts'
 import { notNow, SluiceError } from '../../lib/platform/kernel/errors.ts'
 import {
+  currentRequest,
   failSoon,
   noteRequest,
   type RequestContext,
@@ -11,16 +13,20 @@ import {
 import { within } from '../../lib/platform/kernel/waits.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
+import { createFixedResponses, type FixedResponses } from './fixed-responses.ts'
 import { type AccessLog, countBody, observeRequest, openAccessLog, traceRequest } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
 import {
   allowedHosts,
+  inTurn,
+  limitBody,
   refuseCrossSite,
   refuseUnreadableForm,
   setBodyDeadline,
   toOriginForm,
 } from './request-guards.ts'
 import { forwarded, nameRequest, type ProxyTrust } from './trusted-proxies.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 export type Handlers = {
@@ -41,6 +47,8 @@ export type Opened = {
   dev: boolean
   hosts: ReadonlySet<string>
   access: AccessLog
+  turns: ReadonlyMap<AtOnce, Turns>
+  fixed: FixedResponses
   readMetrics(): Promise<string>
 }
 
@@ -51,7 +59,10 @@ export function openDoor(
 ): Opened {
   const { baseUrl, uploadUrl } = runtime.config
   const hosts = allowedHosts([baseUrl, uploadUrl])
-  return { runtime, handlers, dev, hosts, access: openAccessLog(runtime), readMetrics }
+  const limits = ROUTES.flatMap(({ atOnce }) => atOnce ?? [])
+  const turns = new Map(limits.map((atOnce) => [atOnce, createTurns(atOnce)]))
+  const [access, fixed] = [openAccessLog(runtime), createFixedResponses()]
+  return { runtime, handlers, dev, hosts, access, turns, fixed, readMetrics }
 }
 
 /**
@@ -78,13 +89,15 @@ export function frontDoor(
     const enter = async () => {
       assertOneHost(req)
       toOriginForm(req)
+      if (!isUploadPath(req.url ?? '/')) await inTurn(req, res)
+      if (req.socket.destroyed) return
       if (await answerProbe(req, res, opened)) return
       const now = opened ?? (await soon(opening, req))
       context.client = trustOnlyProxies(req, trusts)
       if (now.handlers.relay && !isUploadPath(req.url ?? '/')) return now.handlers.relay(req, res)
       traceRequest(req, res, context)
       observeRequest(req, res, now.runtime, { startedAt, received, context }, now.access)
-      await route(req, res, now, clearBodyDeadline)
+      await route(req, res, now, { clearBodyDeadline, respond })
     }
     const respond = (error: unknown) => {
       const problem = toProblem(error, opened?.runtime.config.baseUrl)
@@ -122,7 +135,7 @@ async function route(
   req: IncomingMessage,
   res: ServerResponse,
   opened: Opened,
-  clearBodyDeadline: () => void,
+  { clearBodyDeadline, respond }: { clearBodyDeadline(): void; respond(error: unknown): void },
 ): Promise<void> {
   const { runtime, handlers, dev } = opened
   assertOurHost(req, opened.hosts)
@@ -132,17 +145,33 @@ async function route(
   const handler = toUploads ? handlers.uploads : bypassesNext(req) ? handlers.api : handlers.pages
   if (!handler)
     throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
-  continueWhenRead(req, res, toUploads)
-  if (toUploads) clearBodyDeadline()
-  else {
-    failSoon()
-    assertDecodable(url)
-    refuseCrossSite(req)
-    nonce(req, res, runtime, dev)
-    if (url.startsWith('/u/')) keepAddressSecret(res)
-    refuseUnreadableForm(req, res)
+  if (toUploads) {
+    continueWhenRead(req, res, toUploads)
+    clearBodyDeadline()
+    return handler(req, res)
   }
-  await handler(req, res)
+  failSoon()
+  assertDecodable(url)
+  refuseCrossSite(req, runtime.config.baseUrl)
+  const { bodyBytes, atOnce, isFixed } = routeFor(url)
+  limitBody(req, bodyBytes, (error) => {
+    respond(error)
+    ignoreHandler(res)
+  })
+  continueWhenRead(req, res, toUploads)
+  nonce(req, res, runtime, dev)
+  if (url.startsWith('/u/')) keepAddressSecret(res)
+  refuseUnreadableForm(req, res)
+  const turns = atOnce && opened.turns.get(atOnce)
+  const run = async () => (res.destroyed ? undefined : handler(req, res))
+  const inTurns = () => (turns ? turns(currentRequest()?.client ?? '', run) : run())
+  await (isFixed && !dev ? opened.fixed(req, res, inTurns) : inTurns())
+}
+
+/** The response has been sent, so the handler, which does not know that, cannot send another. */
+function ignoreHandler(res: ServerResponse): void {
+  const ignore = () => res
+  Object.assign(res, { setHeader: ignore, writeHead: ignore, write: () => true, end: ignore })
 }
 
 /**

@@ -117,7 +117,7 @@ it('passes on bodies and headers unchanged, over one connection', async () => {
     res.setHeader('Set-Cookie', ['a=1', 'b=2'])
     res.writeHead(201, 'Made').end(`${req.method} ${body}`)
   })
-  const { answer, body } = await ask('/api/v1/pipes', { method: 'POST', body: 'x'.repeat(200_000) })
+  const { answer, body } = await ask('/api/v1/imports/batch', { method: 'POST', body: 'x'.repeat(200_000) })
   expect([answer.statusCode, answer.statusMessage, body.length]).toEqual([201, 'Made', 200_005])
   expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2'])
   expect((await ask('/api/v1/pipes/x', { method: 'DELETE' })).body).toBe('DELETE ')

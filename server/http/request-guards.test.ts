@@ -49,24 +49,32 @@ it('allows the asterisk only for OPTIONS', () => {
 const form = { 'content-type': 'Multipart/Form-Data; boundary=x' }
 const action = { 'content-type': 'text/plain', 'next-action': 'x' }
 const check = (headers: Record<string, string>, method = 'POST') =>
-  refuseCrossSite({ method, headers: { host: 'own.example:8080', ...headers } } as unknown as IncomingMessage)
+  refuseCrossSite(
+    { method, headers: { host: 'own.example:8080', ...headers } } as unknown as IncomingMessage,
+    'https://own.example:8080',
+  )
 
 describe.each([
   ['a form', form],
   ['an action', action],
 ])('%s', (_, headers) => {
-  it.each(['https://evil.example', 'http://own.example', 'http://own.example.evil:8080', 'null', '', '://'])(
-    'is rejected from the origin "%s"',
-    (origin) => {
-      expect(() => check({ ...headers, origin })).toThrow(
-        expect.objectContaining({ status: 403, code: 'cross_site_request' }),
-      )
-    },
-  )
+  it.each([
+    'https://evil.example',
+    'https://own.example',
+    'http://own.example:8080',
+    'http://own.example.evil:8080',
+    'null',
+    '',
+    '://',
+  ])('is rejected from the origin "%s"', (origin) => {
+    expect(() => check({ ...headers, origin })).toThrow(
+      expect.objectContaining({ status: 403, code: 'cross_site_request' }),
+    )
+  })
 
-  it('is accepted from its own host, and from clients that are not browsers', () => {
-    check({ ...headers, origin: 'http://own.example:8080' })
+  it('is accepted from its own origin, and from clients that are not browsers', () => {
     check({ ...headers, origin: 'https://own.example:8080' })
+    check({ ...headers, host: 'own.example:443', origin: 'https://own.example' })
     check(headers)
   })
 })

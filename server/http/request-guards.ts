@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 /**
@@ -33,23 +35,21 @@ export function toOriginForm(req: IncomingMessage): void {
 }
 
 /**
- * Requests that may call a server action must come from a page on the same host, because the browser sends the cookies
+ * Requests that may call a server action must come from a page on this origin, because the browser sends the cookies
  * with them. Next also refuses requests from other sites, but with the same response as for requests that it cannot
  * read. A request without an Origin was not sent by a browser.
  */
-export function refuseCrossSite({ method, headers }: IncomingMessage): void {
+export function refuseCrossSite({ method, headers }: IncomingMessage, baseUrl: string): void {
   const { origin, host } = headers
   const isForm = /^multipart\/form-data/i.test(headers['content-type'] ?? '')
   if (method !== 'POST' || !(isForm || headers['next-action'] !== undefined)) return
-  if (origin === undefined || hostOf(origin) === host) return
+  // The scheme counts as well: anyone in between can change a page that was sent over plain HTTP.
+  const own = new URL(`${new URL(baseUrl).protocol}//${host}`).origin
+  if (origin === undefined || (URL.canParse(origin) && new URL(origin).origin === own)) return
   throw new SluiceError(
     'cross_site_request',
     'This form was sent from a page on another site, so nothing was done. Open the page on this site and send it from there.',
   )
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined
 }
 
 /**
@@ -80,4 +80,46 @@ export function setBodyDeadline(req: IncomingMessage, deadlineMs: number): () =>
   const clear = () => clearTimeout(timer)
   for (const event of ['end', 'close'] as const) req.once(event, clear)
   return clear
+}
+
+const MOST_WAITING = 8
+const unanswered = new WeakMap<Socket, Set<ServerResponse>>()
+
+/**
+ * Waits until the responses to all earlier requests on the connection have been sent. Node handles pipelined requests
+ * all at once, so one packet could start hundreds of them (RFC 9112, 9.3.2: a server may process them in parallel, and
+ * may close the connection, upon which the client repeats those without a response).
+ */
+export async function inTurn({ socket }: IncomingMessage, res: ServerResponse): Promise<void> {
+  const before = unanswered.get(socket) ?? new Set()
+  const previous = [...before].at(-1)
+  unanswered.set(socket, before.add(res))
+  res.once('close', () => before.delete(res))
+  if (before.size > MOST_WAITING) socket.destroy()
+  else if (previous) await once(previous, 'close')
+}
+
+/**
+ * Refuses a body of more than `maxBytes`. If its length is only known once too much of it has arrived, the rest is
+ * discarded and the handler's stream fails, but the connection stays open, or the client could lose the response.
+ */
+export function limitBody(
+  req: IncomingMessage,
+  maxBytes: number,
+  refuse: (error: SluiceError) => void,
+): void {
+  const tooLarge = new SluiceError('body_too_large', `The body may have at most ${maxBytes} bytes.`)
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge
+  const push = req.push.bind(req)
+  let left = maxBytes - req.readableLength
+  req.push = (chunk, encoding) => {
+    left -= chunk?.length ?? 0
+    if (left >= 0) return push(chunk, encoding)
+    if (req.destroyed) return true
+    req.once('error', () => {})
+    req._destroy = (error, done) => done(error)
+    req.destroy(tooLarge)
+    refuse(tooLarge)
+    return true
+  }
 }

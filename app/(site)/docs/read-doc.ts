@@ -10,6 +10,7 @@ import {
   kitRouteSnippet,
   nodeTokenSnippet,
 } from '#lib/dashboard/embed/snippets.ts'
+import { ROUTES } from '#lib/platform/http/routes.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
 import { settings } from '#lib/platform/settings/settings.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
@@ -60,6 +61,15 @@ const PARTS = {
     '| Setting | Meaning |',
     Object.entries(settings).map(
       ([name, { description }]) => `| \`${name}\` | ${description.replaceAll('|', '\\|')} |`,
+    ),
+  ),
+  route_table: tableOf(
+    '| Path | Credential checked | Body | At once (each client) |',
+    ROUTES.map(
+      ({ path, credential, bodyBytes, atOnce, isFixed }) =>
+        `| \`${path}\` | ${credential} | ${bodyBytes / 1024} KiB | ${
+          isFixed ? 'rendered once' : atOnce ? `${atOnce.most} (${atOnce.forEach})` : 'not limited'
+        } |`,
     ),
   ),
   until_reachable: 'Until your receiver is publicly reachable, use the inbox under **Webhooks**.',

@@ -37,7 +37,6 @@ export const importOperations = [
     id: 'createImports',
     summary: 'Import up to 1,000 files: either all of them are accepted, in list order, or none.',
     body: importsInput,
-    bodyBytes: 4 * 1024 * 1024,
     once: true,
     status: 202,
     answer: z.strictObject({ data: z.array(fileAnswer) }),

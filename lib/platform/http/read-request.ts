@@ -1,4 +1,4 @@
-import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import { SluiceError } from '../kernel/errors.ts'
 
 /** The parts of a `Request` needed to read its headers and body. */
 export type IncomingBody = {
@@ -6,20 +6,12 @@ export type IncomingBody = {
   body: AsyncIterable<Uint8Array> | null
 }
 
-/** Reads a request's body, which may have at most `maxBytes` bytes. */
-export async function readBytes({ headers, body }: IncomingBody, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () => new SluiceError('body_too_large', `The body may have at most ${maxBytes} bytes.`)
-  if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
+/** Reads a request's body, whose length the front door limits. */
+export async function readBytes({ body }: IncomingBody): Promise<Buffer> {
   const chunks: Uint8Array[] = []
-  let size = 0
   try {
-    for await (const chunk of body ?? []) {
-      size += chunk.length
-      if (size > maxBytes) throw tooLarge()
-      chunks.push(chunk)
-    }
+    for await (const chunk of body ?? []) chunks.push(chunk)
   } catch (error) {
-    if (isSluiceError(error)) throw error
     throw new SluiceError('invalid_request', 'The body ended too early.', { cause: error })
   }
   return Buffer.concat(chunks)

@@ -1,0 +1,61 @@
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/**
+ * When the credential is checked: before the body is read, or with what the body contains. `none`: there is nothing to
+ * protect.
+ */
+type Credential = 'before the body' | 'with the body' | 'none'
+
+export type AtOnce = { most: number; forEach: number }
+
+/** What requests to a path, and to all paths below it, may take. `*` stands for one segment of a path. */
+type Route = {
+  path: string
+  credential: Credential
+  /** The maximum length of a body. */
+  bodyBytes: number
+  /** How many requests are handled at once, in this process and for one client. Further requests wait. */
+  atOnce?: AtOnce
+  /** Whether the response is the same for everyone, so that it is rendered once. */
+  isFixed?: true
+}
+
+const SMALL = 64 * KIB
+/** A page takes up to half a second of CPU time and 10 MiB while it is rendered. */
+const RENDERING = { most: 8, forEach: 4 }
+/** The largest requests, of which only a few may be in memory. */
+const LARGE = { most: 4, forEach: 2 }
+
+/**
+ * The only list of what a request may use. A path has the first route that matches. Uploads are not in it: their bodies
+ * are streamed, limited by their tokens, and their limits are those of the upload core.
+ */
+export const ROUTES: readonly Route[] = [
+  { path: '/api/v1/openapi.json', credential: 'none', bodyBytes: SMALL, isFixed: true },
+  { path: '/api/v1/imports/batch', credential: 'before the body', bodyBytes: 4 * MIB, atOnce: LARGE },
+  // The first body contains the code of a link. The statement that issues a token also checks the Sender's.
+  { path: '/api/v1/upload-links/open', credential: 'with the body', bodyBytes: SMALL },
+  { path: '/api/v1/tokens', credential: 'with the body', bodyBytes: SMALL },
+  { path: '/api/v1', credential: 'before the body', bodyBytes: SMALL },
+  { path: '/api/auth', credential: 'with the body', bodyBytes: SMALL },
+  { path: '/api/inbox', credential: 'with the body', bodyBytes: 4 * SMALL },
+  { path: '/api', credential: 'before the body', bodyBytes: SMALL },
+  // A list of addresses to import from, and a webhook whose signature is explained.
+  { path: '/dashboard/pipes/*/import', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
+  { path: '/dashboard/webhooks/verify', credential: 'with the body', bodyBytes: MIB, atOnce: LARGE },
+  { path: '/docs', credential: 'none', bodyBytes: SMALL, atOnce: RENDERING, isFixed: true },
+  { path: '/llms.txt', credential: 'none', bodyBytes: SMALL, isFixed: true },
+  { path: '/_next/static', credential: 'none', bodyBytes: SMALL },
+  { path: '/', credential: 'with the body', bodyBytes: SMALL, atOnce: RENDERING },
+]
+
+/** A test for each route, which compares segments, so that `/docs` matches neither `/docsearch` nor `/other/docs`. */
+const tests = ROUTES.map((route) => {
+  const path = route.path === '/' ? '' : route.path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')
+  return { route, pattern: new RegExp(`^${path}(?:[/?]|$)`) }
+})
+
+export function routeFor(url: string): Route {
+  return tests.find(({ pattern }) => pattern.test(url))!.route
+}

@@ -1,0 +1,177 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ROUTES, routeFor } from '../../lib/platform/http/routes.ts'
+import { createLogger } from '../../lib/platform/log/log.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { frontDoor, type Handler, type Handlers, openDoor } from './front-door.ts'
+import { proxyTrust } from './trusted-proxies.ts'
+
+let server: Server
+let port: number
+let handler: Handler
+beforeEach(async () => {
+  server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  port = (server.address() as AddressInfo).port
+  const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}` })
+  const own: Handler = (req, res) => handler(req, res)
+  const handlers: Handlers = { uploads: own, api: own, pages: own }
+  const opening = Promise.resolve(openDoor(runtime, handlers))
+  server.on('request', frontDoor(opening, { log: createLogger('silent'), trusts: proxyTrust(['127.0.0.1']) }))
+})
+afterEach(() => void server.close())
+
+const read: Handler = async (req, res) => {
+  let bytes = 0
+  for await (const chunk of req) bytes += chunk.length
+  res.end(String(bytes))
+}
+const at = (path: string) => `http://127.0.0.1:${port}${path}`
+const head = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`
+
+it.each([...ROUTES, routeFor('/nowhere')])(
+  'limits bodies sent to $path and below',
+  async ({ path, bodyBytes }) => {
+    handler = read
+    const post = (url: string, bytes: number) => fetch(at(url), { method: 'POST', body: Buffer.alloc(bytes) })
+    const url = path.replaceAll('*', 'x')
+    for (const below of [url, `${url}/x`.replace('//', '/'), `${url}?x`]) {
+      if (routeFor(below).path !== path) continue
+      expect(await (await post(below, bodyBytes)).text()).toBe(String(bodyBytes))
+      const refused = await post(below, bodyBytes + 1)
+      expect([refused.status, (await refused.json()).code]).toEqual([413, 'body_too_large'])
+    }
+  },
+)
+
+it('gives a path the limits of its own route, not those of one with a similar name', () => {
+  const small = routeFor('/').bodyBytes
+  expect(routeFor('/api/v1/imports/batch').bodyBytes).toBeGreaterThan(small)
+  for (const url of [
+    '/api/v1/imports',
+    '/api/v1/imports/batches',
+    '/x/api/v1/imports/batch',
+    '/api/v1?x=/imports/batch',
+  ])
+    expect(routeFor(url).bodyBytes, url).toBe(small)
+})
+
+it('refuses a body of unknown length once it is too long, whatever the handler does, and then continues', async () => {
+  const failed = Promise.withResolvers<unknown>()
+  handler = async (req, res) => {
+    await read(req, res).catch((error) => {
+      failed.resolve(error)
+      res.writeHead(500).end()
+    })
+  }
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${head('POST', '/login')}Transfer-Encoding: chunked\r\n\r\n`)
+  for (let n = 0; n < 64; n++) socket.write(`10000\r\n${' '.repeat(65_536)}\r\n`)
+  socket.write(`0\r\n\r\n${head('POST', '/login')}Connection: close\r\nContent-Length: 1\r\n\r\nx`)
+  const answers = Buffer.concat(await socket.toArray()).toString()
+  expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+  expect(await failed.promise).toMatchObject({ code: 'body_too_large' })
+})
+
+describe('pipelined requests', () => {
+  it('are handled one at a time', async () => {
+    let [running, most] = [0, 0]
+    handler = async (req, res) => {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running -= 1
+      res.end(req.url)
+    }
+    const socket = connect(port, '127.0.0.1')
+    for (const n of [1, 2, 3]) socket.write(`${head('GET', `/dashboard/${n}`)}\r\n`)
+    socket.write(`${head('GET', '/dashboard/4')}Connection: close\r\n\r\n`)
+    const answers = Buffer.concat(await socket.toArray()).toString()
+    expect(answers.match(/\/dashboard\/\d/g)).toEqual([1, 2, 3, 4].map((n) => `/dashboard/${n}`))
+    expect(most).toBe(1)
+  })
+
+  it('end the connection if there are too many of them', async () => {
+    let handled = 0
+    handler = async () => void handled++
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.resume().write(`${head('GET', '/dashboard')}\r\n`.repeat(100))
+    await once(socket, 'close')
+    expect(handled).toBeLessThan(2)
+  })
+})
+
+it('renders a few pages at once, and fewer for each client, so that none is locked out by another', async () => {
+  const waiting: ServerResponse[] = []
+  handler = async (_, res) => {
+    waiting.push(res)
+    await once(res, 'close')
+  }
+  const ask = (client: string) =>
+    once(
+      request(at('/dashboard'), { agent: false, headers: { 'X-Forwarded-For': client } }).end(),
+      'response',
+    )
+  const { most, forEach } = routeFor('/dashboard').atOnce!
+  const ofStranger = Array.from({ length: 20 }, () => ask('192.0.2.1'))
+  await expect.poll(() => waiting.length).toBe(forEach)
+  const ofNeighbour = ask('192.0.2.2')
+  await expect.poll(() => waiting.length).toBe(forEach + 1)
+  waiting.pop()!.end()
+  await ofNeighbour
+  expect(waiting).toHaveLength(forEach)
+  const others = Array.from({ length: 2 * most }, (_, at) => ask(`198.51.100.${at}`))
+  await expect.poll(() => waiting.length).toBe(most)
+  handler = async (_, res) => void res.end()
+  for (const res of waiting) res.end()
+  await Promise.all([...ofStranger, ...others])
+})
+
+describe('a response that is the same for everyone', () => {
+  let rendered: IncomingMessage['headers'][]
+  beforeEach(() => {
+    rendered = []
+    handler = async (req, res) => {
+      rendered.push(req.headers)
+      res.setHeader('Content-Type', 'text/html')
+      if (req.url === '/docs/nothing') res.statusCode = 404
+      res.write('<p>')
+      res.end(`${req.url} ${req.headers.cookie}`)
+    }
+  })
+  const get = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(at(path), { headers })
+    return { text: await response.text(), headers: response.headers }
+  }
+
+  it('is rendered once, from nothing that a visitor sends', async () => {
+    const first = await get('/docs/api?a=1', {
+      Cookie: 'other=1',
+      'User-Agent': 'x',
+      Authorization: 'Bearer x',
+    })
+    const again = await get('/docs/api?a=2', { Cookie: 'other=2', 'If-None-Match': '*' })
+    expect(rendered).toHaveLength(1)
+    expect(Object.values(rendered[0]!).join()).not.toMatch(/other|Bearer/)
+    expect(first.text).toBe('<p>/docs/api ')
+    expect(again.text).toBe(first.text)
+    for (const name of ['content-type', 'content-security-policy'])
+      expect(again.headers.get(name)).toBe(first.headers.get(name))
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+    expect((await fetch(at('/docs/api'), { method: 'HEAD' })).headers.get('content-length')).toBe('13')
+  })
+
+  it('is rendered again for each theme, and for those who are signed in', async () => {
+    const cookies = ['theme=dark', 'theme=light', 'theme=<', 'next-auth.session-token=secret', '']
+    const texts = await Promise.all(cookies.map(async (Cookie) => (await get('/docs', { Cookie })).text))
+    expect(new Set(texts).size).toBe(4)
+    expect(texts.join()).not.toContain('secret')
+  })
+
+  it('is only kept if it is a success, and not for the data that scripts request', async () => {
+    for (let n = 0; n < 2; n++) await get('/docs/nothing')
+    for (let n = 0; n < 2; n++) await get('/docs', { RSC: '1' })
+    expect(rendered).toHaveLength(4)
+  })
+})
