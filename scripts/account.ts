@@ -21,11 +21,11 @@ import { misused, readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
 /**
- * `npm run account`: creates an account and prints its password and key as JSON, or lists all accounts, disables or
+ * `npm run admin -- account`: creates an account and prints its password and key as JSON, or lists all accounts, disables or
  * enables a user, resets their password, removes their second factor, or changes their workspace's limit.
  */
 const USAGE =
-  'npm run account -- [create|disable|enable|reset|drop-second-factor] --email you@example.com [--name You], or list, or limit --email … --bytes 50000000000 (0: unlimited, default: as FREE_TIER_BYTES)'
+  'npm run admin -- account [create|disable|enable|reset|drop-second-factor] --email you@example.com [--name You], or list, or limit --email … --bytes 50000000000 (0: unlimited, default: as FREE_TIER_BYTES)'
 const { values, positionals } = readOptions(USAGE, {
   allowPositionals: true,
   options: { email: { type: 'string' }, name: { type: 'string' }, bytes: { type: 'string' } },
@@ -80,7 +80,7 @@ async function makeAccount({ db, clock }: Given, address: string, name: string |
       ...made,
       kind: 'system',
       id: made.userId,
-      label: 'npm run account',
+      label: 'sluice-server account',
       role: 'owner',
     } as const
     const { key } = await createAccountKey(runtime, actor, { name: 'First key' })

@@ -8,7 +8,7 @@ import { loadSettings } from './load-settings.ts'
 import { readOptions } from './read-options.ts'
 
 /** Writes the entire database to one file, whether or not Sluice is running. */
-const { positionals } = readOptions('npm run backup [-- sluice.backup]', { allowPositionals: true })
+const { positionals } = readOptions('npm run admin -- backup [sluice.backup]', { allowPositionals: true })
 
 try {
   const file = resolve(positionals[0] ?? `sluice-${new Date().toISOString().replace(/[:.]/g, '-')}.backup`)

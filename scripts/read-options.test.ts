@@ -2,10 +2,9 @@ import { expect, it } from 'vitest'
 import { commandLine } from './read-options.ts'
 
 it.each([
-  ['npm run rotate-keys', 'sluice-server rotate-keys'],
-  ['npm run backup [-- sluice.backup]', 'sluice-server backup [sluice.backup]'],
+  ['npm run admin -- rotate-keys', 'sluice-server rotate-keys'],
   [
-    'npm run reconcile -- --since 2026-11-22T14:00:00Z',
+    'npm run admin -- reconcile --since 2026-11-22T14:00:00Z',
     'sluice-server reconcile --since 2026-11-22T14:00:00Z',
   ],
 ])('%s is %s in the packed server', (npmRun, packed) => {

@@ -23,7 +23,7 @@ export function misused(what: string, usage: string): never {
 /** The packed server's scripts are JavaScript, and it has no npm scripts: its command is `sluice-server`. */
 const IS_PACKED = import.meta.filename.endsWith('.js')
 
-/** How to run `npm run backup -- file` in this installation. */
+/** How to run `npm run admin -- backup file` in this installation. */
 export function commandLine(npmRun: string, isPacked = IS_PACKED): string {
-  return isPacked ? npmRun.replace('npm run ', 'sluice-server ').replace('-- ', '') : npmRun
+  return isPacked ? npmRun.replace('npm run admin -- ', 'sluice-server ') : npmRun
 }

@@ -16,10 +16,10 @@ import { misused, readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
 /**
- * `npm run reconcile -- --since <time of the backup>`, after a restore: updates unfinished uploads whose objects are in
+ * `npm run admin -- reconcile --since <time of the backup>`, after a restore: updates unfinished uploads whose objects are in
  * their buckets, and prints, as JSON, newer objects in the buckets that have no record in the database.
  */
-const USAGE = 'npm run reconcile -- --since 2026-11-22T14:00:00Z'
+const USAGE = 'npm run admin -- reconcile --since 2026-11-22T14:00:00Z'
 const { values } = readOptions(USAGE, { options: { since: { type: 'string' } } })
 const { since = misused('--since is missing', USAGE) } = values
 const sinceMs = Date.parse(since)

@@ -8,7 +8,7 @@ import { loadSettings } from './load-settings.ts'
 import { commandLine, misused, readOptions } from './read-options.ts'
 
 /** Fills an empty database from a backup. */
-const USAGE = 'npm run restore -- sluice.backup'
+const USAGE = 'npm run admin -- restore sluice.backup'
 const { positionals } = readOptions(USAGE, { allowPositionals: true })
 const file = positionals[0] ?? misused('The file is missing', USAGE)
 
@@ -19,7 +19,7 @@ try {
     // Releases the leases that processes had when the backup was made.
     await lapseLeases(database.db)
     await dropLapsedLeases(database.db)
-    const next = commandLine('npm run reconcile -- --since <time of the backup>')
+    const next = commandLine('npm run admin -- reconcile --since <time of the backup>')
     console.log(`${tables} tables are restored. Start Sluice with its previous keys, and run \`${next}\`.`)
   } finally {
     await database.close()

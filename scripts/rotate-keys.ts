@@ -8,10 +8,10 @@ import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
 /**
- * `npm run rotate-keys`: encrypts all secrets with the first key of ENCRYPTION_KEY. Run it after adding a new key at
+ * `npm run admin -- rotate-keys`: encrypts all secrets with the first key of ENCRYPTION_KEY. Run it after adding a new key at
  * the start, so that the older keys can be removed.
  */
-readOptions('npm run rotate-keys', {})
+readOptions('npm run admin -- rotate-keys', {})
 await runScript(async () => {
   const config = loadSettings()
   const database = await openDatabase(config, { log: createLogger('warn'), share: true })

@@ -30,7 +30,16 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     browsers: 'e2e/browsers/run.ts',
     axe: 'scripts/axe.ts',
   },
+  admin: {
+    account: 'scripts/account.ts',
+    backup: 'scripts/backup.ts',
+    reconcile: 'scripts/reconcile.ts',
+    restore: 'scripts/restore.ts',
+    'rotate-keys': 'scripts/rotate-keys.ts',
+    'upgrade-check': 'scripts/upgrade-check.ts',
+  },
   generate: {
+    migration: 'scripts/migration.ts',
     api: 'scripts/api-document.ts --write',
     kit: 'scripts/kit.ts',
     screenshots: 'scripts/screenshots/run.ts',

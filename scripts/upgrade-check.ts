@@ -17,11 +17,11 @@ import { unreadSettings } from './upgrade/settings.ts'
 import { tellMigration } from './upgrade/tell-migration.ts'
 
 /**
- * `npm run upgrade-check`, run in the version to upgrade to with the settings of the running one. It reports what the
+ * `npm run admin -- upgrade-check`, run in the version to upgrade to with the settings of the running one. It reports what the
  * new version's migrations lock, and for how long on this database; settings that the new version does not read; and
  * lines that your balancer file is missing. It changes nothing. Exit code 2 means that something needs attention first.
  */
-const USAGE = 'npm run upgrade-check [-- --balancer /etc/haproxy/haproxy.cfg]'
+const USAGE = 'npm run admin -- upgrade-check [--balancer /etc/haproxy/haproxy.cfg]'
 const ROOT = dirname(import.meta.dirname)
 
 const { balancer } = readOptions(USAGE, { options: { balancer: { type: 'string' } } }).values

@@ -236,7 +236,7 @@ it('names the reason and the remedy for a folder that it does not own', async (t
   writeFileSync(join(db, 'PG_VERSION'), '17\n')
   expect(refusalOf(folder.path)).toMatch(/early versions kept a PGlite database.*left untouched/)
   writeFileSync(join(db, 'sluice.password'), 'x')
-  expect(refusalOf(folder.path)).toMatch(/written by PostgreSQL 17.*npm run backup/)
+  expect(refusalOf(folder.path)).toMatch(/written by PostgreSQL 17.*npm run admin -- backup/)
   expect(readdirSync(db).sort()).toEqual(['PG_VERSION', 'sluice.password'])
   only(isRoot, 'A folder of another user was not tested: only root can create one.', test)
 })

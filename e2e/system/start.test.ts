@@ -139,7 +139,7 @@ it('explains in one line why it does not start, or what is wrong with a command'
     /there is a file where a folder is needed/,
   )
 
-  expect(run(['scripts/account.ts'], env)).toMatch(/^--email is missing\. Usage: npm run account --/)
+  expect(run(['scripts/account.ts'], env)).toMatch(/^--email is missing\. Usage: npm run admin -- account \[/)
   expect(run(['scripts/reconcile.ts', '--since', 'now'], env)).toMatch(
     /^--since is now, which is not a valid time\. Usage/,
   )

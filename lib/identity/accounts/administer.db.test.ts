@@ -55,7 +55,7 @@ describeWithDatabase('an operator', (database) => {
     const written = await runtime.db
       .select({ action: auditLog.action })
       .from(auditLog)
-      .where(eq(auditLog.actorLabel, 'npm run account'))
+      .where(eq(auditLog.actorLabel, 'sluice-server account'))
     expect(written.map(({ action }) => action)).toEqual(
       expect.arrayContaining(['user.disabled', 'account_key.revoked', 'user.enabled']),
     )

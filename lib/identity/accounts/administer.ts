@@ -11,7 +11,7 @@ import { dropResetLinks } from './email-link.ts'
 import { hashPassword } from './password.ts'
 import { findUserByEmail, type UserRow } from './users.ts'
 
-/** Implements `npm run account`, with which an operator manages accounts by email address. */
+/** Implements `npm run admin -- account`, with which an operator manages accounts by email address. */
 
 export type ListedUser = {
   email: string
@@ -106,14 +106,14 @@ async function change({ db, clock }: CoreRuntime, email: string, action: string,
     const user = await findUserByEmail(tx, email)
     if (!user)
       throw new StartError(
-        `There is no account for ${email}. \`npm run account -- list\` shows all accounts.`,
+        `There is no account for ${email}. \`npm run admin -- account list\` shows all accounts.`,
       )
     const joined = await tx
       .select({ workspaceId: members.workspaceId })
       .from(members)
       .where(eq(members.userId, user.id))
       .orderBy(members.createdAt)
-    const by = { kind: 'system', id: null, label: 'npm run account', role: 'owner' } as const
+    const by = { kind: 'system', id: null, label: 'sluice-server account', role: 'owner' } as const
     const noted = await work(
       { db: tx, clock },
       user,

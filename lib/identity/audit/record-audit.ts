@@ -43,7 +43,7 @@ export const AUDIT_KINDS = {
   sign_in: 'Sign-in providers',
   token: 'Upload tokens',
   upload_link: 'Upload links',
-  user: 'Access changes made with npm run account',
+  user: 'Access changes made with sluice-server account',
   webhook: 'Webhooks',
   workspace: 'Workspace',
 }

@@ -207,7 +207,7 @@ export const settings = {
     schema: flag,
   },
   SIGN_UP: {
-    description: 'open: anyone can sign up. closed: only `npm run account` creates accounts.',
+    description: 'open: anyone can sign up. closed: only `npm run admin -- account` creates accounts.',
     example: 'open',
     schema: z.enum(['open', 'closed'], { message: 'must be open or closed' }),
   },

@@ -7,7 +7,7 @@ import { countBytes, deltas, monthOf } from './count-bytes.ts'
 /** The default quota of workspaces; 0 means unlimited. */
 export type Quota = { limitBytes: number }
 
-/** A workspace's quota: the one that the operator has set for it (`npm run account`), or the default. */
+/** A workspace's quota: the one that the operator has set for it (`npm run admin -- account`), or the default. */
 export function limitOf(workspaceId: SQL, { limitBytes }: Quota): SQL {
   return sql`coalesce((select transfer_limit_bytes from workspaces where id = ${workspaceId}), ${limitBytes}::bigint)`
 }

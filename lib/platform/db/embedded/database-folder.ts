@@ -83,7 +83,7 @@ export function clusterIsThere(folder: string, major: number, as: RunAs | undefi
   }
   if (Number(version) !== major) {
     throw new StartError(
-      `${folder} was written by PostgreSQL ${version}, but this version of Sluice includes PostgreSQL ${major}, which cannot open it. Start the version of Sluice that wrote it, run \`npm run backup\`, and restore that backup into a new DATA_DIR with this version.`,
+      `${folder} was written by PostgreSQL ${version}, but this version of Sluice includes PostgreSQL ${major}, which cannot open it. Start the version of Sluice that wrote it, run \`npm run admin -- backup\`, and restore that backup into a new DATA_DIR with this version.`,
     )
   }
   if (isCopy) handOver(folder, as)
