@@ -23,6 +23,7 @@ export const DECISION_STATES_IN_WORDS: Record<Decision['state'], string> = {
 export const DECIDED_BY_IN_WORDS: Record<NonNullable<Decision['decidedBy']>, string> = {
   receiver: "by the hook's receiver",
   api: 'by an API call',
+  dashboard: 'in the dashboard',
   default: 'by the setting for missing responses',
   time: 'by default, because nobody decided in time',
 }

@@ -40,10 +40,10 @@ export const pipeHooks = pgTable(
 
 export const VERDICTS = ['allowed', 'rejected', 'deferred'] as const
 /**
- * Where the decision came from: the receiver, an API call, the hook's setting for a receiver that does not respond, or
- * the deadline of a deferral.
+ * Where the decision came from: the receiver, an API call, a person in the dashboard, the hook's setting for a receiver
+ * that does not respond, or the deadline of a deferral.
  */
-export const DECIDED_BY = ['receiver', 'api', 'default', 'time'] as const
+export const DECIDED_BY = ['receiver', 'api', 'dashboard', 'default', 'time'] as const
 
 /** The decisions on files, one per file and hook. Only a `deferred` decision can be replaced, and only once. */
 export const fileDecisions = pgTable(

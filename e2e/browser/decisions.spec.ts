@@ -95,7 +95,7 @@ test('a deferred file is allowed or rejected on its page, by members with that r
   const shown = (id: string) => api<Shown>(demo, 'GET', `/files/${id}`)
   await expect
     .poll(() => shown(good))
-    .toMatchObject({ status: 'transferred', decision: { state: 'allowed', decidedBy: 'api' } })
+    .toMatchObject({ status: 'transferred', decision: { state: 'allowed', decidedBy: 'dashboard' } })
   expect(await shown(bad)).toMatchObject({ status: 'failed', decision: { state: 'rejected' } })
 
   await page.getByRole('link', { name: 'order-17' }).click()

@@ -9,6 +9,7 @@ import { fileIdOf, metadata, type TusClient } from '../../test/support/tus-clien
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { decideOnFile } from '../dashboard/files/act-on-files.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
 import { rows } from '../platform/db/database.ts'
 import { hours, minutes } from '../platform/kernel/clock.ts'
 import { decideFiles, rejectLapsed } from '../uploads/decisions/decide.ts'
@@ -80,8 +81,11 @@ describeWithDatabase('before_complete', (database) => {
       database().db,
       sql`select payload from events where file_id = ${fileIdOf(url)}::uuid order by id`,
     )
-  const decide = (url: string, decision: { allow: boolean; reason?: string; result?: unknown }) =>
-    decideOnFile(site.runtime, site.actor, fileIdOf(url), decision)
+  const decide = (
+    url: string,
+    decision: { allow: boolean; reason?: string; result?: unknown },
+    kind: Actor['kind'] = 'account_key',
+  ) => decideOnFile(site.runtime, { ...site.actor, kind }, fileIdOf(url), decision)
 
   it.each(SIZES)(
     'creates no object of %i bytes before it is allowed, and returns the result',
@@ -244,6 +248,7 @@ describeWithDatabase('before_complete', (database) => {
     const { url } = await upload(randomBytes(1000))
     await decide(url, { allow: false, reason: 'Too late.' })
     await decide(url, { allow: false, reason: 'Too late.' })
+    expect(await decisions(url)).toEqual([{ state: 'rejected', by: 'api' }])
     await expect(decide(url, { allow: true })).rejects.toMatchObject({ code: 'conflict' })
     expect(problem(await client.patch(url, 999, Buffer.alloc(1)))).toEqual([
       403,
@@ -251,6 +256,14 @@ describeWithDatabase('before_complete', (database) => {
       'Too late.',
     ])
     expect(await events(url)).toHaveLength(1)
+  })
+
+  it('records that a person decided in the dashboard', async () => {
+    client = await site.client(node)
+    decider.answer = () => ({ defer: true })
+    const { url } = await upload(randomBytes(1000))
+    await decide(url, { allow: true }, 'user')
+    expect(await decisions(url)).toEqual([{ state: 'allowed', by: 'dashboard' }])
   })
 
   it('rejects a deferred file as undecided if nobody makes a decision', async () => {
@@ -274,7 +287,7 @@ describeWithDatabase('before_complete', (database) => {
     let fileId = ''
     decider.answer = async ({ data }) => {
       fileId = data.file_id as string
-      await decideOnFile(site.runtime, site.actor, fileId, { allow: true, result: 'call' })
+      await decide(fileId, { allow: true, result: 'call' })
       return { defer: true }
     }
     const uploading = upload(randomBytes(1000))

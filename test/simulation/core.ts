@@ -104,7 +104,7 @@ export async function openNode(
         return { status: 500, headers: {} }
       }
     },
-    decide: (fileId, allow) => decideByCall(context, fileId, { allow }),
+    decide: (fileId, allow) => decideByCall(context, fileId, { allow, by: 'api' }),
     sweeps: [...uploadSweeps(context), ...decisionSweeps(context)].filter(
       ({ name }) => !NOT_SIMULATED.has(name),
     ),

@@ -158,7 +158,8 @@ export async function decideOnFile(
   const { db, clock } = runtime
   return db.transaction(async (tx) => {
     const { filename } = await findFile(tx, actor, id, 'update')
-    const outcome = await decideByCall(endingContext({ ...runtime, db: tx }), id, decision)
+    const by = actor.kind === 'account_key' ? 'api' : 'dashboard'
+    const outcome = await decideByCall(endingContext({ ...runtime, db: tx }), id, { ...decision, by })
     if (outcome === 'not open')
       throw new SluiceError(
         'conflict',

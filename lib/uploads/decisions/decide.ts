@@ -166,7 +166,7 @@ export function store(
 }
 
 /**
- * Stores a decision from an API call. The same decision may be repeated; a decision that differs from the stored one
+ * Stores a decision from an API call or the dashboard. The same decision may be repeated; a decision that differs from the stored one
  * changes nothing.
  */
 export async function decideByCall(
@@ -176,11 +176,10 @@ export async function decideByCall(
     allow,
     reason = 'The file was rejected.',
     result,
-  }: { allow: boolean; reason?: string | undefined; result?: unknown },
+    by,
+  }: { allow: boolean; reason?: string | undefined; result?: unknown; by: 'api' | 'dashboard' },
 ): Promise<'stored' | 'same' | 'not open'> {
-  const verdict: Verdict = allow
-    ? { state: 'allowed', by: 'api', result }
-    : { state: 'rejected', by: 'api', reason }
+  const verdict: Verdict = allow ? { state: 'allowed', by, result } : { state: 'rejected', by, reason }
   if (await store(context, fileId, verdict, { provided: IS_OPEN, nowMs: context.clock.now() }))
     return 'stored'
   const standing = await readDecision(context.db, fileId)

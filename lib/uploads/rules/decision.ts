@@ -1,7 +1,8 @@
+import type { DECIDED_BY } from '#drizzle/schema/hooks.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
 /** The customer backend's decision on a file whose bytes are all durable. */
-export type Verdict = { by: 'receiver' | 'api' | 'default' | 'time' } & (
+export type Verdict = { by: (typeof DECIDED_BY)[number] } & (
   | { state: 'allowed'; result: unknown }
   | { state: 'rejected'; reason: string }
   | { state: 'deferred' }

@@ -100,6 +100,15 @@ it("shows a webhook attempt's error", () => {
   })
 })
 
+it('shows that all bytes arrived before the decision', () => {
+  const decided = { at: completed.at, kind: 'decided', detail: { decision: 'allowed', by: 'dashboard' } }
+  expect(titles([request(0, 5), decided, completed], 10)).toEqual([
+    ['Bytes arrived', '10 B confirmed in 2 requests'],
+    ['Allowed', 'Decided in the dashboard.'],
+    ['In the bucket', 'Confirmed by the bucket.'],
+  ])
+})
+
 it('does not call a deferral a decision', () => {
   const told = (decision: string) =>
     tellEntry({ at: completed.at, kind: 'decided', detail: { decision, by: 'receiver' } }).text

@@ -8,8 +8,8 @@ export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad
 
 /**
  * Merges consecutive requests with no interruption between them, since a client with small chunks makes hundreds. The request
- * that carries the last byte is only recorded as the completion, and one that the bucket rejected only as the
- * rejection, so their bytes are counted from the file's previous offset.
+ * that carries the last byte is only recorded as the decision or the completion, and one that the bucket rejected only
+ * as the rejection, so their bytes are counted from the file's previous offset.
  */
 export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []
@@ -48,7 +48,8 @@ export function foldRequests(entries: TimelineEntry[], size: number | null): Tim
 }
 
 function reachedBy({ kind, detail }: TimelineEntry, size: number | null): number {
-  if (kind === 'completed') return size ?? 0
+  // Only a file that has all its bytes is decided on.
+  if (kind === 'completed' || kind === 'decided') return size ?? 0
   return kind === 'bucket_refused' || kind === 'offset_asked' ? Number(detail.offsetBytes) : 0
 }
 
