@@ -12,6 +12,14 @@ it("includes the bucket's code and message", () => {
   expect(fault('')).toMatchObject({ code: 'HTTP 400' })
 })
 
+it('says what to check if a response gives no reason, as when the endpoint is not that of an S3 service', () => {
+  const { kind, message } = readFault('PutObject', 'media', 404, '<h1>Not Found</h1>', {})
+  expect(kind).toBe('refused')
+  expect(message).toBe(
+    'PutObject on the bucket media got HTTP 404. The response does not say why: check that the endpoint is that of an S3 service.',
+  )
+})
+
 it('shortens the code and the message, and removes characters that the database rejects', () => {
   const { code, message } = fault(`<Code>\0${'x'.repeat(99)}</Code><Message>${'👾'.repeat(200)}</Message>`)
   expect(code).toBe(` ${'x'.repeat(63)}`)

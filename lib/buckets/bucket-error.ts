@@ -92,6 +92,8 @@ function kindOf(status: number, code: string): BucketErrorKind {
   return passing ? 'trouble' : 'refused'
 }
 
+const UNEXPLAINED = 'The response does not say why: check that the endpoint is that of an S3 service.'
+
 /** Reads the error from an unsuccessful response, or from a 200 that contains an error. `text` is the body. */
 export function readFault(
   operation: string,
@@ -110,16 +112,11 @@ export function readFault(
     bucket: tag(text, 'BucketName'),
     serverTime: tag(text, 'ServerTime') ?? one(headers.date),
   }
-  const hint = hintFor(code, told)
-  const message = `${operation} on the bucket ${bucket} got ${status} ${code}.`
-  return new BucketError(
-    kindOf(status, code),
-    code,
-    [message, hint ?? told.words].filter(Boolean).join(' '),
-    {
-      told,
-    },
-  )
+  const kind = kindOf(status, code)
+  const got = code.startsWith('HTTP ') ? code : `${status} ${code}`
+  const why = hintFor(code, told) || told.words || (kind === 'refused' ? UNEXPLAINED : '')
+  const message = `${operation} on the bucket ${bucket} got ${got}. ${why}`.trim()
+  return new BucketError(kind, code, message, { told })
 }
 
 /**

@@ -128,9 +128,14 @@ function explainDenied({ code, told }: BucketError, { encryption }: BucketPlace)
 function explainOther(error: BucketError): Refusal {
   const { code, told, message } = error
   if (!told) return { final: code === 'BadAnswer', message }
-  const status = code.startsWith('HTTP ') ? code : `${told.status} ${code}`
+  const final = told.status < 500 && told.status >= 300
+  if (code.startsWith('HTTP '))
+    return {
+      final,
+      message: `The endpoint responded with ${code}, without an S3 error. Check that it is the endpoint of an S3 service.`,
+    }
   return {
-    final: told.status < 500 && told.status >= 300,
-    message: `The bucket responded with ${status}: ${told.words}`,
+    final,
+    message: `The bucket responded with ${told.status} ${code}${told.words ? `: ${told.words}` : '.'}`,
   }
 }

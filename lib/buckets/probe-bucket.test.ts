@@ -12,13 +12,12 @@ afterEach(() => {
   server.close()
 })
 
-/** Returns the findings for an endpoint that refuses everything with this message. */
-async function probe(words: string): Promise<{ name: string; message: string }[]> {
+/** Returns the findings for an endpoint that responds to everything like this. */
+async function probe(status: number, body: string): Promise<{ name: string; message: string }[]> {
   server = createServer((req, res) => {
     req.resume()
     res.on('error', () => {})
-    res.writeHead(400, { 'Content-Type': 'application/xml' })
-    res.end(`<Error><Code>Strange</Code><Message>${words}</Message></Error>`)
+    res.writeHead(status, { 'Content-Type': 'application/xml' }).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -32,14 +31,27 @@ async function probe(words: string): Promise<{ name: string; message: string }[]
   return operations
 }
 
+const strange = (words: string) =>
+  probe(400, `<Error><Code>Strange</Code><Message>${words}</Message></Error>`)
+
+it('says what to check if something that is not S3 responds', async () => {
+  expect(await probe(404, '<h1>Not Found</h1>')).toMatchObject([
+    {
+      name: 'PutObject',
+      message:
+        'The endpoint responded with HTTP 404, without an S3 error. Check that it is the endpoint of an S3 service.',
+    },
+  ])
+})
+
 it('reads at most 64 KiB of a response', async () => {
-  expect(await probe('a'.repeat(8 * 1024 * 1024))).toMatchObject([
-    { name: 'PutObject', message: expect.stringMatching(/^The bucket responded with 400 Strange: $/) },
+  expect(await strange('a'.repeat(8 * 1024 * 1024))).toMatchObject([
+    { name: 'PutObject', message: 'The bucket responded with 400 Strange.' },
   ])
 })
 
 it('shortens a long message from the endpoint', async () => {
-  const [refused] = await probe(`Strange${'a'.repeat(10_000)}`)
+  const [refused] = await strange(`Strange${'a'.repeat(10_000)}`)
   expect(refused!.message).toMatch(/^The bucket responded with 400 Strange: Strangea{100,1000}$/)
   expect(refused!.message.length).toBeLessThanOrEqual(1000)
 })
