@@ -62,8 +62,15 @@ const pastedInput = z
   .min(1, 'must have at least one URL')
   .max(MOST_ENTRIES, `must have at most ${MOST_ENTRIES} URLs`)
 
-/** The error quotes the invalid line, because a line is hard to find by its number in a long list. */
-export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {
+/**
+ * Reads one URL per line; a URL may contain spaces. The error quotes the invalid line, because a line is hard to find by
+ * its number in a long list.
+ */
+export function parsePastedUrls(pasted: string): ImportedFrom[] {
+  const texts = pasted
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
   const parsed = pastedInput.safeParse(texts)
   if (parsed.success) return parsed.data.map((url) => ({ url }))
   const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]

@@ -62,8 +62,8 @@ it('imports both the URLs in its arguments and those from standard input', async
       env: envOf(server),
     },
   )
-  child.stdin.end(`${SOURCE}?2\n${SOURCE}?3\n`)
+  child.stdin.end(`${SOURCE}?2\r\n${SOURCE}?a film\n`)
   await text(child.stdout)
   server.close().closeAllConnections()
-  expect(asked).toEqual([`${SOURCE}?1`, `${SOURCE}?2`, `${SOURCE}?3`])
+  expect(asked).toEqual([`${SOURCE}?1`, `${SOURCE}?2`, `${SOURCE}?a film`])
 })

@@ -56,8 +56,8 @@ export const importCommand: Command = {
 
 async function readUrls(given: string[]): Promise<string[]> {
   if (!given.includes('-')) return given
-  const read = (await text(process.stdin)).split(/\s+/).filter(Boolean)
-  return [...given.filter((url) => url !== '-'), ...read]
+  const lines = (await text(process.stdin)).split('\n').map((line) => line.trim())
+  return [...given.filter((url) => url !== '-'), ...lines.filter(Boolean)]
 }
 
 /** Reports each import when it has ended, and the reason for each retry. Returns how many failed. */

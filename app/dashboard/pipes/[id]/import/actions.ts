@@ -7,12 +7,11 @@ import { createImportsByHand } from '#lib/imports/create-imports.ts'
 import { parsePastedUrls } from '#lib/imports/import.ts'
 
 export async function importFiles(id: string, _previous: unknown, data: FormData) {
-  const urls = (textOf(data, 'urls') ?? '').split(/\s+/).filter(Boolean)
   return act('operate', data, async (runtime, actor) => {
     await createImportsByHand(runtime, actor, {
       pipeId: id,
       subject: `dashboard:${actor.id}`,
-      files: parsePastedUrls(urls),
+      files: parsePastedUrls(textOf(data, 'urls') ?? ''),
     })
     redirect(`/dashboard/pipes/${id}/files`)
   })
