@@ -9,6 +9,7 @@ import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { insertWorkspace } from '../workspaces/workspaces.ts'
+import { isGuessable } from './guessable-password.ts'
 
 export const emailField = z
   .string()
@@ -20,6 +21,10 @@ export const newPasswordField = z
   .string()
   .min(10, 'must have at least 10 characters')
   .max(200, 'must have at most 200 characters')
+  .refine(
+    (password) => !isGuessable(password),
+    'is too easy to guess: use several words that do not belong together',
+  )
 
 export type UserRow = typeof users.$inferSelect
 
