@@ -1,4 +1,5 @@
 import { SluiceError } from '../../node/src/sluice-error.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { apply } from './apply/apply.ts'
 import { exportCommand } from './apply/export.ts'
 import { type Command, EXIT, Failure, usageLines } from './command.ts'
@@ -9,7 +10,7 @@ import { listen } from './listen.ts'
 import { login } from './login.ts'
 import { repair } from './repair.ts'
 import { resend } from './resend.ts'
-import { say } from './tell.ts'
+import { result, say } from './tell.ts'
 import { tokens } from './tokens.ts'
 import { trigger } from './trigger.ts'
 import { upload } from './upload.ts'
@@ -39,7 +40,7 @@ const USAGE = [
   '',
   ...Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`),
   '',
-  'Every command accepts --json. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID override what login stored.',
+  'Every command accepts --json; --version prints the version. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID override what login stored.',
 ]
 
 async function main([name = '', ...args]: string[]): Promise<void> {
@@ -47,6 +48,8 @@ async function main([name = '', ...args]: string[]): Promise<void> {
   if (command && args.some((arg) => HELP.includes(arg))) return say(...usageLines(command.usage))
   if (command) return command.run(args)
   if (['', 'help', ...HELP].includes(name)) return say(...USAGE)
+  if (name === '--version')
+    return result(args.includes('--json'), { version: manifest.version }, manifest.version)
   throw new Failure(`There is no command "${name}".`, EXIT.misused, USAGE)
 }
 

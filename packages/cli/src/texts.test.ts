@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 
 /** What the program says when something is missing or rejected. */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-texts-'))
@@ -43,7 +44,11 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
   json(201, { token: 'tmp_x', uploadUrl: `${url}/files/`, expiresAt: '2126-01-01T00:00:00Z' })
 }
 
-async function run(args: string[], more: Record<string, string> = {}): Promise<string> {
+async function run(
+  args: string[],
+  more: Record<string, string> = {},
+  stream: 'stdout' | 'stderr' = 'stderr',
+): Promise<string> {
   const env = {
     PATH: process.env.PATH,
     SLUICE_CONFIG_DIR: folder,
@@ -53,7 +58,7 @@ async function run(args: string[], more: Record<string, string> = {}): Promise<s
     ...more,
   } as never
   const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], { env })
-  return text(child.stderr)
+  return text(child[stream])
 }
 const upload = (...files: string[]) => run(['upload', ...files, '--pipe', 'pipe_a'])
 
@@ -61,6 +66,10 @@ it('lists the Pipes if there are several', async () => {
   expect(await run(['upload', film])).toBe(
     'There are several Pipes: specify one with --pipe.\n  pipe_a  Films\n  pipe_b  Photos\n',
   )
+})
+
+it('prints its version', async () => {
+  expect(await run(['--version'], {}, 'stdout')).toBe(`${manifest.version}\n`)
 })
 
 it('says that a file does not exist', async () => {
