@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DESTINATION_REASONS } from '#drizzle/schema/files.ts'
+import { DESTINATION_REASONS, FILE_PROTOCOLS } from '#drizzle/schema/files.ts'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 
 /** The payloads that receivers can rely on, published as JSON Schema. Unknown fields are allowed. */
@@ -32,7 +32,7 @@ export const declaredFile = {
 }
 export const aboutSender = {
   sender: z.string().describe('Name of the Sender whose token was used'),
-  protocol: z.string().describe('tus, resumable-http, http or url: the protocol used for the upload'),
+  protocol: z.string().describe(`The protocol used for the upload: ${FILE_PROTOCOLS.join(', ')}`),
   subject: z.string().nullable().describe('Your own id for the person, from the token'),
   metadata: strings.describe('Set by your backend in the token; a browser cannot change it'),
   uploadMetadata: strings.describe(
