@@ -32,7 +32,7 @@ import {
 import { startProcesses } from './server/processes/start-processes.ts'
 import { releaseMemory } from './server/release-memory.ts'
 import { type Part, stopOnSignal } from './server/stop-on-signal.ts'
-import { nodeSweep } from './server/tell-of-node.ts'
+import { tellOfNode } from './server/tell-of-node.ts'
 import { watchDescriptors } from './server/watch-descriptors.ts'
 
 const dev = process.argv.includes('--dev')
@@ -169,7 +169,7 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
     handlers.api = createApiHandler(runtime)
     handlers.pages = await openPages(runtime, server, dev)
   }
-  parts.push(startSweeps([nodeSweep(runtime)], runtime.log))
+  parts.push(tellOfNode(runtime))
   if (!roles.has('upload') && !roles.has('worker')) return handlers
   const uploads = await openUploads(runtime)
   parts.push({ stop: () => drainUploads(uploads) })

@@ -2,16 +2,29 @@ import { sql } from 'drizzle-orm'
 import { days, seconds } from '../lib/platform/kernel/clock.ts'
 import { uuidv7 } from '../lib/platform/kernel/ids.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
-import type { Sweep } from '../lib/platform/sweeps.ts'
+import { type Sweep, startSweeps } from '../lib/platform/sweeps.ts'
 import manifest from '../package.json' with { type: 'json' }
+import type { Part } from './stop-on-signal.ts'
 
 type NodeRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'metrics'>
 
+/** Tells the console that this process is running, until it is stopped. */
+export function tellOfNode(runtime: NodeRuntime & Pick<Runtime, 'log'>): Part {
+  const sweep = nodeSweep(runtime)
+  const sweeps = startSweeps([sweep], runtime.log)
+  return {
+    async stop() {
+      await sweeps.stop()
+      await sweep.end()
+    },
+  }
+}
+
 /**
- * Each process rewrites its own row every few seconds, so that the console shows which processes are running. The rows
- * of dead processes are deleted.
+ * Each process rewrites its own row every few seconds, so that the console shows which processes are running. It deletes
+ * the row when it stops; the rows of dead processes are deleted after a day.
  */
-export function nodeSweep({ db, clock, config, metrics }: NodeRuntime): Sweep {
+export function nodeSweep({ db, clock, config, metrics }: NodeRuntime): Sweep & { end(): Promise<void> } {
   const id = uuidv7(clock.now())
   const startedAt = new Date(clock.now()).toISOString()
   const roles = JSON.stringify([...config.roles])
@@ -36,6 +49,9 @@ export function nodeSweep({ db, clock, config, metrics }: NodeRuntime): Sweep {
         on conflict (id) do update set seen_at = excluded.seen_at, uploads = excluded.uploads,
           memory_used_bytes = excluded.memory_used_bytes, memory_bytes = excluded.memory_bytes`)
       return 0
+    },
+    async end() {
+      await db.execute(sql`delete from nodes where id = ${id}::uuid`)
     },
   }
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { sessions } from '#drizzle/schema/index.ts'
 import { pruneExpired } from '../../../server/control-sweeps.ts'
 import { memoryLimitSweep } from '../../../server/limit-memory.ts'
-import { nodeSweep } from '../../../server/tell-of-node.ts'
+import { nodeSweep, tellOfNode } from '../../../server/tell-of-node.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
@@ -138,6 +138,10 @@ describeWithDatabase('an operator', (database) => {
     runtime.clock.advance(24 * 3_600_000)
     await sweep.run()
     await sweep.run()
+    expect(await seeNodes(runtime)).toHaveLength(1)
+    const node = tellOfNode(runtime)
+    await expect.poll(() => seeNodes(runtime)).toHaveLength(2)
+    await node.stop()
     expect(await seeNodes(runtime)).toHaveLength(1)
     expect(await seeBacklogs(runtime)).toContainEqual({
       what: 'Webhook deliveries',
