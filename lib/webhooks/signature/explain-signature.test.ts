@@ -1,10 +1,17 @@
 import { expect, it } from 'vitest'
-import { differenceOf, readHeaders } from './explain-signature.ts'
+import { differenceOf, readHeaders, signaturePart } from './explain-signature.ts'
 
 it('reads headers as lines and as JSON', () => {
   const lines = 'X-Service-Signature: t=1,v1=ab\r\nwebhook-id:  7 \n\nnonsense'
   expect(readHeaders(lines)).toEqual({ 'x-service-signature': 't=1,v1=ab', 'webhook-id': '7' })
   expect(readHeaders('{"Webhook-Id": "7"}')).toEqual({ 'webhook-id': '7' })
+})
+
+it('does not mark a matching signature as different because it is old', () => {
+  const marks = (['valid', 'too_old', 'too_new', 'mismatch', 'malformed', 'missing'] as const).map(
+    (finding) => signaturePart('webhook-signature', finding).ok,
+  )
+  expect(marks).toEqual([true, true, true, false, false, undefined])
 })
 
 it('finds no difference between identical bodies', () => {

@@ -73,8 +73,9 @@ const WORDS: Record<Finding, string> = {
   too_new: 'The signature matches, but its time is in the future: one of the clocks is wrong.',
 }
 
-function signaturePart(name: string, finding: Finding): Part {
-  return { name, ok: finding === 'missing' ? undefined : finding === 'valid', text: WORDS[finding] }
+export function signaturePart(name: string, finding: Finding): Part {
+  const matches = finding === 'valid' || finding === 'too_old' || finding === 'too_new'
+  return { name, ok: finding === 'missing' ? undefined : matches, text: WORDS[finding] }
 }
 
 function bodyPart(body: string, sent: string | undefined): Part {
