@@ -1,5 +1,6 @@
 import { AddOutput, OutputList } from '#app/dashboard/webhooks/outputs/output-list.tsx'
 import { WebhookOutputPanel } from '#app/dashboard/webhooks/outputs/webhook-output-panel.tsx'
+import { storeOptions } from '#components/data-stores/store-options.ts'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
 import { describeSet } from '#lib/dashboard/pipes/destination-set.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -8,6 +9,7 @@ import { listWithLatest } from '#lib/webhooks/log/list-deliveries.ts'
 import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
 import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { listRejecting } from '#lib/workspace/data-stores/rejections.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
@@ -22,12 +24,13 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
   const { id } = await params
   const { actor, workspace } = await requireSession('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const [set, stores, [first, ...further], missed, hostKey] = await Promise.all([
+  const [set, stores, [first, ...further], missed, hostKey, rejecting] = await Promise.all([
     describeSet(getRuntime(), pipe.destinations),
     listDataStores(getRuntime(), actor, { limit: 100 }),
     listWithLatest(getRuntime(), actor, { pipeId: id }),
     showMissed(getRuntime(), actor, { firstOf: id }),
     readHostKey(getRuntime().db),
+    listRejecting(getRuntime(), actor),
   ])
   const states = new Map(set.members.map(({ store, state }) => [store.id, state]))
   const blocked = isBlocked({ pipe, states })
@@ -48,9 +51,9 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
         <PipeDestinations
           pipeId={id}
           set={set}
-          others={stores.data
-            .filter(({ id }) => !set.members.some(({ store }) => store.id === id))
-            .map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))}
+          others={storeOptions(stores.data, rejecting).filter(
+            ({ id }) => !set.members.some(({ store }) => store.id === id),
+          )}
         />
         <WebhookOutputPanel
           pipeId={id}

@@ -1,10 +1,12 @@
 import { Database } from 'lucide-react'
+import { firstWorking, storeOptions } from '#components/data-stores/store-options.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { listRejecting } from '#lib/workspace/data-stores/rejections.ts'
 import { currentActor } from '../../../session.ts'
 import { readSearch, type Search } from '../../page-query.ts'
 import { CreatePipe } from './form.tsx'
@@ -13,7 +15,12 @@ export const metadata = { title: 'Create a Pipe' }
 
 export default async function NewPipe({ searchParams }: { searchParams: Search }) {
   const { dataStore } = await readSearch(searchParams)
-  const { data } = await listDataStores(getRuntime(), await currentActor('build'), { limit: 100 })
+  const actor = await currentActor('build')
+  const [{ data }, rejecting] = await Promise.all([
+    listDataStores(getRuntime(), actor, { limit: 100 }),
+    listRejecting(getRuntime(), actor),
+  ])
+  const stores = storeOptions(data, rejecting)
   return (
     <>
       <PageHeader back={{ href: '/dashboard/pipes', label: 'Pipes' }} title="Create a Pipe" />
@@ -32,8 +39,8 @@ export default async function NewPipe({ searchParams }: { searchParams: Search }
       ) : (
         <Panel title="Pipe" className="max-w-xl">
           <CreatePipe
-            stores={data.map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))}
-            chosen={data.some(({ id }) => id === dataStore) ? dataStore : undefined}
+            stores={stores}
+            chosen={data.some(({ id }) => id === dataStore) ? dataStore : firstWorking(stores)}
           />
         </Panel>
       )}
