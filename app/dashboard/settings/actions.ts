@@ -6,6 +6,7 @@ import { changePassword, passwordChange } from '#lib/identity/accounts/change-pa
 import { profileChanges, updateProfile } from '#lib/identity/accounts/users.ts'
 import { requestVerification } from '#lib/identity/accounts/verify-email.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { unsent } from './unsent.ts'
 
 export async function saveProfile(_previous: unknown, data: FormData) {
   return act('see', data, async (runtime, _actor, session) => {
@@ -29,6 +30,6 @@ export async function savePassword(_previous: unknown, data: FormData) {
 export async function sendVerification() {
   return act('see', async (runtime, _actor, session) => {
     await requestVerification(runtime, session.userId)
-    return { message: 'Sent. Check your inbox.' }
+    return { message: unsent(runtime.config, session.workspace) ?? 'Sent. Check your inbox.' }
   })
 }

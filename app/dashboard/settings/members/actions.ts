@@ -6,20 +6,25 @@ import { changeRole, removeMember, roleField } from '#lib/identity/workspaces/me
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { act } from '../../../actions/act.ts'
 import { textArgument, textOf } from '../../../actions/form-fields.ts'
+import { unsent } from '../unsent.ts'
 
 export async function inviteMember(_previous: unknown, data: FormData) {
-  return act('administer', data, async (runtime, actor) => {
+  return act('administer', data, async (runtime, actor, { workspace }) => {
     const given = { email: textOf(data, 'email') ?? '', role: textOf(data, 'role') }
     const input = parseInput(invitations.invitationInput, given)
     await invitations.invite(runtime, actor, input)
-    return { message: `Invited ${input.email}.` }
+    return {
+      message: [`Invited ${input.email}.`, unsent(runtime.config, workspace)].filter(Boolean).join(' '),
+    }
   })
 }
 
 export async function resendInvitation(id: string) {
-  return act('administer', async (runtime, actor) => {
+  return act('administer', async (runtime, actor, { workspace }) => {
     await invitations.resendInvitation(runtime, actor, textArgument(id))
-    return { message: 'Sent again. The previous link no longer works.' }
+    return {
+      message: `${unsent(runtime.config, workspace) ?? 'Sent again.'} The previous link no longer works.`,
+    }
   })
 }
 

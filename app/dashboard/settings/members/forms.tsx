@@ -14,11 +14,12 @@ function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
   )
 }
 
-export function InviteMember({ roles }: { roles: string[] }) {
+/** `unsent` says where the link is if the server does not send email. */
+export function InviteMember({ roles, unsent }: { roles: string[]; unsent: string | undefined }) {
   return (
     <FormDialog
       title="Invite a member"
-      description="They receive an email with a link that works once, within seven days, and only for their address."
+      description={`They ${unsent ? 'need' : 'receive an email with'} a link that works once, within seven days, and only for their address. ${unsent ?? ''}`}
       trigger={
         <Button tone="primary">
           <UserPlus aria-hidden />

@@ -5,9 +5,10 @@ import { may, ROLES } from '#lib/identity/rights.ts'
 import { listInvitations } from '#lib/identity/workspaces/invitations.ts'
 import { listMembers, mayManage } from '#lib/identity/workspaces/members.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { currentActor } from '../../../session.ts'
+import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
+import { unsent } from '../unsent.ts'
 import { ChangeRole, InviteMember, RemoveMember } from './forms.tsx'
 import { PendingInvitations } from './pending-invitations.tsx'
 
@@ -18,7 +19,7 @@ const MOST_INVITATIONS = 100
 
 export default async function Members({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const actor = await currentActor('see')
+  const { actor, workspace } = await requireSession('see')
   const runtime = getRuntime()
   const [{ data: members, nextCursor }, { data: invitations }] = await orNotFound(
     Promise.all([
@@ -34,7 +35,9 @@ export default async function Members({ searchParams }: { searchParams: Search }
           Viewers see everything except secrets. Developers also upload, and change Pipes, outputs and
           Senders. Admins also manage Data Stores and members. Owners can do everything.
         </p>
-        {may(actor, 'administer') && <InviteMember roles={roles} />}
+        {may(actor, 'administer') && (
+          <InviteMember roles={roles} unsent={unsent(runtime.config, workspace)} />
+        )}
       </div>
       <Table
         caption="Members"
