@@ -81,29 +81,32 @@ export function BarChart({ caption, slots, series, format, whole = false }: Prop
           ))}
         </figcaption>
       )}
-      <table className="sr-only table-fixed">
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {slots.map(({ name }, at) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {series.map(({ name: of, values }) => (
-                <td key={of}>{format(values[at]!)}</td>
+      {/* A table would grow beyond the single pixel of `sr-only`, and the page with it. */}
+      <div className="sr-only">
+        <table className="table-fixed">
+          <caption>{caption}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map(({ name }) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {slots.map(({ name }, at) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                {series.map(({ name: of, values }) => (
+                  <td key={of}>{format(values[at]!)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

@@ -7,6 +7,10 @@ type Look<Item> = {
   number?: boolean
   /** For text of any length: these columns share the remaining width and truncate what does not fit. */
   long?: boolean
+  /** Gets twice the width of other long columns. */
+  lead?: boolean
+  /** Left out where the table is too narrow for all columns. On phones, where rows become cards, it is shown again. */
+  spare?: boolean
   /** On phones, its cells have no label. */
   unnamed?: boolean
   className?: string
@@ -19,7 +23,7 @@ type Look<Item> = {
 export type Column<Item> = [title: string, cell: (item: Item) => ReactNode, look?: Look<Item>]
 
 /** The column that identifies a row. */
-export const NAME = { long: true, unnamed: true, className: 'font-medium' }
+export const NAME = { long: true, lead: true, unnamed: true, className: 'font-medium' }
 export const SOFT = { className: 'text-ink-soft' }
 export const LONG = { long: true, ...SOFT }
 export const NUMBER = { number: true }
@@ -72,12 +76,14 @@ export function Table<Item>({ caption, rows, rowKey, columns }: Props<Item>) {
   )
 }
 
+const SPARE = '@min-[44rem]:@max-4xl:hidden'
+
 export function Th({ className, ...rest }: ComponentProps<'th'>) {
   return <th scope="col" className={clsx('h-8 whitespace-nowrap px-3 font-medium', className)} {...rest} />
 }
 
 function Head<Item>({ title, look }: { title: string; look: Look<Item> | undefined }) {
-  return look?.head ?? <Th className={look?.number ? 'text-right' : undefined}>{title}</Th>
+  return look?.head ?? <Th className={clsx(look?.number && 'text-right', look?.spare && SPARE)}>{title}</Th>
 }
 
 function Cell<Item>({ item, column: [title, cell, look = {}] }: { item: Item; column: Column<Item> }) {
@@ -87,7 +93,8 @@ function Cell<Item>({ item, column: [title, cell, look = {}] }: { item: Item; co
       title={look.hint?.(item)}
       className={clsx(
         'h-10 truncate px-3 align-middle',
-        look.long ? 'w-1/3 max-w-0' : 'max-w-72',
+        look.long ? clsx('max-w-0', look.lead ? 'w-1/2' : 'w-1/4') : 'max-w-72',
+        look.spare && SPARE,
         look.number && 'tnum @min-[44rem]:text-right',
         look.className,
       )}

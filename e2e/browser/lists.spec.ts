@@ -124,3 +124,26 @@ test('on a phone, a row without actions has no empty line in their place', async
   const row = page.getByRole('row').filter({ hasText: 'this session' })
   await expect(row.locator('td:visible').last()).toHaveAttribute('data-label', 'Last seen')
 })
+
+test('at 1024 pixels, file names of usual length are not cut', async ({ owner: page, demo }) => {
+  const token = await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId)
+  await uploadEmpty(token, 'interview-2026-03-04.mp4')
+  await page.setViewportSize({ width: 1024, height: 768 })
+  await page.goto('/dashboard/files')
+  const name = page.getByRole('link', { name: 'interview-2026-03-04.mp4' })
+  const isCut = await name.evaluate(({ parentElement: box }) => box!.scrollWidth > box!.clientWidth)
+  expect(isCut).toBe(false)
+  await expect(page.getByRole('button', { name: 'Find Ctrl K' })).toBeVisible()
+})
+
+test('the page ends where its content ends, not below a chart that only screen readers see as a table', async ({
+  owner: page,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.goto('/dashboard/usage')
+  const beyond = await page.getByRole('main').evaluate((main) => {
+    const end = Math.max(main.getBoundingClientRect().bottom + window.scrollY, window.innerHeight)
+    return document.documentElement.scrollHeight - end
+  })
+  expect(beyond).toBeLessThanOrEqual(0)
+})

@@ -39,7 +39,7 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
             ({ pipeId }) => pipeNames.get(pipeId) ?? <span className="font-mono text-xs">{pipeId}</span>,
             LONG,
           ],
-          ['Sender', ({ sender }) => sender, LONG],
+          ['Sender', ({ sender }) => sender, { ...LONG, spare: true }],
           createdColumn(sorted),
         ]}
       />
