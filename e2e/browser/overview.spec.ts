@@ -19,12 +19,12 @@ test('the Overview shows figures, and each one links to the items it counts', as
   // The figures are updated a moment later, in the background.
   await expect(async () => {
     await page.reload()
-    await expect(tile('Files 2')).toBeVisible({ timeout: 1000 })
+    await expect(tile('Transferred files 2')).toBeVisible({ timeout: 1000 })
     await expect(tile('Webhooks delivered 2')).toBeVisible({ timeout: 1000 })
   }).toPass()
   await expect(tile('Success rate 100%')).toBeVisible()
   await expect(tile('Open uploads 1')).toBeVisible()
-  const files = page.getByRole('table', { name: 'Files' })
+  const files = page.getByRole('table', { name: 'Files', exact: true })
   await expect(files.getByRole('columnheader').allTextContents()).resolves.toEqual([
     'Time',
     'transferred',
@@ -36,7 +36,7 @@ test('the Overview shows figures, and each one links to the items it counts', as
   await expect(page).toHaveURL(/range=90d/)
   await expect(page).toHaveURL(new RegExp(pipe.id))
   await expect(files.getByRole('row')).toHaveCount(91)
-  await tile('Files 2').click()
+  await tile('Transferred files 2').click()
   await expect(page).toHaveURL(/status=transferred/)
   await expect(page.getByRole('link', { name: /^counted-/ })).toHaveCount(2)
   await page.goBack()
@@ -45,5 +45,5 @@ test('the Overview shows figures, and each one links to the items it counts', as
   await expect(page.getByLabel('Status')).toHaveValue('uploading')
   await page.goto('/dashboard')
   await page.getByLabel('Pipe').selectOption('Counted')
-  await expect(tile('Files 2')).toBeVisible()
+  await expect(tile('Transferred files 2')).toBeVisible()
 })
