@@ -150,7 +150,7 @@ async function route(
     clearBodyDeadline()
     return handler(req, res)
   }
-  failSoon()
+  failSoon(untilClientLeaves(req, res))
   assertDecodable(url)
   refuseCrossSite(req, runtime.config.baseUrl)
   const { bodyBytes, atOnce, isFixed } = routeFor(url)
@@ -172,6 +172,14 @@ async function route(
 function ignoreHandler(res: ServerResponse): void {
   const ignore = () => res
   Object.assign(res, { setHeader: ignore, writeHead: ignore, write: () => true, end: ignore })
+}
+
+/** What only reads need not be finished for a client that has left. */
+function untilClientLeaves({ method }: IncomingMessage, res: ServerResponse): AbortSignal | undefined {
+  if (method !== 'GET' && method !== 'HEAD') return undefined
+  const leaving = new AbortController()
+  res.once('close', () => res.writableFinished || leaving.abort(notNow('The client has left.')))
+  return leaving.signal
 }
 
 /**

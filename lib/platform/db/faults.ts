@@ -50,6 +50,8 @@ export const isDiskFull = (error: unknown): boolean => anyCode(error, (code) => 
  * True for lock_not_available, and for deadlock_detected, which PostgreSQL may report as soon as a lock is requested.
  */
 export const isLockFailure = (error: unknown): boolean => anyCode(error, (code) => LOCKED.has(code))
+/** True for query_canceled, which is how a statement ends that takes longer than `statement_timeout`. */
+export const isTooSlow = (error: unknown): boolean => anyCode(error, (code) => code === '57014')
 export const isReadOnly = (error: unknown): boolean => anyCode(error, (code) => code === '25006')
 /** True if this process ended the statement itself, because it is closing its connections. */
 export const isEndedHere = (error: unknown): boolean => anyCode(error, (code) => ENDED_HERE.has(code))

@@ -1,4 +1,6 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
+import { currentRequest } from '../kernel/request-context.ts'
+import { currentOwner, type Turns } from '../turns.ts'
 import { codeOf, isEndedHere, isOutage } from './faults.ts'
 import type { Outages } from './outages.ts'
 
@@ -72,7 +74,7 @@ type Kept = {
   resolve(result: unknown): void
   reject(error: unknown): void
   /** Assigns the query to a connection. */
-  handler(query: unknown): void
+  handler(query: unknown): unknown
   args: unknown
   parameters: unknown
   /** Set once the query is on a connection. */
@@ -100,6 +102,53 @@ function tellingFirstFault(unsafe: Unsafe): Unsafe {
   }) as Unsafe
 }
 
+/**
+ * Makes each statement and each transaction wait for its owner's turn at a connection. Without this, postgres.js would
+ * put all of them in one queue, and behind slow statements on busy connections.
+ */
+export function takeTurns(client: Sql, turns: Turns): void {
+  const take = () => turns.take(currentOwner(), currentRequest()?.left)
+  const { unsafe } = client
+  const begin = client.begin.bind(client) as (body: unknown) => Promise<unknown>
+  client.begin = (async (body: unknown) => {
+    const end = await take()
+    return begin(body).finally(end)
+  }) as typeof client.begin
+  client.unsafe = ((...args: Parameters<Unsafe>) => {
+    const query = unsafe(...args) as PendingQuery<Row[]> & Kept
+    return beginsTransaction(args) ? query : takingTurn(query, take)
+  }) as Unsafe
+}
+
+function takingTurn(query: PendingQuery<Row[]> & Kept, take: () => Promise<() => void>) {
+  const { handler, resolve, reject } = query
+  let end: (() => void) | undefined
+  let isOver = false
+  const over =
+    (settle: (outcome: unknown) => void) =>
+    (outcome: unknown): void => {
+      isOver = true
+      end?.()
+      settle(outcome)
+    }
+  query.resolve = over(resolve)
+  query.reject = over(reject)
+  query.handler = async (sent) => {
+    try {
+      // A statement that is sent again still has its turn.
+      end ??= await take()
+    } catch (error) {
+      return query.reject(error)
+    }
+    if (isOver) end()
+    else handler(sent)
+  }
+  return query
+}
+
+/** A statement that starts a transaction occupies its connection until the transaction ends. */
+const beginsTransaction = (args: Parameters<Unsafe>) => args[2] !== undefined && 'onexecute' in args[2]
+
 /** How long a statement may wait for a connection. */
 const CONNECT_PATIENCE_MS = 1000
 const CONNECT_AGAIN_MS = 50
@@ -117,9 +166,7 @@ export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
     const { resolve, reject } = query
     const untilMs = performance.now() + CONNECT_PATIENCE_MS
     let isOver = false
-    // A statement that starts a transaction occupies its connection until the transaction ends.
-    const begins = args[2] !== undefined && 'onexecute' in args[2]
-    const ended = begins
+    const ended = beginsTransaction(args)
       ? undefined
       : outages?.begun((error) => {
           isOver = true

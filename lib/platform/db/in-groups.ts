@@ -1,3 +1,4 @@
+import { runShared } from '../kernel/request-context.ts'
 import { within } from '../kernel/waits.ts'
 import { isOutage } from './faults.ts'
 
@@ -82,6 +83,6 @@ export function inGroups<Item, Result>(
       if (queue.isRunning) return
       queue.isRunning = true
       clearTimeout(queue.forgetting)
-      void empty(key, queue)
+      void runShared(() => empty(key, queue))
     })
 }

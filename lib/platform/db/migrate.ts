@@ -207,9 +207,12 @@ async function apply(tx: Db, migration: MigrationMeta, by: Db): Promise<void> {
   await record(tx, migration.hash)
 }
 
+/** The statements of a migration may take as long as they need, but not for a lock. */
 async function limitLockWait(tx: Db, leftMs: number): Promise<void> {
   const ms = Math.ceil(Math.max(MIN_LOCK_WAIT_MS, leftMs))
-  await tx.execute(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
+  await tx.execute(
+    sql`select set_config('lock_timeout', ${`${ms}ms`}, true), set_config('statement_timeout', '0', true)`,
+  )
 }
 
 async function record(tx: Db, hash: string): Promise<void> {

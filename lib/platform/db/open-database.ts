@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../kernel/errors.ts'
 import type { Logger } from '../log/log.ts'
 import { sayFault } from '../log/say-fault.ts'
+import type { Role } from '../settings/settings.ts'
 import type { DatabaseHandle } from './database.ts'
 import { openEmbedded } from './embedded/open-embedded.ts'
 import { isOutage } from './faults.ts'
@@ -14,11 +15,12 @@ export type DatabaseSettings = {
   databaseDirectUrl?: string | undefined
   dataDir: string
   databaseConnections?: number
+  roles?: ReadonlySet<Role>
 }
 
 /** Opens the PostgreSQL database at the configured address or, without one, Sluice's own in the data folder. */
 export async function openDatabase(
-  { databaseUrl, databaseDirectUrl, dataDir, databaseConnections: maxConnections }: DatabaseSettings,
+  { databaseUrl, databaseDirectUrl, dataDir, databaseConnections: maxConnections, roles }: DatabaseSettings,
   options: { log: Logger; share?: boolean; outages?: Outages },
 ): Promise<DatabaseHandle> {
   const { log, outages } = options
@@ -27,9 +29,10 @@ export async function openDatabase(
       address: databaseUrl,
       directAddress: databaseDirectUrl,
       maxConnections,
+      roles,
       outages: outages && { watch: outages, log },
     })
-  return openEmbedded(join(dataDir, 'db'), { ...options, maxConnections })
+  return openEmbedded(join(dataDir, 'db'), { ...options, maxConnections, roles })
 }
 
 const ASK_EVERY_MS = 500

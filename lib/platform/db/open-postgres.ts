@@ -5,9 +5,12 @@ import * as schema from '#drizzle/schema/index.ts'
 import { StartError } from '../kernel/errors.ts'
 import { within } from '../kernel/waits.ts'
 import type { Logger } from '../log/log.ts'
-import type { Address, DatabaseHandle } from './database.ts'
+import type { Role } from '../settings/settings.ts'
+import { createTurns } from '../turns.ts'
+import type { Address, DatabaseHandle, Db } from './database.ts'
 import { isReadOnly } from './faults.ts'
-import { forgetful, guardTransactions } from './guard-client.ts'
+import { forgetful, guardTransactions, takeTurns } from './guard-client.ts'
+import { currentKind, type Lane, lanesOf, limitStatements } from './lanes.ts'
 import type { Outages } from './outages.ts'
 import { connect, Primary } from './primary.ts'
 import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
@@ -17,6 +20,8 @@ export type PostgresOptions = {
   /** The address without a pooler, for features that need a session: notifications and the queue. */
   directAddress?: Address | undefined
   maxConnections?: number | undefined
+  /** The roles of this process, whose kinds of work get connections of their own. By default, all work shares them. */
+  roles?: ReadonlySet<Role> | undefined
   onNotice?: (message: string) => void
   outages?: { watch: Outages; log: Logger } | undefined
 }
@@ -26,12 +31,28 @@ export type PostgresOptions = {
  * while the database is down, or to succeed once it is back.
  */
 const MAX_BACKOFF_SECONDS = 0.5
+const OPTIONS = {
+  backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MAX_BACKOFF_SECONDS),
+  // postgres.js does not await its query for array types, so a session that ends during the query would crash the
+  // process.
+  fetch_types: false,
+  types: {
+    // Every bigint in the schema stays below 2^53.
+    bigint: { to: 20, from: [20], serialize: String, parse: Number },
+    // text[] and uuid[], the only array types in use; Drizzle has already serialized them.
+    array: { to: 1009, from: [1009, 2951], serialize: String, parse: parsePgArray },
+  },
+  connection: { application_name: 'sluice' },
+}
+/** How many statements and transactions may wait for a connection, for each kind of work and for each workspace. */
+const WAITING = { waiting: 10_000, waitingForEach: 2000 }
 
 /** PostgreSQL 13 or newer, through postgres.js. */
 export function openPostgres({
   address,
   directAddress = address,
   maxConnections = 20,
+  roles = new Set(),
   onNotice,
   outages,
 }: PostgresOptions): DatabaseHandle {
@@ -41,34 +62,33 @@ export function openPostgres({
     outages && { onChange: (server) => makeAgain(server, recent, outages) },
   )
   const options = {
-    backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MAX_BACKOFF_SECONDS),
+    ...OPTIONS,
     onnotice: (notice: { message?: string }) => onNotice?.(String(notice.message)),
-    // postgres.js does not await its query for array types, so a session that ends during the query would crash the
-    // process.
-    fetch_types: false,
-    types: {
-      // Every bigint in the schema stays below 2^53.
-      bigint: { to: 20, from: [20], serialize: String, parse: Number },
-      // text[] and uuid[], the only array types in use; Drizzle has already serialized them.
-      array: { to: 1009, from: [1009, 2951], serialize: String, parse: parsePgArray },
-    },
-    connection: { application_name: 'sluice' },
   }
-  const client = connect(address, { ...options, max: maxConnections }, primary)
+  const watch = outages && endingReadOnly(outages.watch, primary)
+  const lanes = lanesOf(roles, maxConnections).map((lane) => {
+    const client = connect(address, { ...options, max: lane.connections }, primary)
+    return { ...lane, client, db: openLane(client, lane, watch) }
+  })
+  const { client, db } = lanes.find(({ kind }) => kind === 'background')!
+  const current = () => lanes.find(({ kind }) => kind === currentKind())?.db ?? db
   const isBesidePooler = directAddress !== address
   const direct = isBesidePooler ? new Primary(directAddress) : primary
   const listener = isBesidePooler ? connect(directAddress, { ...options, max: 1 }, direct) : client
-  const watch = outages && endingReadOnly(outages.watch, primary)
-  client.unsafe = forgetful(client.unsafe, watch)
-  guardTransactions(client, watch)
   if (outages) watchOutages({ primary, recent }, outages)
   return {
     kind: 'postgres',
     address: directAddress,
     direct: { address: direct.address, socket: () => direct.socket(), isBesidePooler },
-    db: drizzle(client, { schema, casing: 'snake_case' }),
+    db: new Proxy(db, { get: (_, name) => Reflect.get(current(), name) }),
     reach: () => primary.find(),
-    usePooler: () => usePooler(client, { hasDirect: isBesidePooler }),
+    async usePooler() {
+      const found = await usePooler(client, { hasDirect: isBesidePooler })
+      for (const lane of lanes) lane.client.options.prepare = client.options.prepare
+      // A pooler refuses connections with settings that it does not know.
+      if (!isBesidePooler && !(await isPooled(client))) lanes.forEach(limitStatements)
+      return found
+    },
     recent,
     async listen(channel, onMessage) {
       let lines = 0
@@ -81,9 +101,17 @@ export function openPostgres({
       outages?.watch.close()
       recent.outageEnded()
       primary.close()
-      await Promise.all([...new Set([client, listener])].map((one) => one.end({ timeout: 5 })))
+      const clients = new Set([...lanes.map((lane) => lane.client), listener])
+      await Promise.all([...clients].map((one) => one.end({ timeout: 5 })))
     },
   }
+}
+
+function openLane(client: Sql, { connections }: Lane, watch: Outages | undefined): Db {
+  takeTurns(client, createTurns({ most: connections, ...WAITING }))
+  client.unsafe = forgetful(client.unsafe, watch)
+  guardTransactions(client, watch)
+  return drizzle(client, { schema, casing: 'snake_case' })
 }
 
 /**

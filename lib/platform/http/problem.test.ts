@@ -38,3 +38,10 @@ it.each(['ENOSPC', '53100'])('treats a full disk as temporary: %s', (code) => {
   expect(headers['Retry-After']).toBe('30')
   expect(body).not.toContain('base/5')
 })
+
+it('asks for less if a statement took too long', () => {
+  const cause = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+  const { status, body } = toProblem(new Error('Failed query', { cause }), undefined)
+  expect(status).toBe(503)
+  expect(JSON.parse(body).detail).toContain('Ask for less')
+})

@@ -1,4 +1,4 @@
-import { isDiskFull, isLockFailure, isOutage } from '../db/faults.ts'
+import { isDiskFull, isLockFailure, isOutage, isTooSlow } from '../db/faults.ts'
 import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 
 /** RFC 9457 responses. `code` is stable; `detail` says what was wrong and what to do. */
@@ -55,6 +55,12 @@ function unforeseen(error: unknown): SluiceError {
       {
         headers: { 'Retry-After': '1' },
       },
+    )
+  if (isTooSlow(error))
+    return new SluiceError(
+      'unavailable',
+      'The database took too long. Ask for less, such as a shorter period, or try again later.',
+      { headers: { 'Retry-After': '10' } },
     )
   if (isDiskFull(error))
     return new SluiceError(

@@ -11,6 +11,8 @@ export type RequestContext = {
   client?: string
   /** True if someone is waiting for a page or an API response, which must fail quickly while the database is down. */
   failsSoon?: boolean
+  /** Aborted if the client of a request that only reads leaves before its response. */
+  left?: AbortSignal | undefined
   notes: RequestNotes
 }
 
@@ -52,9 +54,17 @@ export function noteRequest(notes: RequestNotes): void {
   if (context) Object.assign(context.notes, notes)
 }
 
-export function failSoon(): void {
+export function failSoon(left?: AbortSignal): void {
   const context = storage.getStore()
-  if (context) context.failsSoon = true
+  if (context) Object.assign(context, { failsSoon: true, left })
+}
+
+/** Runs work that several requests share, so it belongs to none of them, and does not end with any of their clients. */
+export function runShared<Result>(work: () => Result): Result {
+  const context = storage.getStore()
+  if (!context) return work()
+  const { id, traceparent, failsSoon = false } = context
+  return storage.run({ id, traceparent, failsSoon, notes: {} }, work)
 }
 
 /** The request id, for a line in a file's timeline. */

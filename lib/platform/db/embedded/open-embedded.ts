@@ -5,6 +5,7 @@ import { keepRunning } from '../../keep-running.ts'
 import { StartError } from '../../kernel/errors.ts'
 import type { Logger } from '../../log/log.ts'
 import { explainFolder } from '../../log/say-fault.ts'
+import type { Role } from '../../settings/settings.ts'
 import type { DatabaseHandle } from '../database.ts'
 import { openPostgres } from '../open-postgres.ts'
 import type { Outages } from '../outages.ts'
@@ -20,6 +21,7 @@ export type EmbeddedOptions = {
   share?: boolean
   outages?: Outages | undefined
   maxConnections?: number | undefined
+  roles?: ReadonlySet<Role> | undefined
 }
 
 /**
@@ -29,10 +31,10 @@ export type EmbeddedOptions = {
  */
 export async function openEmbedded(
   folder: string,
-  { log, share = false, outages, maxConnections }: EmbeddedOptions,
+  { log, share = false, outages, ...connections }: EmbeddedOptions,
 ): Promise<DatabaseHandle> {
   const unlock = lock(folder)
-  const options = { maxConnections, outages: outages && { watch: outages, log } }
+  const options = { ...connections, outages: outages && { watch: outages, log } }
   if (!unlock) {
     if (share) return openPostgres({ address: readPlace(folder), ...options })
     throw new StartError(
