@@ -98,6 +98,16 @@ function nextOf(owners: Iterable<Owner>): Owner | undefined {
 
 const tooMuch = () => notNow('Too many requests are waiting. Try again in a moment.', { 'Retry-After': '2' })
 
+/** Does work in its owner's turn. */
+export async function inTurn<Result>(
+  turns: Turns,
+  owner: string | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const end = await turns.take(owner)
+  return work().finally(end)
+}
+
 /** Whom the running code works for: the workspace or, until it is known, the client's network. */
 export function currentOwner(): string | undefined {
   const request = currentRequest()

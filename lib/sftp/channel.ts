@@ -1,11 +1,13 @@
 import type { Attributes, FileEntry, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
-import { isSluiceError, notNow, SluiceError } from '../platform/kernel/errors.ts'
+import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import type { Logger } from '../platform/log/log.ts'
+import { currentOwner, inTurn, type Turns } from '../platform/turns.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { attributesOfFile, attributesOfFolder, listed } from './attributes.ts'
 import type { Connection } from './connection.ts'
 import type { Directory } from './directory.ts'
+import { closing, noSuchFile, noSuchHandle, statusOf, tooManyHandles, unreadable } from './faults.ts'
 import type { OpenFile } from './open-file.ts'
 import { type Place, pathOf, readPath } from './paths.ts'
 
@@ -15,8 +17,12 @@ type Deps = {
   connection: Connection
   directory: Directory
   context: Pick<UploadContext, 'clock'>
+  turns: Turns
   log: Logger
 }
+
+/** Only the bytes of an open file never wait. Any other request may query the database, and takes its turn. */
+type Start = 'in turn' | 'at once'
 
 type FileHandle = { kind: 'file'; path: string; file: OpenFile }
 /** `after` is the last name of the previous page of the listing; null at its end. */
@@ -92,13 +98,9 @@ export class Channel {
   #serveHandles(): void {
     const sftp = this.#sftp
     sftp.on('WRITE', (id, handle, offset, data) =>
-      this.#do(id, () => this.#write(this.#fileOf(handle), offset, data)),
+      this.#do(id, () => this.#write(this.#fileOf(handle), offset, data), 'at once'),
     )
-    sftp.on('READ', (id) =>
-      this.#do(id, async () => {
-        throw unreadable()
-      }),
-    )
+    sftp.on('READ', (id) => this.#do(id, () => Promise.reject(unreadable())))
     sftp.on('FSTAT', (id, handle) =>
       this.#answer(id, async () => sftp.attrs(id, this.#attributesOf(this.#fileOf(handle)))),
     )
@@ -109,10 +111,14 @@ export class Channel {
       }),
     )
     sftp.on('CLOSE', (id, handle) =>
-      this.#do(id, async () => {
-        const closed = this.#forget(numberOf(handle))
-        if (closed.kind === 'file') await closed.file.close()
-      }),
+      this.#do(
+        id,
+        async () => {
+          const closed = this.#forget(numberOf(handle))
+          if (closed.kind === 'file') await closed.file.close()
+        },
+        'at once',
+      ),
     )
   }
 
@@ -247,22 +253,26 @@ export class Channel {
   }
 
   /** Runs a request whose response only reports success. */
-  #do(id: number, work: () => Promise<void>): void {
-    this.#answer(id, async () => {
+  #do(id: number, work: () => Promise<void>, start: Start = 'in turn'): void {
+    const done = async () => {
       await work()
       this.#deps.connection.gatherAnswers()
       this.#sftp.status(id, STATUS_CODE.OK)
-    })
+    }
+    this.#answer(id, done, start)
   }
 
   /** Starts requests in the order of their arrival. */
-  #answer(id: number, work: () => Promise<void>): void {
-    const { connection } = this.#deps
+  #answer(id: number, work: () => Promise<void>, start: Start = 'in turn'): void {
+    const { connection, turns } = this.#deps
+    const run = async () => {
+      const check = connection.stillAllowed()
+      if (check) await check
+      if (!this.#isOver) await work()
+    }
     connection.answering(async () => {
       try {
-        const check = connection.stillAllowed()
-        if (check) await check
-        if (!this.#isOver) await work()
+        await (start === 'in turn' ? inTurn(turns, currentOwner(), run) : run())
       } catch (error) {
         this.#refuse(id, error)
       }
@@ -278,11 +288,6 @@ export class Channel {
   }
 }
 
-function statusOf({ code, status }: SluiceError): number {
-  if (code === 'not_found' || code === 'upload_not_found') return STATUS_CODE.NO_SUCH_FILE
-  return status === 401 || status === 403 ? STATUS_CODE.PERMISSION_DENIED : STATUS_CODE.FAILURE
-}
-
 /**
  * Responses pile up if the client does not open its window. ssh2 has no public way to tell, so this reads a private
  * field.
@@ -291,10 +296,3 @@ const unreadAnswers = (sftp: SFTPWrapper): number =>
   (sftp as unknown as { _buffer: readonly unknown[] })._buffer.length
 
 const numberOf = (name: Buffer): number => (name.length === 4 ? name.readUInt32BE() : -1)
-
-const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
-const noSuchHandle = () => new SluiceError('conflict', 'This file is not open.')
-const closing = () => notNow('The connection is being closed.')
-const unreadable = () => new SluiceError('forbidden', 'Files can be written, but not read.')
-const tooManyHandles = () =>
-  new SluiceError('rate_limited', 'This connection has too many files open. Close some of them.')

@@ -11,6 +11,7 @@ import { isSluiceError } from '../platform/kernel/errors.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { type RequestContext, runRequest } from '../platform/kernel/request-context.ts'
 import type { Logger } from '../platform/log/log.ts'
+import type { Turns } from '../platform/turns.ts'
 import type { Admitted } from './admission.ts'
 import { Channel } from './channel.ts'
 import { Directory } from './directory.ts'
@@ -19,7 +20,12 @@ import type { Refusal, Refusals } from './refusals.ts'
 import { assertStillAllowed, type SignedIn, signInByToken } from './sign-in.ts'
 import { endSession, signInByKey } from './sign-in-by-key.ts'
 
-export type ConnectionDeps = FileDeps & { config: { demo: boolean }; log: Logger; refusals: Refusals }
+export type ConnectionDeps = FileDeps & {
+  config: { demo: boolean }
+  log: Logger
+  refusals: Refusals
+  turns: Turns
+}
 type Accepted = { socket: Socket; admitted: Admitted; address: string }
 
 const METHODS = ['publickey', 'password'] as const

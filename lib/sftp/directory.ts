@@ -18,6 +18,7 @@ import {
   removeEntries,
   setModified,
 } from './entries.ts'
+import { noSuchFile } from './faults.ts'
 import { type FileDeps, limitOfNew, OpenFile } from './open-file.ts'
 import { describePlace, hasSameKey, isRoot, type Place, pathOf } from './paths.ts'
 import type { SignedIn } from './sign-in.ts'
@@ -202,6 +203,5 @@ export class Directory {
   }
 }
 
-const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
 const exists = () => new SluiceError('conflict', 'There is already a file or folder with this name.')
 const isAFolder = () => new SluiceError('conflict', 'This is a folder.')

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { sql } from 'drizzle-orm'
 import ssh2, { type SFTPWrapper } from 'ssh2'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openTestDatabase } from '../../test/support/databases.ts'
+import { blocked, holdTransaction, openTestDatabase } from '../../test/support/databases.ts'
 import { connectSftp, openSftpSite, type SftpSite, serveSftp } from '../../test/support/sftp-site.ts'
-import type { DatabaseHandle } from '../platform/db/database.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { seconds } from '../platform/kernel/clock.ts'
 
 const MiB = 1024 * 1024
@@ -188,6 +189,23 @@ describe('an attacker on the SFTP port', () => {
     }
     expect(await refused('unread_answers')).toBe(1)
     await entering(node.port)
+    await node.close()
+  })
+
+  it('cannot have more lookups under way than its workspace may, which delays none of its bytes', async () => {
+    const lookups = { most: 4, waiting: 100, waitingForEach: 100 }
+    const node = await serveSftp(site.runtime, { terms: { lookups } })
+    const client = await connectSftp({ ...site, port: node.port }, await site.token())
+    const handle = await client.open('written', 'w')
+    const release = await holdTransaction(database, (tx) => rows(tx, sql`lock table sftp_entries`))
+    const looks = Array.from({ length: 50 }, () => client.stat('unknown').catch(({ code }) => code))
+    await client.write(handle, Buffer.alloc(10), 0)
+    await blocked(database, 2)
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    expect(await rows(database.db, waiting)).toHaveLength(2)
+    await release()
+    expect(new Set(await Promise.all(looks))).toEqual(new Set([2]))
+    await client.end()
     await node.close()
   })
 

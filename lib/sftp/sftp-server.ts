@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import ssh2, { type ServerConfig } from 'ssh2'
 import { seconds } from '../platform/kernel/clock.ts'
 import type { Runtime } from '../platform/runtime.ts'
+import { createTurns } from '../platform/turns.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { Admission } from './admission.ts'
 import { Connection, type ConnectionDeps } from './connection.ts'
@@ -50,7 +51,8 @@ export async function startSftpServer(
   const terms = { ...SFTP_TERMS, ...some }
   const allAhead = { bytes: 0, mostBytes: terms.allAheadBytes }
   const refusals = new Refusals(context)
-  const deps: ConnectionDeps = { context, config, log, terms, allAhead, refusals }
+  const turns = createTurns(terms.lookups)
+  const deps: ConnectionDeps = { context, config, log, terms, allAhead, refusals, turns }
   const admission = new Admission(context.clock, terms)
   const hostKeys = [await openHostKey({ db, vault })]
   const ssh = new ssh2.Server({ hostKeys, algorithms: ALGORITHMS, ident: 'Sluice', ...KEEPALIVE })

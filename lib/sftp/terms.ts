@@ -31,6 +31,8 @@ export type SftpTerms = {
   handles: number
   /** A connection with this many unanswered requests is not read until the next response has been sent. */
   unanswered: number
+  /** How many requests that query the database may run and wait, for all connections and for each workspace. */
+  lookups: { most: number; waiting: number; waitingForEach: number }
   /** How far ahead of the next missing byte a write may end. */
   aheadBytes: number
   /** The maximum total size of the writes that arrived ahead of a missing byte, across all files. */
@@ -55,6 +57,7 @@ export const SFTP_TERMS: SftpTerms = {
   unusedSessions: 64,
   handles: 64,
   unanswered: 64,
+  lookups: { most: 16, waiting: 20_000, waitingForEach: 4000 },
   aheadBytes: 4 * 1024 * 1024,
   allAheadBytes: 64 * 1024 * 1024,
   recheckMs: seconds(1),

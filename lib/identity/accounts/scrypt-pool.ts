@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { createTurns, currentOwner } from '../../platform/turns.ts'
+import { createTurns, currentOwner, inTurn } from '../../platform/turns.ts'
 
 /**
  * Runs scrypt in a few threads of its own, in which workspaces and networks take turns. In libuv's thread pool, which
@@ -49,10 +49,7 @@ export function createScryptPool({ threads, ...room }: PoolLimits): ScryptPool {
   }
 
   return {
-    async derive(work) {
-      const end = await turns.take(currentOwner() ?? '')
-      return run(idle.pop() ?? start(), work).finally(end)
-    },
+    derive: (work) => inTurn(turns, currentOwner() ?? '', () => run(idle.pop() ?? start(), work)),
     async close() {
       await Promise.all([...all].map((worker) => worker.terminate()))
     },
