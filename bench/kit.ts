@@ -14,17 +14,14 @@ import { readOptions } from '../scripts/read-options.ts'
 import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import { readDemo } from '../test/support/target.ts'
 import { OCTETS, tusWith } from '../test/support/tus.ts'
-import { dropFolder, filesIn, makeFolders, sendByCurl } from './folders.ts'
-import { measureKitChecksum } from './kit-checksum.ts'
 import { percentile } from './load.ts'
-import { dropFiles } from './long-list.ts'
 
 /**
- * Benchmarks the command-line tool and the kit with their own Sluice: `npm run bench -- kit` writes the measurements to
+ * Benchmarks the command-line tool with its own Sluice: `npm run bench -- kit` writes the measurements to
  * docs/kit-figures.txt, and fails if something is wrong. A single run, such as `--only listen`, is only printed.
  */
 const FIGURES = 'docs/kit-figures.txt'
-const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|folders|checksum|list]', {
+const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder]', {
   options: { only: { type: 'string' } },
 }).values
 const GIB = 2 ** 30
@@ -49,11 +46,7 @@ const env = {
 }
 
 function start(...args: string[]): ChildProcess {
-  const command = [
-    'packages/cli/dist/sluice.js',
-    ...args,
-    ...(args.includes('--pipe') ? [] : ['--pipe', pipeId]),
-  ]
+  const command = ['packages/cli/dist/sluice.js', ...args, '--pipe', pipeId]
   return spawn(process.execPath, command, { env, stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
@@ -134,74 +127,27 @@ async function uploadFolder(count: number): Promise<number> {
   return (performance.now() - startedMs) / 1000
 }
 
-const figures: string[] = []
-function say(figure: string): void {
-  figures.push(figure)
-  console.log(figure)
-}
-
 const RUNS = {
   async listen() {
     const delays = await listenDelays(100)
-    say(
-      `listen: ${percentile(delays, 0.5)} ms median, ${percentile(delays, 0.99)} ms p99, from the event to the program, 100 events`,
-    )
+    const [median, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)]
+    return `${median} ms median, ${p99} ms p99, from the event to the program, ${delays.length} events`
   },
   async upload() {
     const film = await uploadKilledTwice(2 * GIB)
-    say(
-      `upload: 2 GiB, killed at ${film.stood.join(' and ')} bytes, resumed ${film.resumed} times, equal, ${film.seconds.toFixed(1)} s`,
-    )
+    return `2 GiB, killed at ${film.stood.join(' and ')} bytes, resumed ${film.resumed} times, equal, ${film.seconds.toFixed(1)} s`
   },
   async folder() {
     const files = 5000
-    say(
-      `upload: a folder of ${files} files of 4 KiB, 16 at a time, ${(await uploadFolder(files)).toFixed(1)} s`,
-    )
-  },
-  async folders() {
-    const path = makeFolders(home.path)
-    const wanted = filesIn(path).map((file) => join('shoot', file))
-    const folderOf = (way: string) => way.replaceAll(' ', '-')
-    const inBucket = (way: string) => join(demo.bucket.directory, folderOf(way))
-    const ways = {
-      Chromium: (id: string) => dropFolder(sluice, id, { path, arriving: inBucket('Chromium') }),
-      'the command line': (id: string) => done(start('upload', path, '--pipe', id)),
-      'curl -T': (id: string) => sendByCurl(sluice, id, path, home.path),
-    }
-    for (const [way, send] of Object.entries(ways)) {
-      const fields = { name: way, dataStoreId: demo.dataStoreId, source: { http: true } }
-      const keyTemplate = `${folderOf(way)}/{path}/{file_id}/{filename}`
-      const { id } = await sluice.createPipe({ ...fields, keyTemplate })
-      const startedMs = performance.now()
-      await send(id)
-      const seconds = (performance.now() - startedMs) / 1000
-      const found = filesIn(inBucket(way))
-      if (found.join('\n') !== wanted.join('\n'))
-        throw new Error(
-          `With ${way}, ${found.length} of ${wanted.length} files arrived, or some arrived in the wrong folder.`,
-        )
-      say(
-        `folders: ${wanted.length} files in 200 folders with ${way}, each in its own folder, ${seconds.toFixed(1)} s`,
-      )
-    }
-  },
-  async checksum() {
-    const { cpuShare, timeShare } = await measureKitChecksum()
-    const percent = (share: number) => `${(share * 100).toFixed(1)}%`
-    say(
-      `checksum: an upload from Chromium at 1 Gbit/s takes ${percent(timeShare)} longer; reading the file and computing the checksum takes ${percent(cpuShare)} of a processor`,
-    )
-  },
-  async list() {
-    const files = 10_000
-    const { longestMs, seconds, rows, reloaded } = await dropFiles(files)
-    say(
-      `list: ${files} files dropped onto the dropzone, the longest task ${longestMs} ms, ${rows} rows in the page, stored after ${seconds.toFixed(1)} s; at the next visit ${reloaded.longestMs} ms, ${reloaded.seconds.toFixed(1)} s`,
-    )
+    return `a folder of ${files} files of 4 KiB, 16 at a time, ${(await uploadFolder(files)).toFixed(1)} s`
   },
 }
 
-for (const [name, run] of Object.entries(RUNS)) if (only === undefined || only === name) await run()
+const figures: string[] = []
+for (const [name, run] of Object.entries(RUNS)) {
+  if (only !== undefined && only !== name) continue
+  figures.push(`${name}: ${await run()}`)
+  console.log(figures.at(-1))
+}
 if (only === undefined) writeFileSync(FIGURES, `${figures.join('\n')}\n`)
 await server.stop()

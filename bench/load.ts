@@ -160,12 +160,6 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)]!
 }
 
-/** Sends a file in one plain request. */
-export async function put({ collection, headers }: Target, bytes: number): Promise<void> {
-  const { status } = await send({ method: 'PUT', url: `${collection}file`, bytes, headers })
-  if (status !== 201) throw new Error(`PUT failed with ${status}`)
-}
-
 /** Starts `work` at this rate for the given time, and waits until every call has finished. */
 export async function steadily(
   { perSecond, seconds }: { perSecond: number; seconds: number },

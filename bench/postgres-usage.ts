@@ -3,13 +3,12 @@ import type { Usage } from './processes.ts'
 
 /** Linux clock ticks per second. */
 const TICKS = 100
-const KiB = 1024
 
 /**
- * The resource usage of all processes of a PostgreSQL server on this machine, including those that have exited.
- * `backend` is the PID of one of them.
+ * The CPU seconds of all processes of a PostgreSQL server on this machine, including those that have exited. `backend`
+ * is the PID of one of them.
  */
-export function measurePostgres(backend: number): () => Usage {
+export function cpuOfPostgres(backend: number): () => number {
   const postmaster = statusOf(backend)!.parent
   return () => {
     const own = statusOf(postmaster)!
@@ -17,17 +16,14 @@ export function measurePostgres(backend: number): () => Usage {
       .filter((name) => /^\d+$/.test(name))
       .flatMap((name) => statusOf(Number(name)) ?? [])
       .filter(({ parent }) => parent === postmaster)
-    return {
-      cpuSeconds: children.reduce((sum, { cpu }) => sum + cpu, own.cpu + own.cpuOfEnded),
-      rssBytes: [own, ...children].reduce((sum, { pid }) => sum + shareOfMemory(pid), 0),
-    }
+    return children.reduce((sum, { cpu }) => sum + cpu, own.cpu + own.cpuOfEnded)
   }
 }
 
 /** The resource usage of any process on this machine. */
 export function usageOf(pid: number): Usage {
   const rss = Number(read(pid, 'status').match(/^VmRSS:\s+(\d+)/m)?.[1] ?? 0)
-  return { cpuSeconds: statusOf(pid)?.cpu ?? 0, rssBytes: rss * KiB }
+  return { cpuSeconds: statusOf(pid)?.cpu ?? 0, rssBytes: rss * 1024 }
 }
 
 /** Undefined if the process has exited. */
@@ -40,16 +36,10 @@ function statusOf(pid: number) {
     .map(Number)
   const [user, system, endedUser, endedSystem] = fields.slice(11, 15) as [number, number, number, number]
   return {
-    pid,
     parent: fields[1]!,
     cpu: (user + system) / TICKS,
     cpuOfEnded: (endedUser + endedSystem) / TICKS,
   }
-}
-
-/** Pages shared by several processes are counted once. */
-function shareOfMemory(pid: number): number {
-  return Number(read(pid, 'smaps_rollup').match(/^Pss: +(\d+)/m)?.[1] ?? 0) * KiB
 }
 
 /** Returns an empty string if the process has exited. */

@@ -6,16 +6,8 @@ import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Certificate } from '../test/support/certificates.ts'
 import { usageOf } from './postgres-usage.ts'
-import type { Trouble } from './sink.ts'
 
-export type Usage = { cpuSeconds: number; rssBytes: number; of?: MemoryOfNode }
-/** The parts of a Node process's memory that it can report itself. */
-export type MemoryOfNode = {
-  programBytes: number
-  heapBytes: number
-  heapUsedBytes: number
-  arrayBuffers: number
-}
+export type Usage = { cpuSeconds: number; rssBytes: number }
 
 export type Measured = {
   url: string
@@ -36,12 +28,8 @@ const here = (path: string) => resolve(import.meta.dirname, path)
 export const COMPILED = here('../node_modules/.cache/bench')
 const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production' as const }
 
-export async function startSink(tls?: Certificate, trouble?: Trouble): Promise<Sink> {
-  const env = {
-    ...ENV,
-    ...(tls && { TLS_KEY: tls.key, TLS_CERT: tls.cert }),
-    ...(trouble && { TROUBLE: trouble }),
-  }
+export async function startSink(tls?: Certificate): Promise<Sink> {
+  const env = { ...ENV, ...(tls && { TLS_KEY: tls.key, TLS_CERT: tls.cert }) }
   const child = fork(here('./sink.ts'), { env })
   const { port } = await answer<{ port: number }>(child)
   const ask = () => {
@@ -64,11 +52,7 @@ export async function startMeasured(
 ): Promise<Measured> {
   const child = fork(here(file), {
     env: { ...ENV, ...env },
-    // For example, `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
-    execArgv: [
-      ...['--import', pathToFileURL(compiled('./report-usage.ts')).href, ...flags],
-      ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? []),
-    ],
+    execArgv: ['--import', pathToFileURL(compiled('./report-usage.ts')).href, ...flags],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const url = await new Promise<string>((resolve, reject) => {

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import type { Finding } from './cases.ts'
-import { drawChart } from './chart.ts'
 
+/** A goal, the measurement, and whether the goal was met; and the contenders' values, to compare them. */
+export type Finding = { what: string; measured: string; wanted: string; holds: boolean; values?: Value[] }
+export type Value = { name: string; value: number; unit: string }
 export type Section = { name: string; findings: Finding[] }
 
-/** A page of figures. `name` is the name of its file in `folder`, without the extension. */
-export type Page = { folder: URL; name: string; title: string; about: string[] }
+export type Page = { file: URL; title: string; about: string[] }
 
 /** The day and the commit of a measurement, which show how old a page of figures is. */
 export function measuredNow(): { day: string; commit: string } {
@@ -15,19 +15,12 @@ export function measuredNow(): { day: string; commit: string } {
   return { day: new Date().toISOString().slice(0, 10), commit }
 }
 
-/** Writes a page and its chart. */
 export function writeReport(sections: Section[], about: Page): void {
-  const { folder } = about
-  mkdirSync(folder, { recursive: true })
   const all = sections.flatMap(({ findings }) => findings)
-  const panels = all.flatMap(({ what, bars }) => (bars ? [{ title: what, bars }] : []))
-  // The page is built before any file is written, since the commit would otherwise count as changed.
-  const text = page(sections, all, about)
-  writeFileSync(new URL(`${about.name}.svg`, folder), drawChart(panels))
-  writeFileSync(new URL(`${about.name}.md`, folder), text)
+  writeFileSync(about.file, page(sections, all, about))
 }
 
-function page(sections: Section[], all: Finding[], { name, title, about }: Page): string {
+function page(sections: Section[], all: Finding[], { title, about }: Page): string {
   const missed = all.filter(({ holds }) => !holds)
   const { day, commit } = measuredNow()
   return [
@@ -37,18 +30,11 @@ function page(sections: Section[], all: Finding[], { name, title, about }: Page)
     '',
     `The last run, on ${day} at commit ${commit}: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
     `${all.length - missed.length} of ${all.length} goals were met.${missed.length > 0 ? ' These were missed:' : ''}`,
-    ...(missed.length > 0 ? ['', ...missed.flatMap(inDetail)] : []),
-    '',
-    `![Bar charts of Sluice and the other servers](${name}.svg)`,
+    ...(missed.length > 0 ? ['', ...missed.map(({ what }) => `- ${what}`)] : []),
     ...sections.flatMap(section),
     '',
   ].join('\n')
 }
-
-const inDetail = ({ what, measured, wanted, profile = [] }: Finding) => [
-  `- ${what}: ${measured}; goal: ${wanted}`,
-  ...profile.map((line) => `  - ${line}`),
-]
 
 const section = ({ name, findings }: Section) => [
   '',

@@ -2,18 +2,12 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 
 /**
  * An S3 server that discards bytes, for measuring the servers in front of it. It only stores small objects, which
  * @tus/s3-store needs to read back, and the sizes of parts. It checks nothing but part numbers, so that it uses hardly
- * any CPU time. With TROUBLE, it fails in the given way.
+ * any CPU time.
  */
-export type Trouble = 'hangs' | 'returns 503' | 'refuses' | 'accepts 1 MiB/s'
-const trouble = process.env.TROUBLE as Trouble | undefined
-const SLOW_BYTES_PER_MS = (1024 * 1024) / 1000
-let accepting: Promise<void> = Promise.resolve()
-
 type Part = { number: number; bytes: number; etag: string }
 type Upload = { parts: Part[]; hasChecksums: boolean }
 
@@ -24,9 +18,6 @@ let refusals = 0
 let nextUpload = 0
 
 const answer = (req: IncomingMessage, res: ServerResponse) => {
-  if (trouble === 'hangs') return
-  if (trouble === 'returns 503') return refuse(res, 503, 'SlowDown')
-  if (trouble === 'refuses') return refuse(res, 403, 'AccessDenied')
   serve(req, res).catch(() => res.destroy())
 }
 const settings = { keepAliveTimeout: 60_000 }
@@ -121,7 +112,6 @@ async function bodyOf(req: IncomingMessage): Promise<Buffer> {
 }
 
 function discard(req: IncomingMessage): Promise<number> {
-  if (trouble === 'accepts 1 MiB/s') return discardSlowly(req)
   return new Promise((resolve, reject) => {
     let bytes = 0
     req.on('data', (chunk: Buffer<ArrayBuffer>) => {
@@ -134,17 +124,6 @@ function discard(req: IncomingMessage): Promise<number> {
       .on('end', () => resolve(Number(req.headers['x-amz-decoded-content-length'] ?? bytes)))
       .on('error', reject)
   })
-}
-
-/** Discards the bytes at a low rate, which all requests share. */
-async function discardSlowly(req: IncomingMessage): Promise<number> {
-  let bytes = 0
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    accepting = accepting.then(() => pause(chunk.length / SLOW_BYTES_PER_MS))
-    await accepting
-  }
-  return bytes
 }
 
 function listParts(res: ServerResponse, parts: Part[]): void {

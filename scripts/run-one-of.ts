@@ -7,7 +7,6 @@ import { misused } from './read-options.ts'
  */
 export const PROGRAMS: Record<string, Record<string, string>> = {
   bench: {
-    '': 'bench/run.ts',
     tusd: 'bench/tusd/run.ts',
     kit: 'bench/kit.ts',
     growth: 'bench/growth/run.ts',

@@ -1,40 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import type { Finding } from '../cases.ts'
-import { measuredNow } from '../report.ts'
+import { readFileSync } from 'node:fs'
+import type { Measured } from './measure.ts'
 import type { Simulated } from './simulate.ts'
 
 /** The benchmarks' measurements, parsed from their output. Seconds are CPU seconds of one processor. */
 export type Figures = ReturnType<typeof readFigures>
 
 export const DOCS = new URL('../../docs/', import.meta.url)
-
-/**
- * The relevant measurements from `npm run bench`, and when they were taken; the rest of its report is not
- * committed.
- */
-type Measured = {
-  day: string
-  commit: string
-  tokenMs: number
-  webhooksPerSecond: number
-  crowdMiB: number
-}
-const MEASURED = new URL('capacity-measured.json', DOCS)
-
-export function writeMeasured(all: Finding[]): void {
-  const report = all.map(({ what, measured }) => `| ${what} | ${measured} |`).join('\n')
-  const measured: Measured = {
-    ...measuredNow(),
-    tokenMs: numberIn(report, 'CPU of a token', /^([\d.]+) ms and/),
-    webhooksPerSecond: numberIn(
-      report,
-      'Deliveries to one receiver that responds immediately, per core',
-      /([\d.]+) a second/,
-    ),
-    crowdMiB: numberIn(report, 'memory with 1,000 clients at 10 kB/s', /([\d.]+) MiB/),
-  }
-  writeFileSync(MEASURED, `${JSON.stringify(measured, null, 2)}\n`)
-}
 
 export function readFigures() {
   const tusd = pageOf('beside-tusd.md')
@@ -49,8 +20,6 @@ export function readFigures() {
   const [together, each, beside] = numbersIn(operations, 'Connections to PostgreSQL', connections)
   return {
     bytes: cpu('TLS to the bucket, 8 files of 64 MiB at once: CPU'),
-    plainBytes: cpu('plain HTTP, 8 files of 64 MiB at once: CPU'),
-    bytesWithBalancer: cpu('TLS from clients, 8 files of 64 MiB at once: CPU'),
     mibPerSecond: numberIn(
       tusd,
       'TLS to the bucket, 8 files of 64 MiB at once: throughput',
@@ -62,7 +31,8 @@ export function readFigures() {
       'S3 requests for eight files of 64 MiB, one PATCH of 64 MiB',
       /Sluice ([\d.]+)/,
     ),
-    measured: JSON.parse(readFileSync(MEASURED, 'utf8')) as Measured,
+    crowdMiB: numberIn(tusd, 'plain HTTP, 1,000 clients at 10 kB/s: resident memory', /Sluice ([\d.]+) MiB/),
+    measured: JSON.parse(pageOf('capacity-measured.json')) as Measured,
     connections: { together: together!, each: each!, beside: beside! },
     simulated: JSON.parse(pageOf('capacity-simulated.json')) as Simulated,
   }

@@ -16,8 +16,6 @@ const ASSUMED = {
   databaseProcessors: 16,
   fileMB: 20,
   givenUp: 0.1,
-  /** How long an AbortMultipartUpload and its database statement take. */
-  abortMs: 100,
 }
 
 /** The load at which a resource is exhausted. */
@@ -29,7 +27,7 @@ export function drawPage(figures: Figures): string {
     ...bandwidth(figures),
     ...uploadsADay(figures),
     ...openAtOnce(figures),
-    ...whatMoves(figures),
+    ...LIMITS,
     '',
   ].join('\n')
 }
@@ -39,7 +37,7 @@ function head(f: Figures): string[] {
     '# Capacity',
     '',
     'What a large Sluice installation needs, what breaks first, and how to raise that limit. Nothing was run at that size: the figures are extrapolated from',
-    'measurements on one two-processor machine ([comparison with tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) from `npm run bench`, on',
+    'measurements on one two-processor machine ([comparison with tusd](beside-tusd.md), [capacity-measured.json](capacity-measured.json) from `npm run bench -- capacity --measure`, on',
     `${f.measured.day} at commit ${f.measured.commit}, and [capacity-simulated.json](capacity-simulated.json) from \`npm run bench -- capacity --simulate\`).`,
     "`npm run bench -- capacity` computes this page from these files, and a test fails if it is out of date. “Processor” means one of that machine's processors: measure one of yours, and scale the figures.",
     '',
@@ -55,17 +53,12 @@ function head(f: Figures): string[] {
           '[`npm run bench -- tusd`](beside-tusd.md)',
         ],
         [
-          '1 GiB, TLS from clients through a Node balancer',
-          `an additional ${fixed(f.bytesWithBalancer.upload - f.plainBytes.upload, 2)} s`,
-          '[`npm run bench -- tusd`](beside-tusd.md)',
-        ],
-        [
           'a small file in one POST',
           `${f.small.upload} ms of an upload process, ${f.small.database} ms of PostgreSQL`,
           '[`npm run bench -- tusd`](beside-tusd.md)',
         ],
-        ['a token', `${f.measured.tokenMs} ms of a web process`, '`npm run bench`'],
-        ['a webhook', `${fixed(1000 / f.measured.webhooksPerSecond, 2)} ms of a worker`, '`npm run bench`'],
+        ['a token', `${fixed(f.measured.tokenMs, 2)} ms of a web process`, 'measured'],
+        ['a webhook', `${fixed(f.measured.webhookMs, 2)} ms of a worker`, 'measured'],
         [
           'a file in the database, with everything that belongs to it',
           `${fixed(f.simulated.bytesOfAFile / 1e3, 1)} kB`,
@@ -95,7 +88,6 @@ function bandwidth(f: Figures): string[] {
     return [
       `${fixed(gib, 2)} GiB/s, ${round((gib * DAY_S) / 1024)} TiB a day`,
       `${round((gib * f.bytes.upload) / ASSUMED.load)}, on ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
-      fixed((gib * (f.bytesWithBalancer.upload - f.plainBytes.upload)) / ASSUMED.load, 1),
       fixed((gib * f.bytes.database) / ASSUMED.load, 1),
       String(nodes * connectionsOfANode(f)),
       `${round(gib * 2 * f.requestsOfEight)} a second`,
@@ -104,7 +96,6 @@ function bandwidth(f: Figures): string[] {
   const names = [
     'Bytes',
     'Upload node processors',
-    'TLS balancer processors',
     'PostgreSQL processors',
     'PostgreSQL connections',
     'Bucket requests, 64 MiB files',
@@ -136,12 +127,7 @@ function bandwidth(f: Figures): string[] {
       {
         at: nodesWithin(f) * ofANode * GBIT_PER_GIB,
         what: `Connections: ${nodesWithin(f)} nodes use all ${ASSUMED.maxConnections}`,
-        moves: 'a higher `max_connections`, at the cost below; then a second database',
-      },
-      {
-        at: ((ASSUMED.databaseProcessors * ASSUMED.load) / f.bytes.database) * GBIT_PER_GIB,
-        what: 'PostgreSQL processors',
-        moves: 'a second database',
+        moves: 'a higher `max_connections`; then a second database',
       },
     ]),
   ]
@@ -168,7 +154,7 @@ function uploadsADay(f: Figures): string[] {
         ['Gbit/s', fixed(gib * GBIT_PER_GIB, 1), fixed(gib * GBIT_PER_GIB * ASSUMED.peak, 1)],
         ['Upload node processors', ...both(f.small.upload, f.bytes.upload)],
         ['Web node processors', ...both(f.measured.tokenMs)],
-        ['Worker processors', ...both(1000 / f.measured.webhooksPerSecond)],
+        ['Worker processors', ...both(f.measured.webhookMs)],
         ['PostgreSQL processors', ...both(f.small.database, f.bytes.database)],
       ],
     ),
@@ -183,7 +169,7 @@ function uploadsADay(f: Figures): string[] {
         moves: 'more web nodes, or one token for many files',
       },
       {
-        at: aDay(ASSUMED.load * f.measured.webhooksPerSecond),
+        at: aDay((ASSUMED.load * 1000) / f.measured.webhookMs),
         what: 'One worker, with receivers that respond immediately',
         moves: 'more workers',
       },
@@ -191,21 +177,6 @@ function uploadsADay(f: Figures): string[] {
         at: (endings * DAY_S) / ASSUMED.givenUp,
         what: `Ending abandoned uploads: a worker ends ${round(endings)} per second`,
         moves: 'a faster database; a second worker does not help, since it finds the same uploads',
-      },
-      {
-        at: ((1000 / ASSUMED.abortMs) * DAY_S) / ASSUMED.givenUp,
-        what: `Removing the parts of abandoned uploads from one bucket: a worker aborts these uploads one after another, at ${ASSUMED.abortMs} ms each`,
-        moves: "the bucket's own lifecycle rule, which the Data Store check suggests; more workers",
-      },
-      {
-        at: aDay((ASSUMED.databaseProcessors * ASSUMED.load * 1000) / f.small.database),
-        what: 'PostgreSQL processors, with small files',
-        moves: 'a second database',
-      },
-      {
-        at: 1e12 / f.simulated.bytesOfAFile / 365,
-        what: 'A 1 TB disk, which is full after a year',
-        moves: 'erasing old files; partitions would only make that cheaper',
       },
     ]),
   ]
@@ -223,29 +194,20 @@ function openAtOnce(f: Figures): string[] {
     'Idle uploads only take up rows. In a database with nothing else:',
     '',
     ...table(
-      [
-        'Open uploads',
-        'Database',
-        'Leases renewed per second',
-        'Uploads ended per second by a worker',
-        'Slowest sweep',
-      ],
-      f.simulated.openUploads.map(
-        ({ open, bytesEach, renewalsPerSecond, endingsPerSecond, slowestSweep }) => [
-          count(open),
-          `${fixed((bytesEach * open) / 1e9, 2)} GB`,
-          count(round(renewalsPerSecond)),
-          count(round(endingsPerSecond)),
-          `${slowestSweep.name}, ${round(slowestSweep.ms)} ms`,
-        ],
-      ),
+      ['Open uploads', 'Database', 'Leases renewed per second', 'Uploads ended per second by a worker'],
+      f.simulated.openUploads.map(({ open, bytesEach, renewalsPerSecond, endingsPerSecond }) => [
+        count(open),
+        `${fixed((bytesEach * open) / 1e9, 2)} GB`,
+        count(round(renewalsPerSecond)),
+        count(round(endingsPerSecond)),
+      ]),
     ),
     '',
     `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB of tails. Two limits prevent this: the workspace limit of`,
     `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, beyond which the workspace's slow uploads wait, and the limit for all tails together, \`UPLOAD_TAIL_BYTES\`. Clients that send complete parts leave small tails.`,
     '',
-    `Uploads that receive data need leases, memory and connections. A million at 10 kB/s add up to ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients used ${f.measured.crowdMiB} MiB,`,
-    `so they need ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.measured.crowdMiB / 1024)))} GiB of memory, ${count(nodes * connectionsOfANode(f))} connections, and ${count(round(1e6 * perSecond))} renewals with ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL per second: too much for one database.`,
+    `Uploads that receive data need leases, memory and connections. A million at 10 kB/s add up to ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients used ${f.crowdMiB} MiB,`,
+    `so they need ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.crowdMiB / 1024)))} GiB of memory, ${count(nodes * connectionsOfANode(f))} connections, and ${count(round(1e6 * perSecond))} renewals with ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL per second: too much for one database.`,
     '',
     ...breaks('simultaneous senders', [
       {
@@ -267,32 +229,16 @@ function openAtOnce(f: Figures): string[] {
   ]
 }
 
-function whatMoves(f: Figures): string[] {
-  return [
-    '',
-    '## How to raise the limits',
-    '',
-    'Measured without a pooler, with all connections busy running the statement of a HEAD request, and the clients on the same two processors:',
-    '',
-    ...table(
-      ['Connections', 'PostgreSQL memory per connection', 'Statements per second', 'p99'],
-      f.simulated.connections.map(({ connections, bytesEach, perSecond, p99Ms }) => [
-        count(connections),
-        `${fixed(bytesEach / 1024 ** 2, 1)} MiB`,
-        count(round(perSecond)),
-        `${fixed(p99Ms, 1)} ms`,
-      ]),
-    ),
-    '',
-    '- **More connections** use more memory, as shown above, and lengthen the queue for the same processors. Raise `max_connections` before anything else.',
-    '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
-    '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures the cost of a request behind one, and the renewal of 40,000 leases over 50 connections.',
-    '- **Partitions** make deleting by age cheap and keep indexes small. They raise none of the limits above: no frequent statement reads more rows as tables grow.',
-    '- **A second database** means a second Sluice installation, with its own address: workspaces share nothing, so each belongs to one of the two. This doubles every database limit. Moving a workspace',
-    '  from one to the other is not supported yet.',
-    '- **Another region** is also a second Sluice, closer to other clients and buckets. Uploads do not move between regions, and each token comes with its own upload address.',
-  ]
-}
+const LIMITS = [
+  '',
+  '## How to raise the limits',
+  '',
+  '- **More connections** take memory, and lengthen the queue for the same processors. Raise `max_connections` before anything else.',
+  '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
+  '  (`DATABASE_DIRECT_URL`).',
+  '- **A second database** means a second Sluice installation, with its own address: workspaces share nothing, so each belongs to one of the two. Moving a workspace',
+  '  from one to the other is not supported yet. Another region is also a second Sluice.',
+]
 
 const connectionsOfANode = ({ connections: { together, each, beside } }: Figures) =>
   Math.max(together, each * ASSUMED.processesOfANode) + beside * ASSUMED.processesOfANode

@@ -1,12 +1,11 @@
 import type { Explained, Ran } from './explained.ts'
 import type { HotPath } from './hot-paths.ts'
-import { draw, monthsRead, rowsRead, rowsSorted, scansWhole, waysOf } from './plan.ts'
+import { draw, monthsRead, rowsRead, rowsSorted, scansWhole } from './plan.ts'
 
 /** The summary of a hot path's statement over all its executions. */
 export type Measured = {
   path: string
   text: string
-  ways: string[]
   scans: string[]
   read: number
   sorted: number
@@ -33,13 +32,11 @@ export async function measure(database: Explained, paths: HotPath[]): Promise<Me
 
 function sumUp(path: string, text: string, times: Ran[]): Measured {
   const plans = times.map(({ plan }) => plan)
-  const unique = (each: string[][]) => [...new Set(each.flat())]
   const ms = times.map((one) => one.ms).sort((a, b) => a - b)
   return {
     path,
     text,
-    ways: unique(plans.map(waysOf)),
-    scans: unique(plans.map(scansWhole)),
+    scans: [...new Set(plans.flatMap(scansWhole))],
     read: Math.max(...plans.map(rowsRead)),
     sorted: Math.max(...plans.map(rowsSorted)),
     months: Math.max(...plans.map(monthsRead)),

@@ -61,14 +61,6 @@ export function rowsSorted(plan: PlanNode): number {
   return Math.max(0, ...inputs.map((node) => (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0)))
 }
 
-/** How a plan accesses tables: the indexes that it uses, and the growing tables that it scans. */
-export function waysOf(plan: PlanNode): string[] {
-  const ways = nodesOf(plan)
-    .filter(isRun)
-    .map((node) => indexOf(node) ?? '')
-  return [...new Set([...ways.filter(Boolean), ...scansWhole(plan).map((table) => `all of ${table}`)])]
-}
-
 /** The plan as an indented tree, without volatile values, and without months that it did not read. */
 export function draw(node: PlanNode, depth = 0): string[] {
   const { 'Node Type': type, 'Relation Name': relation } = node

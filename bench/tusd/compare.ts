@@ -1,10 +1,10 @@
-import type { Bar, Finding } from '../cases.ts'
 import { closeIdle, percentile } from '../load.ts'
+import type { Finding, Value } from '../report.ts'
 import type { Contender, Name, Way } from './line-up.ts'
 import { type Load, PIPES } from './loads.ts'
 
 /** Medians, and the minimum and maximum CPU of a round, including PostgreSQL's. */
-export type Figures = Round & { range: [least: number, most: number] }
+type Figures = Round & { range: [least: number, most: number] }
 type Round = { cpu: number; database: number; perSecond: number }
 
 /**
@@ -83,7 +83,7 @@ export function judge(
   const tooDear = others.some(({ limit, times }) => limit !== undefined && times > limit)
   const figure = ({ cpu, database, range: [least, most] }: Figures) =>
     `${cpu.toFixed(2)}${database > 0 ? ` + PostgreSQL ${database.toFixed(2)}` : ''} (${least.toFixed(2)}–${most.toFixed(2)})`
-  const bars = (of: (figures: Figures) => number, unit: string): Bar[] =>
+  const values = (of: (figures: Figures) => number, unit: string): Value[] =>
     all.map(([name, figures]) => ({ name, value: of(figures), unit }))
   return [
     {
@@ -91,14 +91,14 @@ export function judge(
       measured: `${times.toFixed(2)} times tusd's${others.map(({ whose, times }) => `, ${times.toFixed(2)} times ${whose}`).join('')} (CPU ${unit.cpu}: ${all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')})`,
       wanted: `≤ ${most} times tusd's${others.map(({ whose, limit }) => (limit ? `, ≤ ${limit} times ${whose}` : '')).join('')}`,
       holds: times <= most && !tooDear,
-      bars: bars(sum, unit.cpu),
+      values: values(sum, unit.cpu),
     },
     {
       what: `${way}, ${what}: throughput`,
       measured: `${all.map(([name, { perSecond }]) => `${name} ${perSecond.toFixed(0)}`).join(', ')} ${unit.rate}`,
       wanted: 'more than tusd',
       holds: ours.perSecond > theirs.perSecond,
-      bars: bars(({ perSecond }) => perSecond, unit.rate),
+      values: values(({ perSecond }) => perSecond, unit.rate),
     },
   ]
 }

@@ -5,7 +5,7 @@ import { CERTIFICATE } from '../../test/support/certificates.ts'
 import { startOwnPostgres } from '../../test/support/postgres.ts'
 import { NODE_FLAGS } from '../../test/support/sluice.ts'
 import type { Target } from '../load.ts'
-import { measurePostgres } from '../postgres-usage.ts'
+import { cpuOfPostgres } from '../postgres-usage.ts'
 import { compiled, type Measured, type Sink, startMeasured, startTusd, type Usage } from '../processes.ts'
 import { type SluiceNode, startSluiceNode } from '../sluice-site.ts'
 
@@ -16,7 +16,6 @@ export type Contender = {
   name: Name
   target: Target
   usage(): Promise<Usage>
-  pid: number
   database(): number
 }
 /** The programs to start, and a PostgreSQL server for Sluice. */
@@ -78,18 +77,16 @@ async function startFloors(sink: Sink, env: Record<string, string>) {
   }
 }
 
-function contender(name: Name, { pid, usage }: Measured, target: Target): Contender {
-  return { name, target, usage, pid, database: () => 0 }
+function contender(name: Name, { usage }: Measured, target: Target): Contender {
+  return { name, target, usage, database: () => 0 }
 }
 
 async function cpuOfServer(client: Sql): Promise<() => number> {
   const [backend] = await client`select pg_backend_pid() as pid`
-  const usage = measurePostgres(backend!.pid)
-  return () => usage().cpuSeconds
+  return cpuOfPostgres(backend!.pid)
 }
 
 async function cpuOfDatabase({ database }: SluiceNode): Promise<() => number> {
   const [backend] = await rows<{ pid: number }>(database.db, sql`select pg_backend_pid() as pid`)
-  const usage = measurePostgres(backend!.pid)
-  return () => usage().cpuSeconds
+  return cpuOfPostgres(backend!.pid)
 }

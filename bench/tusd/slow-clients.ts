@@ -1,8 +1,10 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Finding } from '../cases.ts'
-import { closeIdle, create, head, MiB, percentile, steadily } from '../load.ts'
+import { closeIdle, create, head, MiB, percentile, steadily, type Target } from '../load.ts'
+import type { Finding } from '../report.ts'
 import { MEMORY_BYTES } from '../sluice-site.ts'
-import { trickle } from '../trickle.ts'
 import type { Contender } from './line-up.ts'
 
 const CLIENTS = 1000
@@ -12,6 +14,9 @@ const SETTLE_MS = 30_000
 const HEADS = { perSecond: 50, seconds: 15 }
 
 type Figures = { name: string; cpuSeconds: number; mib: number; p99Ms: number; inFlightBytes: number }
+
+/** Clients that send small amounts until they are stopped. */
+export type Crowd = { target: Target; clients: number; bytesPerSecond: number }
 
 /** Simulates a thousand phones on bad networks, and one client that requests its offset. */
 export async function benchSlowClients(contenders: Contender[]): Promise<Finding[]> {
@@ -31,7 +36,7 @@ export async function benchSlowClients(contenders: Contender[]): Promise<Finding
     measured: `${all.map((one) => `${one.name} ${of(one).toFixed(digits)}`).join(', ')} ${unit}`,
     wanted,
     holds,
-    bars: all.map((one) => ({ name: one.name, value: of(one), unit })),
+    values: all.map((one) => ({ name: one.name, value: of(one), unit })),
   })
   const mostMib = 130 + (1.5 * ours.inFlightBytes) / MiB
   return [
@@ -54,7 +59,12 @@ export async function benchSlowClients(contenders: Contender[]): Promise<Finding
 async function crowd({ name, target, usage, database }: Contender): Promise<Figures> {
   closeIdle()
   const url = await create(target, 100)
-  const slow = await trickle({ target, clients: CLIENTS, bytesPerSecond: BYTES_PER_SECOND })
+  // Like real clients, they run in a separate process.
+  const args = [
+    JSON.stringify({ target, clients: CLIENTS, bytesPerSecond: BYTES_PER_SECOND } satisfies Crowd),
+  ]
+  const slow = fork(join(import.meta.dirname, 'trickling-clients.ts'), args)
+  await once(slow, 'message')
   await pause(SETTLE_MS)
   const latencies: number[] = []
   const [before, databaseBefore] = [await usage(), database()]
@@ -65,7 +75,8 @@ async function crowd({ name, target, usage, database }: Contender): Promise<Figu
   })
   const after = await usage()
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds + database() - databaseBefore
-  await slow.stop()
+  slow.kill()
+  await once(slow, 'exit')
   return {
     name,
     cpuSeconds,

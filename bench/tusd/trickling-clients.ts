@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, request } from 'node:http'
-import { create, MiB } from './load.ts'
-import type { Crowd } from './trickle.ts'
+import { create, MiB } from '../load.ts'
+import type { Crowd } from './slow-clients.ts'
 
 /** Each client sends ten times a second, and the clients take turns within each tenth of a second. */
 const TURNS = 10
