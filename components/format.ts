@@ -12,6 +12,16 @@ export function formatBytes(bytes: number): string {
   return `${Number(value.toFixed(digits))} ${UNITS[unit]}`
 }
 
+/** The units that forms offer for sizes. */
+export const UNIT_BYTES = { MB: 1e6, GB: 1e9, TB: 1e12 } as const
+export type Unit = keyof typeof UNIT_BYTES
+
+/** The largest unit in which the size is a whole number; MB if there is none. */
+export function inUnit(bytes: number): { amount: number; unit: Unit } {
+  const unit = bytes % UNIT_BYTES.TB === 0 ? 'TB' : bytes % UNIT_BYTES.GB === 0 ? 'GB' : 'MB'
+  return { amount: bytes / UNIT_BYTES[unit], unit }
+}
+
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US')
 }

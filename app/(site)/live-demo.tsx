@@ -42,8 +42,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
       <div className="mt-5 flex flex-wrap gap-2">
         {busy ? (
           <>
-            <Button onClick={() => uploader?.cut()}>
-              <Unplug aria-hidden />
+            <Button onClick={() => uploader?.cut()} icon={Unplug}>
               Cut the connection
             </Button>
             <Button
@@ -63,8 +62,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
               <Play aria-hidden />
               Send {formatBytes(SAMPLE_BYTES)} of random data
             </Button>
-            <Button onClick={() => input.current?.click()}>
-              <FileUp aria-hidden />
+            <Button onClick={() => input.current?.click()} icon={FileUp}>
               Choose a file
             </Button>
           </>

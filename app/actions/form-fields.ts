@@ -1,3 +1,4 @@
+import { UNIT_BYTES, type Unit } from '#components/format.ts'
 import { invalidRequest } from '#lib/platform/kernel/errors.ts'
 
 /** Reads a form tolerantly: trims values and treats empty fields as missing. */
@@ -24,19 +25,10 @@ export function listOf(data: FormData, name: string): string[] {
   return (textOf(data, name) ?? '').split(/[\s,]+/).filter(Boolean)
 }
 
-const UNIT_BYTES = { MB: 1e6, GB: 1e9, TB: 1e12 } as const
-export type Unit = keyof typeof UNIT_BYTES
-
 /** A size from a number field and its unit. The verb's validation rejects NaN. */
 export function bytesOf(data: FormData, name: string): number | null {
   const amount = textOf(data, name)
   if (amount === undefined) return null
   const unit = (textOf(data, `${name}Unit`) ?? 'MB') as Unit
   return Math.round(Number(amount) * UNIT_BYTES[unit])
-}
-
-/** The largest unit in which the size is a whole number; MB if there is none. */
-export function inUnit(bytes: number): { amount: number; unit: Unit } {
-  const unit = bytes % UNIT_BYTES.TB === 0 ? 'TB' : bytes % UNIT_BYTES.GB === 0 ? 'GB' : 'MB'
-  return { amount: bytes / UNIT_BYTES[unit], unit }
 }

@@ -1,6 +1,5 @@
-import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { Wordmark } from '#components/brand/mark.tsx'
+import { HomeLink } from '#components/brand/mark.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
 import { AccountMenu } from '../(person)/account-menu.tsx'
 import { requireOperator } from '../session.ts'
@@ -18,9 +17,7 @@ export default async function OperatorLayout({ children }: { children: ReactNode
   return (
     <div className="flex min-h-dvh flex-col">
       <header className="flex h-14 items-center justify-between gap-4 border-b px-4 sm:px-6">
-        <Link href="/dashboard" aria-label="Sluice, overview" className="rounded-md">
-          <Wordmark />
-        </Link>
+        <HomeLink href="/dashboard" />
         <div className="min-w-0">
           <AccountMenu email={email} />
         </div>

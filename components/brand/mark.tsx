@@ -1,3 +1,5 @@
+import Link from 'next/link'
+
 /**
  * The logo: a raised sluice gate with high water on one side and low water on the other. `public/favicon.svg` is the
  * same drawing.
@@ -18,5 +20,14 @@ export function Wordmark() {
       <Mark />
       Sluice
     </span>
+  )
+}
+
+/** The wordmark, as a link to the landing page or the Overview. */
+export function HomeLink({ href }: { href: '/' | '/dashboard' }) {
+  return (
+    <Link href={href} aria-label={`Sluice, ${href === '/' ? 'home' : 'overview'}`} className="rounded-md">
+      <Wordmark />
+    </Link>
   )
 }

@@ -25,6 +25,7 @@ export type ActionFormProps<Data> = {
   about?: string
   /** The icon before the button's label. While the action runs, a spinner replaces it. */
   icon?: ReactNode
+  /** Primary for a form with fields, otherwise plain. */
   submitTone?: 'primary' | 'plain' | 'danger'
   submitSize?: 'sm' | 'md'
   aside?: ReactNode
@@ -48,7 +49,15 @@ const NO_ERRORS = {}
  * the response.
  */
 export function ActionForm<Data = undefined>(props: ActionFormProps<Data>) {
-  const { action, onDone, submit, submitTone = 'primary', aside, disabled, resetOnDone } = props
+  const {
+    action,
+    onDone,
+    submit,
+    submitTone = props.children ? 'primary' : 'plain',
+    aside,
+    disabled,
+    resetOnDone,
+  } = props
   const className = props.className ?? clsx('flex flex-col gap-4', props.width && WIDTHS[props.width])
   const form = useRef<HTMLFormElement>(null)
   const allowed = useMay()(props.right)

@@ -1,5 +1,5 @@
 import { clsx } from 'clsx'
-import { LoaderCircle } from 'lucide-react'
+import { LoaderCircle, type LucideIcon } from 'lucide-react'
 import type { ComponentProps } from 'react'
 
 export type Look = { tone?: 'primary' | 'plain' | 'quiet' | 'danger'; size?: 'sm' | 'md' | 'lg' | 'icon' }
@@ -30,12 +30,13 @@ export function buttonLook({ tone = 'plain', size = 'md' }: Look, className?: st
   )
 }
 
-type ButtonProps = ComponentProps<'button'> & Look & { busy?: boolean }
+type ButtonProps = ComponentProps<'button'> & Look & { busy?: boolean; icon?: LucideIcon }
 
 export function Button({
   tone,
   size,
   busy = false,
+  icon: Icon,
   className,
   children,
   disabled,
@@ -51,6 +52,7 @@ export function Button({
       {...rest}
     >
       {busy && <LoaderCircle className="animate-spin" aria-hidden />}
+      {Icon && <Icon aria-hidden />}
       {children}
     </button>
   )

@@ -7,7 +7,8 @@ import { FormDialog } from './form-dialog.tsx'
 import type { FormAction } from './form-state.ts'
 
 type Props<Data> = {
-  trigger: DialogTrigger
+  trigger: DialogTrigger | string
+  triggerLabel?: string
   title: string
   /** The text that explains all consequences. */
   children: ReactNode
@@ -21,11 +22,12 @@ type Props<Data> = {
 }
 
 export function ConfirmDialog<Data = undefined>(props: Props<Data>) {
-  const { trigger, title, children, name, confirm, action, onDone, outcome } = props
+  const { trigger, triggerLabel, title, children, name, confirm, action, onDone, outcome } = props
   const [typed, setTyped] = useState('')
   return (
     <FormDialog<Data>
       trigger={trigger}
+      triggerLabel={triggerLabel}
       title={title}
       action={action}
       submit={confirm}

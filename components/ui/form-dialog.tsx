@@ -1,30 +1,51 @@
 'use client'
 
 import { ActionForm, type ActionFormProps } from './action-form.tsx'
+import { Button } from './button.tsx'
 import { Dialog, type DialogTrigger } from './dialog.tsx'
+import { type CreatedSecret, useSecretOnce } from './secret-once.tsx'
 import { useAskedOpen } from './use-asked-open.ts'
 
 type Props<Data> = ActionFormProps<Data> & {
   title: string
   description?: string
-  trigger: DialogTrigger | false
+  /** A string is the label of a small button, as in the rows of a table. */
+  trigger: DialogTrigger | string | false
+  /** What that button is called where its label does not say what it acts on. */
+  triggerLabel?: string
+  /** For actions that create a secret, which a dialog of its own shows once. */
+  secret?: CreatedSecret<Data>
   /** `now`: whether the URL says that the dialog is open. Closing the dialog resets the URL to `path`. */
   asked?: { now: boolean; path: string }
 }
 
 /** A dialog with a single form that closes when it is done. */
 export function FormDialog<Data = undefined>(props: Props<Data>) {
-  const { title, description, trigger, asked, onDone, ...form } = props
+  const { title, description, trigger, triggerLabel, secret, asked, ...form } = props
   const [open, show] = useAskedOpen(asked?.now ?? false, asked?.path ?? '')
+  const { answers, dialog } = useSecretOnce(secret)
+  const { onDone, outcome } = secret ? answers : form
+  const button =
+    typeof trigger === 'string' ? (
+      <Button tone="quiet" size="sm" className="relative" aria-label={triggerLabel}>
+        {trigger}
+      </Button>
+    ) : (
+      trigger
+    )
   return (
-    <Dialog open={open} onOpenChange={show} title={title} description={description} trigger={trigger}>
-      <ActionForm<Data>
-        {...form}
-        onDone={(data) => {
-          show(false)
-          onDone?.(data)
-        }}
-      />
-    </Dialog>
+    <>
+      <Dialog open={open} onOpenChange={show} title={title} description={description} trigger={button}>
+        <ActionForm<Data>
+          {...form}
+          outcome={outcome}
+          onDone={(data) => {
+            show(false)
+            onDone?.(data)
+          }}
+        />
+      </Dialog>
+      {dialog}
+    </>
   )
 }

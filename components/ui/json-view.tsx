@@ -26,8 +26,7 @@ export function JsonView({ kind, id, size = 'md' }: Props) {
       open={open}
       onOpenChange={show}
       trigger={
-        <Button size={size}>
-          <Braces aria-hidden />
+        <Button size={size} icon={Braces}>
           JSON
         </Button>
       }

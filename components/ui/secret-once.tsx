@@ -15,28 +15,28 @@ type About = {
   note?: ReactNode
 }
 
-type Answered<Made> = About & {
-  secretOf(made: Made): string | undefined
-  onSaved?(made: Made): void
+export type CreatedSecret<Made> = About & {
+  secretOf: (made: Made) => string | undefined
+  onSaved?: (made: Made) => void
 }
 
 /** For a form that creates a secret: the handlers for its result, and the dialog that shows the secret. */
-export function useSecretOnce<Made>({ secretOf, onSaved, ...about }: Answered<Made>) {
+export function useSecretOnce<Made>(created: CreatedSecret<Made> | undefined) {
   const [made, setMade] = useState<Made>()
-  const secret = made && secretOf(made)
+  const secret = made && created?.secretOf(made)
   const saved = () => {
     setMade(undefined)
-    onSaved?.(made!)
+    created?.onSaved?.(made!)
   }
   return {
     answers: {
       onDone: (data: Made) => setMade(() => data),
       outcome(data: Made) {
-        const secret = secretOf(data)
-        return secret && <SecretShown title={about.title} secret={secret} />
+        const secret = created?.secretOf(data)
+        return secret && <SecretShown title={created!.title} secret={secret} />
       },
     },
-    dialog: secret && <SecretOnce {...about} secret={secret} onSaved={saved} />,
+    dialog: secret && <SecretOnce {...created!} secret={secret} onSaved={saved} />,
   }
 }
 

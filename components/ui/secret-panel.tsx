@@ -26,8 +26,7 @@ export function SecretPanel({ reveal, rotate, previousSecretUntil }: Props) {
           <code className="mr-2 font-mono text-ink-faint text-xs">whsec_••••••••••••••••</code>
         )}
         {secret ? (
-          <Button onClick={() => setSecret(undefined)}>
-            <EyeOff aria-hidden />
+          <Button onClick={() => setSecret(undefined)} icon={EyeOff}>
             Hide
           </Button>
         ) : (
@@ -41,12 +40,7 @@ export function SecretPanel({ reveal, rotate, previousSecretUntil }: Props) {
           />
         )}
         <ConfirmDialog<{ secret: string }>
-          trigger={
-            <Button>
-              <RefreshCw aria-hidden />
-              Rotate
-            </Button>
-          }
+          trigger={<Button icon={RefreshCw}>Rotate</Button>}
           title="Rotate the secret"
           confirm="Rotate"
           action={rotate}

@@ -11,7 +11,6 @@ export function OpenWorkspace({ id, name }: { id: string; name: string }) {
       className="flex"
       submit="Open"
       about={` ${name}`}
-      submitTone="plain"
       submitSize="sm"
     />
   )

@@ -5,21 +5,14 @@ import { hrefOf } from '#components/shell/pager.tsx'
 import type { Figures, Range, Totals } from '#lib/dashboard/overview/read-figures.ts'
 import { RANGE_MINUTES } from './ranges.tsx'
 
+type Props = { figures: Figures; range: Range; pipeId: string | undefined }
 type Tile = { title: string; value: string; text: string; href: string; tone?: 'bad' | 'warn' }
 
 /** Shows at a glance whether everything works. Each figure links to the items that it counts. */
-export function FigureTiles({
-  figures,
-  range,
-  pipeId,
-}: {
-  figures: Figures
-  range: Range
-  pipeId: string | undefined
-}) {
+export function FigureTiles({ figures, range, pipeId }: Props) {
   return (
     <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line md:grid-cols-4">
-      {tilesOf(figures, range, pipeId).map(({ title, value, text, href, tone }) => (
+      {tilesOf({ figures, range, pipeId }).map(({ title, value, text, href, tone }) => (
         <li key={title} className="bg-surface">
           <Link href={href} className="block h-full px-4 py-3 -outline-offset-2 hover:bg-hover/60">
             <span className="block text-ink-soft text-sm">{title}</span>
@@ -38,11 +31,7 @@ export function FigureTiles({
 
 const TONES = { plain: '', bad: 'text-bad', warn: 'text-warn' } as const
 
-function tilesOf(
-  { total, before, medianMs, open }: Figures,
-  range: Range,
-  pipeId: string | undefined,
-): Tile[] {
+function tilesOf({ figures: { total, before, medianMs, open }, range, pipeId }: Props): Tile[] {
   const within = RANGE_MINUTES[range]
   const files = (query: Record<string, string>) => hrefOf('/dashboard/files', { ...query, pipeId })
   const webhooks = (state: string) => hrefOf('/dashboard/webhooks', { state, pipeId, within })

@@ -14,7 +14,6 @@ export function CheckNow({ id }: { id: string }) {
       right="operate"
       action={check.bind(null, id)}
       submit="Check now"
-      submitTone="plain"
       icon={<Stethoscope aria-hidden />}
     />
   )

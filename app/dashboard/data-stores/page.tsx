@@ -28,8 +28,7 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
   )
   const connect = (
     <IfMay right="administer">
-      <ButtonLink href="/dashboard/data-stores/new" tone="primary">
-        <Plus aria-hidden />
+      <ButtonLink href="/dashboard/data-stores/new" tone="primary" icon={Plus}>
         Connect a bucket
       </ButtonLink>
     </IfMay>

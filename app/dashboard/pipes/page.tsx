@@ -34,8 +34,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
     destinations.map(({ dataStoreId }) => storeNames.get(dataStoreId) ?? '–').join(', ')
   const create = (
     <IfMay right="build">
-      <ButtonLink href="/dashboard/pipes/new" tone="primary">
-        <Plus aria-hidden />
+      <ButtonLink href="/dashboard/pipes/new" tone="primary" icon={Plus}>
         Create a Pipe
       </ButtonLink>
     </IfMay>

@@ -8,52 +8,46 @@ import { SelectField, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
-import { useSecretOnce } from '#components/ui/secret-once.tsx'
 import { create, rename, revoke, revokeIssued, rotate } from './actions.ts'
 
 type Props = { asked: boolean; button: boolean }
 
 export function CreateSender({ asked, button }: Props) {
-  const { answers, dialog } = useSecretOnce({
-    title: 'Your Sender token',
-    what: 'Sender token',
-    secretOf: (made: { token: string }) => made.token,
-    note: (
-      <>
-        Add it to your backend's environment as <code className="font-mono text-xs">SLUICE_SENDER_TOKEN</code>
-        . Never put it in a browser.
-      </>
-    ),
-  })
   return (
-    <>
-      <FormDialog
-        asked={{ now: asked, path: '/dashboard/senders' }}
-        title="Create a Sender"
-        description="A Sender is one of your backends that can request upload tokens."
-        trigger={
-          button && (
-            <Button tone="primary">
-              <Plus aria-hidden />
-              Create a Sender
-            </Button>
-          )
-        }
-        action={create}
-        submit="Create"
-        {...answers}
-      >
-        <TextField
-          name="name"
-          label="Name"
-          placeholder="web backend"
-          hint="The name is shown with every file and sent in every webhook."
-          autoFocus
-          maxLength={100}
-        />
-      </FormDialog>
-      {dialog}
-    </>
+    <FormDialog
+      asked={{ now: asked, path: '/dashboard/senders' }}
+      title="Create a Sender"
+      description="A Sender is one of your backends that can request upload tokens."
+      trigger={
+        button && (
+          <Button tone="primary" icon={Plus}>
+            Create a Sender
+          </Button>
+        )
+      }
+      action={create}
+      submit="Create"
+      secret={{
+        title: 'Your Sender token',
+        what: 'Sender token',
+        secretOf: (made: { token: string }) => made.token,
+        note: (
+          <>
+            Add it to your backend's environment as{' '}
+            <code className="font-mono text-xs">SLUICE_SENDER_TOKEN</code>. Never put it in a browser.
+          </>
+        ),
+      }}
+    >
+      <TextField
+        name="name"
+        label="Name"
+        placeholder="web backend"
+        hint="The name is shown with every file and sent in every webhook."
+        autoFocus
+        maxLength={100}
+      />
+    </FormDialog>
   )
 }
 
@@ -75,40 +69,31 @@ export function RenameSender({ id, name }: { id: string; name: string }) {
 }
 
 export function RotateSender({ id }: { id: string }) {
-  const { answers, dialog } = useSecretOnce({
-    title: 'Your new Sender token',
-    what: 'Sender token',
-    secretOf: (made: { token: string }) => made.token,
-  })
   return (
-    <>
-      <FormDialog
-        title="Rotate the token"
-        description="You get a new token. The current one stays valid during the overlap, so that your backends can switch."
-        trigger={
-          <Button>
-            <RefreshCw aria-hidden />
-            Rotate
-          </Button>
-        }
-        action={rotate.bind(null, id)}
-        submit="Rotate"
-        {...answers}
-      >
-        <SelectField
-          name="overlapDays"
-          label="Overlap"
-          defaultValue="1"
-          options={[
-            ['0', 'None: the old token stops working now'],
-            ['1', '1 day'],
-            ['3', '3 days'],
-            ['7', '7 days'],
-          ]}
-        />
-      </FormDialog>
-      {dialog}
-    </>
+    <FormDialog
+      title="Rotate the token"
+      description="You get a new token. The current one stays valid during the overlap, so that your backends can switch."
+      trigger={<Button icon={RefreshCw}>Rotate</Button>}
+      action={rotate.bind(null, id)}
+      submit="Rotate"
+      secret={{
+        title: 'Your new Sender token',
+        what: 'Sender token',
+        secretOf: (made: { token: string }) => made.token,
+      }}
+    >
+      <SelectField
+        name="overlapDays"
+        label="Overlap"
+        defaultValue="1"
+        options={[
+          ['0', 'None: the old token stops working now'],
+          ['1', '1 day'],
+          ['3', '3 days'],
+          ['7', '7 days'],
+        ]}
+      />
+    </FormDialog>
   )
 }
 
@@ -141,11 +126,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
 export function RevokeToken({ id }: { id: string }) {
   return (
     <ConfirmDialog
-      trigger={
-        <Button tone="quiet" size="sm" className="relative">
-          Revoke
-        </Button>
-      }
+      trigger="Revoke"
       title="Revoke this token"
       confirm="Revoke"
       action={revokeIssued.bind(null, id)}

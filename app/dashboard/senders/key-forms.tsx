@@ -12,12 +12,7 @@ export function AddKey({ senderId }: { senderId: string }) {
     <FormDialog
       title="Add an SSH key"
       description="Anyone with its private key can upload for this Sender, to every Pipe whose SFTP source is on."
-      trigger={
-        <Button>
-          <Plus aria-hidden />
-          Add a key
-        </Button>
-      }
+      trigger={<Button icon={Plus}>Add a key</Button>}
       action={addKey.bind(null, senderId)}
       submit="Add"
     >
@@ -46,11 +41,7 @@ type Removed = { senderId: string; id: string; name: string }
 export function RemoveKey({ senderId, id, name }: Removed) {
   return (
     <ConfirmDialog
-      trigger={
-        <Button tone="quiet" size="sm" className="relative">
-          Remove
-        </Button>
-      }
+      trigger="Remove"
       title={`Remove ${name}`}
       confirm="Remove"
       action={removeKey.bind(null, senderId, id)}

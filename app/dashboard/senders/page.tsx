@@ -36,8 +36,7 @@ export default async function Senders({ searchParams }: { searchParams: Search }
           title="No Senders yet"
           action={
             <IfMay right="build">
-              <ButtonLink href="/dashboard/senders?new=1" tone="primary" scroll={false}>
-                <Plus aria-hidden />
+              <ButtonLink href="/dashboard/senders?new=1" tone="primary" scroll={false} icon={Plus}>
                 Create a Sender
               </ButtonLink>
             </IfMay>

@@ -14,7 +14,6 @@ export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: b
         <ActionForm
           action={sendVerification}
           submit={sendsMail ? 'Send the link again' : 'Create a new link'}
-          submitTone="plain"
           submitSize="sm"
         />
       }

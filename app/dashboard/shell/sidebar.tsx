@@ -1,7 +1,7 @@
 import { BookOpen } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { Wordmark } from '#components/brand/mark.tsx'
+import { HomeLink } from '#components/brand/mark.tsx'
 import { NavList } from './nav-list.tsx'
 import { PaletteButton } from './palette.tsx'
 
@@ -10,9 +10,7 @@ export function Sidebar({ meter, account }: { meter: ReactNode; account: ReactNo
   return (
     <header className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col border-r bg-canvas lg:flex">
       <div className="flex h-14 items-center px-4">
-        <Link href="/dashboard" aria-label="Sluice, overview" className="rounded-md">
-          <Wordmark />
-        </Link>
+        <HomeLink href="/dashboard" />
       </div>
       <div className="px-3 pb-3">
         <PaletteButton look="field" />

@@ -16,7 +16,6 @@ export function ResendOne({ id }: { id: string }) {
       right="operate"
       action={resend.bind(null, id)}
       submit="Resend"
-      submitTone="plain"
       icon={<RotateCw aria-hidden />}
     />
   )
@@ -57,12 +56,7 @@ export function ResendUndelivered({ of, asked }: Props) {
           ? `Events ${which} are sent now if they have failed or are being retried.`
           : 'Events from all Pipes are sent now if they have failed or are being retried.'
       }
-      trigger={
-        <Button>
-          <RotateCw aria-hidden />
-          Resend all undelivered…
-        </Button>
-      }
+      trigger={<Button icon={RotateCw}>Resend all undelivered…</Button>}
       action={resendUndelivered.bind(null, of)}
       submit="Resend"
     >

@@ -2,7 +2,8 @@ import { z } from 'zod'
 
 export type Field = { name: string; type: string; required: boolean; description: string }
 
-type Json = {
+/** The parts of a JSON Schema that descriptions and examples are made from. */
+export type Json = {
   type?: string | string[]
   properties?: Record<string, Json>
   required?: string[]
@@ -11,6 +12,7 @@ type Json = {
   oneOf?: Json[]
   enum?: unknown[]
   const?: unknown
+  example?: unknown
   format?: string
   description?: string
   default?: unknown

@@ -1,20 +1,5 @@
 import { z } from 'zod'
-
-/** The parts of a JSON Schema that examples are made from. */
-type Json = {
-  type?: string | string[]
-  properties?: Record<string, Json>
-  required?: string[]
-  items?: Json
-  anyOf?: Json[]
-  oneOf?: Json[]
-  enum?: unknown[]
-  const?: unknown
-  example?: unknown
-  format?: string
-  default?: unknown
-  minimum?: number
-}
+import type { Json } from './describe-schema.ts'
 
 const ID = '019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90'
 

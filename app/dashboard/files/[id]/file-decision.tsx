@@ -33,7 +33,7 @@ export function FileDecision({ id, decision }: { id: string; decision: NonNullab
       {(state === 'asked' || state === 'deferred') && (
         <IfMay right="operate">
           <div className="mt-4 flex flex-wrap gap-2">
-            <ActionForm action={allow.bind(null, id)} submit="Allow" submitTone="plain" submitSize="sm" />
+            <ActionForm action={allow.bind(null, id)} submit="Allow" submitSize="sm" />
             <Reject id={id} />
           </div>
         </IfMay>

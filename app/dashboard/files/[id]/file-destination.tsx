@@ -87,7 +87,6 @@ function Repair({ file, progress }: Omit<Props, 'destination'>) {
           action={repair.bind(null, file.id, destinationId)}
           submit="Repair now"
           about={`: ${name}`}
-          submitTone="plain"
           submitSize="sm"
         />
       )}

@@ -28,7 +28,6 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
           </span>
         }
         icon={direction === 'up' ? <ArrowUp aria-hidden /> : <ArrowDown aria-hidden />}
-        submitTone="plain"
         submitSize="sm"
         onDone={() => row.remember({ direction, from: position })}
       />
@@ -43,7 +42,6 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
           action={requireDestination.bind(null, pipeId, store.id, !required)}
           submit={`Make ${required ? 'best effort' : 'required'}`}
           about={`: ${store.name}`}
-          submitTone="plain"
           submitSize="sm"
         />
       )}
@@ -52,7 +50,6 @@ export function DestinationButtons({ pipeId, store, required, position, isFirst,
           action={removeDestination.bind(null, pipeId, store.id)}
           submit="Remove"
           about={` ${store.name}`}
-          submitTone="plain"
           submitSize="sm"
         />
       )}

@@ -11,15 +11,9 @@ import {
 
 type Snippet = { name: string; language: Language; code: string; install?: string }
 
-export function EmbedStep({
-  title,
-  text,
-  snippets,
-}: {
-  title: string
-  text: string
-  snippets: readonly Snippet[]
-}) {
+type Props = { title: string; text: string; snippets: readonly Snippet[] }
+
+export function EmbedStep({ title, text, snippets }: Props) {
   return (
     <section>
       <h2 className="font-semibold text-lg">{title}</h2>

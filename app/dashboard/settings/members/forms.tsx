@@ -21,8 +21,7 @@ export function InviteMember({ roles, unsent }: { roles: string[]; unsent: strin
       title="Invite a member"
       description={`They ${unsent ? 'need' : 'receive an email with'} a link that works once, within seven days, and only for their address. ${unsent ?? ''}`}
       trigger={
-        <Button tone="primary">
-          <UserPlus aria-hidden />
+        <Button tone="primary" icon={UserPlus}>
           Invite
         </Button>
       }
@@ -42,11 +41,8 @@ export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
     <FormDialog
       title={`Change the role of ${email}`}
       description="The new role applies from their next request, including to the account keys they created."
-      trigger={
-        <Button tone="quiet" size="sm" aria-label={`Change role of ${email}`}>
-          Change role
-        </Button>
-      }
+      trigger="Change role"
+      triggerLabel={`Change role of ${email}`}
       action={giveRole.bind(null, userId)}
       submit="Change the role"
     >
@@ -58,11 +54,8 @@ export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
 export function RemoveMember({ userId, email }: { userId: string; email: string }) {
   return (
     <ConfirmDialog
-      trigger={
-        <Button tone="quiet" size="sm" aria-label={`Remove ${email}`}>
-          Remove
-        </Button>
-      }
+      trigger="Remove"
+      triggerLabel={`Remove ${email}`}
       title={`Remove ${email}`}
       confirm="Remove"
       action={remove.bind(null, userId)}
@@ -83,15 +76,11 @@ export function InvitationActions({ id, email }: { id: string; email: string }) 
         className="flex"
         submit="Send again"
         about={` to ${email}`}
-        submitTone="plain"
         submitSize="sm"
       />
       <ConfirmDialog
-        trigger={
-          <Button tone="quiet" size="sm" aria-label={`Withdraw the invitation for ${email}`}>
-            Withdraw
-          </Button>
-        }
+        trigger="Withdraw"
+        triggerLabel={`Withdraw the invitation for ${email}`}
         title={`Withdraw the invitation for ${email}`}
         confirm="Withdraw"
         action={withdrawInvitation.bind(null, id)}

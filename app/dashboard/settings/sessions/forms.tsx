@@ -7,11 +7,7 @@ import { endOtherSessions, endSession } from './actions.ts'
 export function EndSession({ id }: { id: string }) {
   return (
     <ConfirmDialog
-      trigger={
-        <Button tone="quiet" size="sm">
-          Sign out
-        </Button>
-      }
+      trigger="Sign out"
       title="Sign out this session"
       confirm="Sign out"
       action={endSession.bind(null, id)}

@@ -73,5 +73,5 @@ export function DeleteWorkspace({ name, hasPassword, underWay }: DeleteProps) {
 }
 
 export function RestoreWorkspace() {
-  return <ActionForm action={restoreWorkspace} submit="Restore" />
+  return <ActionForm action={restoreWorkspace} submitTone="primary" submit="Restore" />
 }

@@ -2,7 +2,6 @@
 
 import { plural } from '#components/format.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
-import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
@@ -27,16 +26,11 @@ export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
               <ActionForm
                 action={sendMissedEvents.bind(null, outputId)}
                 submit="Send them now"
-                submitTone="plain"
                 submitSize="sm"
               />
             )}
             <ConfirmDialog
-              trigger={
-                <Button tone="quiet" size="sm">
-                  Discard
-                </Button>
-              }
+              trigger="Discard"
               title="Discard missed events"
               confirm="Discard"
               action={discardMissedEvents.bind(null, outputId ?? null, pipeId)}

@@ -51,8 +51,7 @@ export function AddOutput({ pipeId, full }: { pipeId: string | null; full: boole
   const query = pipeId ? `?pipeId=${pipeId}` : ''
   return (
     <IfMay right="build">
-      <ButtonLink href={`/dashboard/webhooks/outputs/new${query}`}>
-        <Plus aria-hidden />
+      <ButtonLink href={`/dashboard/webhooks/outputs/new${query}`} icon={Plus}>
         Add an output
       </ButtonLink>
     </IfMay>

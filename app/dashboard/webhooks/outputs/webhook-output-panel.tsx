@@ -113,8 +113,7 @@ function DeleteOutput({ output: { id, name, pipeId } }: { output: WebhookOutput 
     <div className="border-t pt-4">
       <ConfirmDialog
         trigger={
-          <Button tone="danger">
-            <Trash2 aria-hidden />
+          <Button tone="danger" icon={Trash2}>
             Delete this output
           </Button>
         }

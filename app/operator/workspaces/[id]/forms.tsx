@@ -1,9 +1,8 @@
 'use client'
 
-import { inUnit } from '#app/actions/form-fields.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { TextArea, TextField } from '#components/ui/field.tsx'
-import { UnitSelect } from '#components/ui/unit-select.tsx'
+import { SizeField } from '#components/ui/size-field.tsx'
 import { lift, limit, suspend } from './actions.ts'
 
 type LimitProps = {
@@ -18,9 +17,13 @@ export function Limits({ id, ...limits }: LimitProps) {
   const { transferLimitBytes, tokensPerSecond, memorySharePercent, maxFileBytes } = limits
   return (
     <ActionForm action={limit.bind(null, id)} submit="Save" width="md">
-      <BytesField
+      <SizeField
         name="transferLimitBytes"
         label="Monthly transfer"
+        unitLabel="Unit for Monthly transfer"
+        type="number"
+        min={0}
+        step="any"
         hint="Leave empty for the default quota. 0 means unlimited."
         bytes={transferLimitBytes}
       />
@@ -43,38 +46,17 @@ export function Limits({ id, ...limits }: LimitProps) {
         defaultValue={memorySharePercent ?? ''}
         hint="In each process. If empty, the workspace can use all the memory that others leave free. A lower share slows uploads down but loses no data."
       />
-      <BytesField
+      <SizeField
         name="maxFileBytes"
         label="Largest file"
+        unitLabel="Unit for Largest file"
+        type="number"
+        min={0}
+        step="any"
         hint="If empty, the bucket and the Pipe set the limit."
         bytes={maxFileBytes}
       />
     </ActionForm>
-  )
-}
-
-type BytesProps = { name: string; label: string; hint: string; bytes: number | null }
-
-function BytesField({ name, label, hint, bytes }: BytesProps) {
-  const { amount, unit } = bytes ? inUnit(bytes) : { amount: bytes ?? '', unit: 'GB' }
-  return (
-    <TextField
-      name={name}
-      label={label}
-      hint={hint}
-      type="number"
-      min={0}
-      step="any"
-      inputMode="decimal"
-      defaultValue={amount}
-      after={
-        <UnitSelect name={`${name}Unit`} label={`Unit for ${label}`} defaultValue={unit}>
-          <option>MB</option>
-          <option>GB</option>
-          <option>TB</option>
-        </UnitSelect>
-      }
-    />
   )
 }
 
@@ -93,5 +75,5 @@ export function Suspend({ id }: { id: string }) {
 }
 
 export function Lift({ id }: { id: string }) {
-  return <ActionForm action={lift.bind(null, id)} submit="Lift the suspension" />
+  return <ActionForm action={lift.bind(null, id)} submitTone="primary" submit="Lift the suspension" />
 }

@@ -63,8 +63,7 @@ function DeleteHook({ pipeId, kind }: Omit<Props, 'hook'>) {
     <div className="border-t pt-4">
       <ConfirmDialog
         trigger={
-          <Button tone="danger">
-            <Trash2 aria-hidden />
+          <Button tone="danger" icon={Trash2}>
             Delete this hook
           </Button>
         }

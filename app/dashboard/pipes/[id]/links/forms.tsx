@@ -1,49 +1,41 @@
 'use client'
 
 import { Plus } from 'lucide-react'
-import { useState } from 'react'
-import { inUnit } from '#app/actions/form-fields.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { useSecretOnce } from '#components/ui/secret-once.tsx'
-import { UnitSelect } from '#components/ui/unit-select.tsx'
+import { SizeField } from '#components/ui/size-field.tsx'
 import type { UploadLink } from '#lib/upload-links/upload-link.ts'
 import { changeLink, closeLink, createLink, deleteLink, reopenLink } from './actions.ts'
 
 type Props = { pipeId: string; asked: boolean; button: boolean }
 
 export function CreateLink({ pipeId, asked, button }: Props) {
-  const { answers, dialog } = useSecretOnce({
-    title: 'Your upload link',
-    what: 'upload link',
-    secretOf: (made: { url: string }) => made.url,
-    note: 'Send the link to the people who should upload. Anyone who has it can use it, within its limits.',
-  })
   return (
-    <>
-      <FormDialog
-        asked={{ now: asked, path: `/dashboard/pipes/${pipeId}/links` }}
-        title="Create an upload link"
-        description="People who open the link can upload to this Pipe without an account."
-        trigger={
-          button && (
-            <Button tone="primary">
-              <Plus aria-hidden />
-              Create a link
-            </Button>
-          )
-        }
-        action={createLink.bind(null, pipeId)}
-        submit="Create"
-        {...answers}
-      >
-        <LinkFields />
-      </FormDialog>
-      {dialog}
-    </>
+    <FormDialog
+      asked={{ now: asked, path: `/dashboard/pipes/${pipeId}/links` }}
+      title="Create an upload link"
+      description="People who open the link can upload to this Pipe without an account."
+      trigger={
+        button && (
+          <Button tone="primary" icon={Plus}>
+            Create a link
+          </Button>
+        )
+      }
+      action={createLink.bind(null, pipeId)}
+      submit="Create"
+      secret={{
+        title: 'Your upload link',
+        what: 'upload link',
+        secretOf: (made: { url: string }) => made.url,
+        note: 'Send the link to the people who should upload. Anyone who has it can use it, within its limits.',
+      }}
+    >
+      <LinkFields />
+    </FormDialog>
   )
 }
 
@@ -51,11 +43,7 @@ export function EditLink({ link }: { link: UploadLink }) {
   return (
     <FormDialog
       title={`Edit ${link.title}`}
-      trigger={
-        <Button tone="quiet" size="sm" className="relative">
-          Edit
-        </Button>
-      }
+      trigger="Edit"
       action={changeLink.bind(null, link.id)}
       submit="Save"
     >
@@ -74,7 +62,6 @@ const EXPIRIES = [
 ] as const
 
 function LinkFields({ link }: { link?: UploadLink }) {
-  const [size] = useState(() => (link?.maxBytes == null ? undefined : inUnit(link.maxBytes)))
   return (
     <>
       <TextField
@@ -123,21 +110,7 @@ function LinkFields({ link }: { link?: UploadLink }) {
           placeholder="any number"
           defaultValue={link?.maxFiles ?? undefined}
         />
-        <TextField
-          name="maxBytes"
-          label="Total size"
-          optional
-          inputMode="decimal"
-          placeholder="any"
-          defaultValue={size?.amount}
-          after={
-            <UnitSelect name="maxBytesUnit" label="Unit of size" defaultValue={size?.unit ?? 'GB'}>
-              <option>MB</option>
-              <option>GB</option>
-              <option>TB</option>
-            </UnitSelect>
-          }
-        />
+        <SizeField name="maxBytes" label="Total size" optional placeholder="any" bytes={link?.maxBytes} />
       </div>
       <TextArea
         name="allowedTypes"
@@ -160,7 +133,6 @@ export function SwitchLink({ link: { id, title, state } }: { link: UploadLink })
       action={isClosed ? reopenLink.bind(null, id) : closeLink.bind(null, id)}
       submit={isClosed ? 'Reopen' : 'Close'}
       about={` ${title}`}
-      submitTone="plain"
       submitSize="sm"
       className="relative inline-flex"
     />
@@ -170,11 +142,7 @@ export function SwitchLink({ link: { id, title, state } }: { link: UploadLink })
 export function DeleteLink({ link: { id, title } }: { link: UploadLink }) {
   return (
     <ConfirmDialog
-      trigger={
-        <Button tone="quiet" size="sm" className="relative">
-          Delete
-        </Button>
-      }
+      trigger="Delete"
       title={`Delete ${title}`}
       name={title}
       confirm="Delete this link"

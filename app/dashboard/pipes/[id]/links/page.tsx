@@ -55,8 +55,7 @@ export default async function UploadLinks({ params, searchParams }: Props) {
           title="No upload links yet"
           action={
             <IfMay right="build">
-              <ButtonLink href={`${path}?new=1`} tone="primary" scroll={false}>
-                <Plus aria-hidden />
+              <ButtonLink href={`${path}?new=1`} tone="primary" scroll={false} icon={Plus}>
                 Create a link
               </ButtonLink>
             </IfMay>

@@ -1,9 +1,8 @@
 'use client'
 
-import { useState } from 'react'
-import { inUnit } from '#app/actions/form-fields.ts'
 import { ActionForm } from '#components/ui/action-form.tsx'
 import { CheckField, TextArea, TextField } from '#components/ui/field.tsx'
+import { SizeField } from '#components/ui/size-field.tsx'
 import { UnitSelect } from '#components/ui/unit-select.tsx'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { restrict } from './actions.ts'
@@ -13,7 +12,6 @@ const DAY_SECONDS = 86_400
 const HOUR_SECONDS = 3600
 
 export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string }) {
-  const [size] = useState(() => (pipe.maxFileBytes === null ? undefined : inUnit(pipe.maxFileBytes)))
   const unitSeconds = pipe.uploadExpirySeconds % DAY_SECONDS === 0 ? DAY_SECONDS : HOUR_SECONDS
   return (
     <ActionForm
@@ -24,20 +22,12 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
     >
       <KeyTemplateField pipeId={pipe.id} template={pipe.keyTemplate} prefix={prefix} />
       <div className="grid gap-5 sm:grid-cols-2">
-        <TextField
+        <SizeField
           name="maxFileBytes"
           label="Largest file"
           optional
-          inputMode="decimal"
-          defaultValue={size?.amount}
+          bytes={pipe.maxFileBytes}
           placeholder="no limit"
-          after={
-            <UnitSelect name="maxFileBytesUnit" label="Unit of size" defaultValue={size?.unit ?? 'GB'}>
-              <option>MB</option>
-              <option>GB</option>
-              <option>TB</option>
-            </UnitSelect>
-          }
         />
         <TextField
           name="uploadExpirySeconds"

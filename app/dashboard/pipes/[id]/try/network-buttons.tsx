@@ -22,8 +22,7 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
   return (
     <div className="space-y-3">
       <div className="grid grid-cols-2 gap-2">
-        <Button onClick={() => uploader.cut()}>
-          <Unplug aria-hidden />
+        <Button onClick={() => uploader.cut()} icon={Unplug}>
           Cut connection
         </Button>
         <Button
@@ -36,16 +35,13 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
           {down ? <Plug aria-hidden /> : <Wifi aria-hidden />}
           {down ? 'Go online' : 'Go offline'}
         </Button>
-        <Button onClick={() => endToken('expire')}>
-          <KeyRound aria-hidden />
+        <Button onClick={() => endToken('expire')} icon={KeyRound}>
           Expire token
         </Button>
-        <Button onClick={() => endToken('revoke')}>
-          <KeyRound aria-hidden />
+        <Button onClick={() => endToken('revoke')} icon={KeyRound}>
           Revoke token
         </Button>
-        <Button className="col-span-2" onClick={() => window.location.reload()}>
-          <RotateCw aria-hidden />
+        <Button className="col-span-2" onClick={() => window.location.reload()} icon={RotateCw}>
           Reload the page
         </Button>
       </div>
