@@ -1,6 +1,7 @@
 import { MIGRATIONS, migrate } from '../lib/platform/db/migrate.ts'
 import { openDatabase, untilReached } from '../lib/platform/db/open-database.ts'
 import type { Outages } from '../lib/platform/db/outages.ts'
+import { standbyOf } from '../lib/platform/db/primary.ts'
 import { systemClock } from '../lib/platform/kernel/clock.ts'
 import type { Logger } from '../lib/platform/log/log.ts'
 import { createMetrics } from '../lib/platform/metrics.ts'
@@ -21,6 +22,10 @@ export async function openRuntime(
   await untilReached(database, { waitMs: config.databaseWaitMs, log })
   const pooler = await database.usePooler()
   if (pooler) log.info({ pooler }, 'the database is behind a pooler')
+  if ((await standbyOf(db)) === 'asynchronous')
+    log.warn(
+      'the standby of the database is asynchronous: a failover loses the commits that it has not received',
+    )
   await migrate(db, MIGRATIONS, { log })
   // No other process can be using an embedded database yet, so existing leases belong to a dead process.
   if (database.kind === 'embedded') await lapseLeases(db)

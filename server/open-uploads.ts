@@ -9,7 +9,6 @@ import type { Runtime } from '../lib/platform/runtime.ts'
 import { span } from '../lib/platform/tracing/span.ts'
 import type { Bucket } from '../lib/uploads/bucket-port.ts'
 import { openLeases } from '../lib/uploads/lease/leases.ts'
-import { createAgain } from '../lib/uploads/ledger/after-failover.ts'
 import { insertsUploads } from '../lib/uploads/ledger/insert-upload.ts'
 import { createWholeRecorder } from '../lib/uploads/ledger/transferred.ts'
 import { openUploadRights } from '../lib/uploads/ledger/upload-rights.ts'
@@ -42,8 +41,7 @@ export async function openUploads(
     emitFileEvent(tx, { queue, clock }, ...fileIds)
   const emitCreated: UploadContext['emitCreated'] = (tx, ...fileIds) =>
     emitFileCreated(tx, { queue, clock }, ...fileIds)
-  const creating = { db, emitEvents, emitCreated }
-  const insert = insertsUploads(creating)
+  const insert = insertsUploads({ db, emitEvents, emitCreated })
   let peak = 0
   const { uploadMemoryBytes, uploadMemoryShares } = config
   const budget = new MemoryBudget(uploadMemoryBytes, {
@@ -67,11 +65,8 @@ export async function openUploads(
     leases: await openLeases({ database, clock, log, metrics, terms }),
     hooks: openHooks(runtime, options.hookRetriesMs && { retryDelaysMs: options.hookRetriesMs }),
     openBucket: bucketsOf(runtime, budget, options.bucket),
-    rights: openUploadRights({ db, clock, isSettling: () => database.recent.isSettling() }),
-    async insertUpload(insertion) {
-      await span('ledger create', () => insert(insertion))
-      database.recent.note('creation', (found) => createAgain({ ...creating, db: found }, insertion))
-    },
+    rights: openUploadRights({ db, clock }),
+    insertUpload: (insertion) => span('ledger create', () => insert(insertion)),
     tailCap: createTailCap(
       { db, clock, log },
       { workspaceBytes: terms.workspaceTailBytes, allBytes: config.uploadTailBytes },

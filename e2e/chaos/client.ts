@@ -12,6 +12,8 @@ export type Site = {
   /** Issues a token if no node does. */
   issueToken?: ((pipeId: string) => Promise<string>) | undefined
   log: Log
+  /** The database may lose its last commits: a client whose token or upload is gone starts over. */
+  mayLoseCommits?: boolean
   /** Returns true once an unfinished upload is considered a fault. */
   impatient(): boolean
 }
@@ -53,7 +55,11 @@ export async function uploadByHand(
   upload.address = await create(upload, kind)
   for (;;) {
     const offset = await head(upload)
-    if (offset === 'gone') throw new Error('the upload is gone, although nobody ended it')
+    if (offset === 'gone') {
+      if (!site.mayLoseCommits) throw new Error('the upload is gone, although nobody ended it')
+      upload.address = await create(upload, kind)
+      continue
+    }
     if (offset.complete) return { source, address: upload.address, end: 'transferred' }
     if (kind.cancelAt !== undefined && offset.at >= kind.cancelAt) return cancel(upload)
     await patches(upload, offset.at, kind)
@@ -104,15 +110,18 @@ async function head(upload: Upload): Promise<'gone' | { at: number; complete: bo
   const { site, source } = upload
   const reply = await persist(site, `HEAD of ${source.name}`, async () => {
     const got = await authorized(upload, { method: 'HEAD', url: upload.address })
-    return got?.status === 200 || got?.status === 410 ? got : later(site, 'HEAD', got, [423])
+    return got?.status === 200 || isGone(site, got) ? got! : later(site, 'HEAD', got, [423])
   })
-  if (reply.status === 410) return 'gone'
+  if (reply.status !== 200) return 'gone'
   const at = Number(reply.headers['upload-offset'])
   if (at < upload.known)
     site.log.violation(`${source.name} ${upload.address}: the offset went back from ${upload.known} to ${at}`)
   upload.known = at
   return { at, complete: at === source.bytes.length && reply.headers['upload-length'] !== undefined }
 }
+
+const isGone = (site: Site, got: Reply | undefined) =>
+  got?.status === 410 || (site.mayLoseCommits === true && got?.status === 404)
 
 async function patches(upload: Upload, at: number, kind: Kind): Promise<void> {
   const { random, source } = upload
@@ -147,7 +156,8 @@ async function patch(upload: Upload, at: number, count: number, more: Record<str
     if (now !== at + count || sum?.wrong)
       site.log.violation(`${source.name}: PATCH of ${count} bytes at ${at} returned the offset ${now}`)
     upload.known = Math.max(upload.known, now)
-  } else if (!(got?.status === 460 && sum?.wrong)) await later(site, 'PATCH', got, [409, 423, 502, 503])
+  } else if (!(got?.status === 460 && sum?.wrong) && !isGone(site, got))
+    await later(site, 'PATCH', got, [409, 423, 502, 503])
 }
 
 function checksum(body: Uint8Array, wrong: boolean): { header: string; wrong: boolean } {
@@ -170,7 +180,13 @@ async function cancel(upload: Upload): Promise<Outcome> {
 async function authorized(upload: Upload, call: Call): Promise<Reply | undefined> {
   const { site, random, pipeId } = upload
   if (upload.token === '' || random.chance(0.1)) upload.token = await newToken(site, pipeId)
-  return send({ ...call, headers: { ...COMMON, Authorization: `Bearer ${upload.token}`, ...call.headers } })
+  const got = await send({
+    ...call,
+    headers: { ...COMMON, Authorization: `Bearer ${upload.token}`, ...call.headers },
+  })
+  if (got?.status !== 401 || !site.mayLoseCommits) return got
+  upload.token = ''
+  return undefined
 }
 
 function cut(random: Random, body: Uint8Array): number | undefined {

@@ -96,7 +96,13 @@ export async function judge(
 }
 
 /** Runs several clients, which start one upload after another until the time is up, and finish those in progress. */
-export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
+export async function uploadMany(
+  world: World,
+  random: Random,
+  log: Log,
+  period: Period,
+  { mayLoseCommits = false } = {},
+) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
   const { senderToken, issueToken, pipes } = world.customer
@@ -108,6 +114,7 @@ export async function uploadMany(world: World, random: Random, log: Log, period:
     issueToken: hasWeb ? undefined : issueToken,
     log,
     impatient,
+    mayLoseCommits,
   }
   const client = async (at: number) => {
     for (let n = 1; period.overForMs() < 0; n++) {

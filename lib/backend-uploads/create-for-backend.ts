@@ -1,7 +1,7 @@
 import { capabilitiesOf } from '../buckets/providers.ts'
 import { emitFileCreated } from '../events/emit-file-event.ts'
 import type { Db } from '../platform/db/database.ts'
-import type { Runtime } from '../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
 import { type CreationRight, openUploadRights } from '../uploads/ledger/upload-rights.ts'
 import { createUploads, type Declared } from '../uploads/opening/create-upload.ts'
 import { largestPartBytes } from '../uploads/rules/part-plan.ts'
@@ -10,12 +10,8 @@ import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store
 type Issued = { token: string; pipeId: string }
 
 /** The right to create uploads with a token that was issued in the same transaction. */
-export function rightOf(
-  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
-  { token, pipeId }: Issued,
-): Promise<CreationRight> {
-  const isSettling = () => database.recent.isSettling()
-  return openUploadRights({ db, clock, isSettling }).toCreate(token, pipeId)
+export function rightOf({ db, clock }: CoreRuntime, { token, pipeId }: Issued): Promise<CreationRight> {
+  return openUploadRights({ db, clock }).toCreate(token, pipeId)
 }
 
 /**

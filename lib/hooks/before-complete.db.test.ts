@@ -354,21 +354,6 @@ describeWithDatabase('before_complete', (database) => {
     expect(decider.asked).toEqual([])
   })
 
-  it('does not request a byte again if a failover lost the decision but not the object', async () => {
-    const { url } = await upload(randomBytes(1000))
-    const { db, recent } = database()
-    const own = sql`where file_id = ${fileIdOf(url)}::uuid`
-    await db.execute(sql`delete from file_decisions ${own}`)
-    await db.execute(sql`delete from events ${own}`)
-    await db.execute(sql`update file_destinations set status = 'transferring', etag = null ${own}`)
-    await db.execute(sql`update files set status = 'transferring', decision = 'asked', finished_at = null
-      where id = ${fileIdOf(url)}::uuid`)
-    await recent.redo(db, site.runtime.log)
-    expect((await file(url)).status).toBe('transferred')
-    expect(await client.offset(url)).toBe(1000)
-    expect(decider.asked).toHaveLength(1)
-  })
-
   it('responds to a waiting client before the answer, and stores one decision from two nodes', async () => {
     client = await site.client(node)
     const held: (() => void)[] = []

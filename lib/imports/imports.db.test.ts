@@ -122,7 +122,7 @@ describe('an import', () => {
       site.clock.advance(minutes(30))
       expect((await rowOf(id)).offsetBytes).toBe(few.length)
     }
-    await vi.waitFor(goOn, { timeout: 30_000 })
+    await vi.waitFor(goOn, { timeout: 120_000 })
     await expectEqual(id, few)
   })
 

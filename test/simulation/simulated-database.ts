@@ -3,7 +3,6 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import type postgres from 'postgres'
 import * as schema from '#drizzle/schema/index.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
-import { createRecentCommits } from '#lib/platform/db/recent-commits.ts'
 import type { Gate } from './gate.ts'
 import type { Host } from './scheduler.ts'
 import { currentHost } from './simulated-time.ts'
@@ -34,7 +33,6 @@ export function simulatedDatabase({ host, gate, listen }: Line): DatabaseHandle 
     },
     reach: async () => {},
     usePooler: async () => undefined,
-    recent: createRecentCommits(),
     listen,
     close: async () => {},
   }

@@ -4,6 +4,7 @@ import { Status } from '#components/ui/status.tsx'
 import { SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { seeBacklogs, seeFailures, seeNodes } from '#lib/dashboard/operators/see.ts'
+import { standbyOf } from '#lib/platform/db/primary.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireOperator } from '../../session.ts'
 import { PROBLEMS } from '../workspace-state.tsx'
@@ -15,13 +16,19 @@ const WHAT = { unnamed: true, className: 'font-medium' }
 export default async function Service() {
   await requireOperator()
   const runtime = getRuntime()
-  const [nodes, backlogs, failures] = await Promise.all([
+  const [nodes, backlogs, failures, standby] = await Promise.all([
     seeNodes(runtime),
     seeBacklogs(runtime),
     seeFailures(runtime),
+    standbyOf(runtime.db),
   ])
   return (
     <div className="space-y-7">
+      {standby === 'asynchronous' && (
+        <p className="text-sm text-warn">
+          The database's standby is asynchronous: a failover loses the commits that it has not received.
+        </p>
+      )}
       <section>
         <h2 className="mb-2 font-semibold text-base">Nodes</h2>
         <Table

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { accountKeys, KEY_SCOPES, users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
-import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import { nameField, timeField, toAnswer } from '../../platform/kernel/parse-input.ts'
@@ -149,12 +148,12 @@ export async function listAccountKeys(
 
 /** Revokes a key immediately and permanently. Revoking it again changes nothing. */
 export async function revokeAccountKey(
-  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   id: string,
 ): Promise<AccountKey> {
   const revokedAt = new Date(clock.now())
-  const revoked = await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const mine = and(eq(accountKeys.id, id), eq(accountKeys.workspaceId, actor.workspaceId))
     const [before] = isUuid(id)
       ? await tx
@@ -173,8 +172,6 @@ export async function revokeAccountKey(
     await recordAudit({ db: tx, clock }, actor, entry)
     return toAccountKey({ ...before, revokedAt })
   })
-  database.recent.note('access', revokeAgain('account_keys', id, revokedAt))
-  return revoked
 }
 
 /** Revokes all of a workspace's keys, or those created by one user. Each gets its own audit log entry. */

@@ -1,7 +1,6 @@
 import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { sessions, users } from '#drizzle/schema/index.ts'
 import { type Db, LIVE_CHANNEL } from '../../platform/db/database.ts'
-import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
@@ -106,7 +105,7 @@ export async function listSessions({ db, clock }: CoreRuntime, session: Session)
 
 /** Revokes one of the user's own sessions, which may be the current one. */
 export async function revokeSession(
-  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
+  { db, clock }: CoreRuntime,
   { userId }: Pick<Session, 'userId'>,
   id: string,
 ): Promise<void> {
@@ -119,7 +118,6 @@ export async function revokeSession(
         .returning({ id: sessions.id })
     : []
   if (revoked.length === 0) throw new SluiceError('not_found', 'There is no such session.')
-  database.recent.note('access', revokeAgain('sessions', id, revokedAt))
   await tellStreams(db, userId)
 }
 

@@ -2,7 +2,6 @@ import { SQL, type SQLChunk, StringChunk, sql } from 'drizzle-orm'
 import { type PgDatabase, PgDialect, type PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import type * as schema from '#drizzle/schema/index.ts'
 import type { Primary } from './primary.ts'
-import type { RecentCommits } from './recent-commits.ts'
 
 /**
  * The database as the rest of Sluice sees it: PostgreSQL, whether Sluice runs it or was given its address. Functions
@@ -28,8 +27,6 @@ export type DatabaseHandle = {
   reach(): Promise<void>
   /** Detects a pooler and adapts to it; returns what to report about it. */
   usePooler(): Promise<string | undefined>
-  /** Recent commits, to be repeated on a server that was promoted without them. */
-  recent: RecentCommits
   /** Calls back with the payload of each NOTIFY, and once with null after a lost connection is restored. */
   listen(channel: string, onMessage: (payload: string | null) => void): Promise<() => Promise<void>>
   close(): Promise<void>

@@ -13,7 +13,6 @@ import { forgetful, guardTransactions, takeTurns } from './guard-client.ts'
 import { currentKind, type Lane, lanesOf, limitStatements } from './lanes.ts'
 import type { Outages } from './outages.ts'
 import { connect, Primary } from './primary.ts'
-import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
 
 export type PostgresOptions = {
   address: Address
@@ -56,11 +55,7 @@ export function openPostgres({
   onNotice,
   outages,
 }: PostgresOptions): DatabaseHandle {
-  const recent = createRecentCommits()
-  const primary = new Primary(
-    address,
-    outages && { onChange: (server) => makeAgain(server, recent, outages) },
-  )
+  const primary = new Primary(address)
   const options = {
     ...OPTIONS,
     onnotice: (notice: { message?: string }) => onNotice?.(String(notice.message)),
@@ -75,7 +70,7 @@ export function openPostgres({
   const isBesidePooler = directAddress !== address
   const direct = isBesidePooler ? new Primary(directAddress) : primary
   const listener = isBesidePooler ? connect(directAddress, { ...options, max: 1 }, direct) : client
-  if (outages) watchOutages({ primary, recent }, outages)
+  if (outages) watchOutages(primary, outages)
   return {
     kind: 'postgres',
     address: directAddress,
@@ -89,7 +84,6 @@ export function openPostgres({
       if (!isBesidePooler && !(await isPooled(client))) lanes.forEach(limitStatements)
       return found
     },
-    recent,
     async listen(channel, onMessage) {
       let lines = 0
       const subscription = await listener.listen(channel, onMessage, () => {
@@ -99,8 +93,6 @@ export function openPostgres({
     },
     async close() {
       outages?.watch.close()
-      recent.outageEnded()
-      primary.close()
       const clients = new Set([...lanes.map((lane) => lane.client), listener])
       await Promise.all([...clients].map((one) => one.end({ timeout: 5 })))
     },
@@ -132,31 +124,12 @@ function endingReadOnly(outages: Outages, primary: Primary): Outages {
   }
 }
 
-/** Repeats recent commits over separate connections, because regular connections wait until this is done. */
-async function makeAgain(address: Address, recent: RecentCommits, { log }: { log: Logger }): Promise<void> {
-  const { db, close } = openPostgres({ address, maxConnections: 4 })
-  try {
-    const { later } = await recent.redo(db, log)
-    void later().finally(close)
-  } catch (error) {
-    log.warn({ err: error }, 'could not repeat commits that another server may have lost')
-    await close()
-  }
-}
-
-type Server = { primary: Primary; recent: RecentCommits }
-
-function watchOutages({ primary, recent }: Server, { watch, log }: { watch: Outages; log: Logger }): void {
+function watchOutages(primary: Primary, { watch, log }: { watch: Outages; log: Logger }): void {
   watch.watch({
     ask: () => primary.find(),
-    onAway(cause) {
-      recent.outageBegan()
-      log.error({ why: String(cause) }, 'the database is not responding')
-    },
-    onBack(awayMs) {
-      recent.outageEnded()
-      log.warn({ awayMs: Math.round(awayMs), server: primary.place }, 'the database is responding again')
-    },
+    onAway: (cause) => log.error({ why: String(cause) }, 'the database is not responding'),
+    onBack: (awayMs) =>
+      log.warn({ awayMs: Math.round(awayMs), server: primary.place }, 'the database is responding again'),
     onCalm: (failures) => log.warn({ failures }, 'the database no longer fails statements'),
   })
 }

@@ -1,28 +1,29 @@
 import { Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
-import { patience, within } from '../kernel/waits.ts'
-import type { Address } from './database.ts'
+import { patience } from '../kernel/waits.ts'
+import { type Address, type Db, rows } from './database.ts'
 import { isReadOnly } from './faults.ts'
+
+/** Whether a failover may lose commits. */
+export type Standby = 'none' | 'synchronous' | 'asynchronous'
+
+/** PostgreSQL shows every user that a standby is connected, but not whether it is synchronous: its settings show that. */
+export async function standbyOf(db: Db): Promise<Standby> {
+  const [found] = await rows<{ standby: Standby }>(
+    db,
+    sql`select case when not exists (select from pg_stat_replication) then 'none'
+        when current_setting('synchronous_standby_names') = '' then 'asynchronous' else 'synchronous' end as standby`,
+  )
+  return found!.standby
+}
 
 type Host = { host: string; port: number }
 type Candidate = { at: Host; address: Address }
-/** `server` identifies the server. It changes when the server is restarted or a different one takes over. */
-type Found = Candidate & { server: string }
-
-export type PrimaryOptions = {
-  /**
-   * Called when a different server responds. Connections to that server wait until this is done, up to a time limit.
-   */
-  onChange?: (address: Address) => Promise<void>
-}
-
 const DEFAULT_PORT = 5432
 const ANSWER_MS = 2000
 const ASK_MS = 1000
 const FIND_MS = 2000
-const CHANGE_MS = 3000
-const LOOK_EVERY_MS = 250
 
 /**
  * Finds the server that accepts writes. An address may list several hosts: one primary and its standbys. All are
@@ -34,17 +35,12 @@ export class Primary {
   /** The address, reduced to its first host. */
   readonly address: Address
   readonly #candidates: Candidate[]
-  readonly #onChange: PrimaryOptions['onChange']
   readonly #sockets = new Set<Socket & Partial<Host>>()
   #known: Host | undefined
-  #server: string | undefined
   #finding: Promise<Host> | undefined
-  #isLooking = false
-  #isClosed = false
 
-  constructor(address: Address, { onChange }: PrimaryOptions = {}) {
+  constructor(address: Address) {
     this.#candidates = readCandidates(address)
-    this.#onChange = onChange
     this.address = this.#candidates[0]!.address
     if (!this.#isWatched) this.#known = this.#candidates[0]!.at
   }
@@ -61,7 +57,6 @@ export class Primary {
     const at = await this.#locate().catch((error: Error) => error)
     if (at instanceof Error) return failing(at)
     const socket = dial(new Socket(), at)
-    socket.once('close', () => void this.#untilFound())
     this.#sockets.add(socket)
     return socket
   }
@@ -91,12 +86,8 @@ export class Primary {
     this.#endAll(() => true)
   }
 
-  close(): void {
-    this.#isClosed = true
-  }
-
   get #isWatched(): boolean {
-    return this.#candidates.length > 1 || this.#onChange !== undefined
+    return this.#candidates.length > 1
   }
 
   #endAll(isOver: (socket: Socket & Partial<Host>) => boolean): void {
@@ -112,18 +103,15 @@ export class Primary {
     return this.#finding
   }
 
-  async #found({ at, address, server }: Found): Promise<Host> {
+  #found({ at }: Candidate): Host {
     this.#endAll(({ host, port }) => host !== at.host || port !== at.port)
-    const isOther = this.#server !== undefined && this.#server !== server
-    this.#server = server
-    if (isOther && this.#onChange) await within(CHANGE_MS, this.#onChange(address))
     this.#known = at
     return at
   }
 
   async #locate(): Promise<Host> {
     this.#lookAround()
-    const at = this.#known ?? (await Promise.race([this.#find(), patience(FIND_MS + CHANGE_MS)]))
+    const at = this.#known ?? (await Promise.race([this.#find(), patience(FIND_MS)]))
     if (at === 'late') throw reset()
     return at
   }
@@ -138,18 +126,6 @@ export class Primary {
       this.#sockets.delete(one)
       if (this.#isWatched) this.#known = undefined
     }
-  }
-
-  /**
-   * Keeps looking for the primary even if the process is idle, because it may remember commits that the next primary is
-   * missing.
-   */
-  async #untilFound(): Promise<void> {
-    if (this.#isLooking || this.#isClosed || !this.#onChange) return
-    this.#isLooking = true
-    do await sleep(LOOK_EVERY_MS, undefined, { ref: false })
-    while (!this.#isClosed && (await this.#locate().catch(() => undefined)) === undefined)
-    this.#isLooking = false
   }
 }
 
@@ -209,8 +185,8 @@ const silent = () =>
  * If several servers accept writes, the known one takes precedence, because nothing shows which of them is the right
  * one.
  */
-async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Found> {
-  const asked = candidates.map((one) => askServer(one).then((server): Found => ({ ...one, server })))
+async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Candidate> {
+  const asked = candidates.map((one) => assertWritable(one).then(() => one))
   const any = Promise.any(asked)
   any.catch(() => {})
   const before = candidates.findIndex(({ at }) => at === known)
@@ -228,8 +204,7 @@ async function firstWritable(candidates: Candidate[], known: Host | undefined): 
   }
 }
 
-/** Returns the server's identity, if it accepts writes. */
-async function askServer({ address, at }: Candidate): Promise<string> {
+async function assertWritable({ address, at }: Candidate): Promise<void> {
   const one = openClient(address, {
     max: 1,
     socket: () => dial(new Socket(), at, undefined, ASK_MS),
@@ -238,11 +213,8 @@ async function askServer({ address, at }: Candidate): Promise<string> {
     connection: { application_name: 'sluice-ask' },
   })
   try {
-    const [row] = await one.unsafe(
-      `select current_setting('transaction_read_only') = 'on' as "readOnly", pg_postmaster_start_time()::text as server`,
-    )
+    const [row] = await one.unsafe(`select current_setting('transaction_read_only') = 'on' as "readOnly"`)
     if (row!.readOnly) throw readOnly()
-    return row!.server
   } finally {
     void one.end({ timeout: 0 })
   }

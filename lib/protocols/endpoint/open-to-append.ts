@@ -44,10 +44,7 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
   const { request, chunk } = asked
   const { origin, protocol } = request
   const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
-  const authenticating = authenticateToContinue(context, request, whole)
-  const right = await (whole
-    ? context.leases.taking(requiredFileId(request), whole.claim, authenticating)
-    : authenticating)
+  const right = await authenticateToContinue(context, request, whole)
   // The expiry of a leased upload is checked later, because its writer may extend it.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {

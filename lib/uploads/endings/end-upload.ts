@@ -23,19 +23,17 @@ import type { Upload } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
-  Partial<Pick<UploadContext, 'database'>>
+type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
 /** The parts of the runtime that a caller without an upload context needs to end an upload. */
-type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'> & Partial<Pick<Runtime, 'database'>>
+type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 
 export function endingContext(runtime: EndingRuntime): Ending {
-  const { db, clock, metrics, database } = runtime
+  const { db, clock, metrics } = runtime
   return {
     db,
     clock,
     metrics,
-    ...(database && { database }),
     emitEvents: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds),
   }
 }
@@ -64,14 +62,7 @@ export async function cancelUpload(
   let status = await readStatus(context.db, upload)
   const end = { status: 'canceled', reason: null, from: ['uploading'] } as const
   if (status === 'uploading') {
-    if (await endUpload(context, fileId, end)) {
-      const again = async (db: Db) => {
-        if (!(await readStatus(db, upload))) throw new Error(`${fileId} has no record yet.`)
-        return endUpload({ ...context, db }, fileId, end)
-      }
-      context.database?.recent.note('end', async (db) => ((await again(db)) ? 'made again' : 'is there'))
-      return
-    }
+    if (await endUpload(context, fileId, end)) return
     // The upload is no longer `uploading`: it is complete, or the client has sent the same request twice.
     status = await readStatus(context.db, upload)
   }

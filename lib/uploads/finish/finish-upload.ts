@@ -1,15 +1,15 @@
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
-import type { Body, SentPart } from '../bucket-port.ts'
+import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import type { FoundAtEach } from '../ledger/transferred.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { Destination, Upload } from '../opening/upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { assemble, rememberUnmade } from './complete.ts'
+import { assemble } from './complete.ts'
 import { judge } from './judge.ts'
 import { putAtEach } from './put-at-each.ts'
 import { deliveredByPut, recordTransferred } from './record-transferred.ts'
@@ -62,7 +62,6 @@ async function assembleParts(
   const { fileId, lease, progress, destinations } = upload
   const file = { fileId, lease, sentBefore: false }
   const whole = { bytes: progress.offsetBytes, crc32: progress.crc32 }
-  const partsAt = new Map<Destination, SentPart[]>()
   const unsettled = {
     ...file,
     lengthBytes: whole.bytes,
@@ -72,15 +71,13 @@ async function assembleParts(
   }
   const completing = settleFile(context, unsettled, (attempt) => {
     const { destination } = attempt
-    const onParts = (parts: SentPart[]) => partsAt.set(destination, parts)
-    const assembling = assemble(context, { ...file, ...whole, destination, onParts }, attempt.lease.signal)
+    const assembling = assemble(context, { ...file, ...whole, destination }, attempt.lease.signal)
     return judge(context, attempt, 'complete', assembling)
   })
   inBackground(context, completing)
   const outcome = await within(context.terms.assembleMs, completing)
   if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
   const isThere = outcome !== 'late' && outcome.kind === 'transferred'
-  if (!isThere) rememberUnmade(context, { fileId, ...whole, destinations }, partsAt)
   return { offsetBytes: progress.offsetBytes, state: isThere ? outcome.status : 'transferring' }
 }
 

@@ -1,7 +1,6 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
 import type { Release } from '../ledger/leases.ts'
-import type { EverBound } from '../rules/part-numbers.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 
 /** A lease held by this process: how long it lasts, and when its holder must stop. */
@@ -18,8 +17,6 @@ export type Lease = Fenced & {
    * Registers a callback for when the holder must stop. If the holder already must stop, `stop` is called immediately.
    */
   onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
-  /** Registers a function that returns the part numbers the holder has bound. */
-  remember(everBound: () => EverBound): void
   /** Rejects if the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
   /** Releases the lease in this process and, unless that has already happened, in its row. */
@@ -75,7 +72,6 @@ export class HeldLease implements Lease {
   #touchedMs: number
   #holder: Holder | undefined
   #timer: NodeJS.Timeout | undefined
-  #everBound: () => EverBound = () => ({ afterParts: 0, ends: [] })
 
   constructor({ fileId, fence, claim }: Fenced, sinceMs: number, deps: LeaseDeps) {
     this.fileId = fileId
@@ -116,14 +112,6 @@ export class HeldLease implements Lease {
   ): void {
     this.#holder = { stop, body }
     this.#stopWhenDue()
-  }
-
-  remember(everBound: () => EverBound): void {
-    this.#everBound = everBound
-  }
-
-  get everBound(): EverBound {
-    return this.#everBound()
   }
 
   askToStop(why: StopReason): void {

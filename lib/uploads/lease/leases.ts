@@ -1,11 +1,8 @@
 import { type DatabaseHandle, type Db, notify } from '../../platform/db/database.ts'
-import { isOutage } from '../../platform/db/faults.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
-import { Lately } from '../../platform/kernel/lately.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { dropLeases } from '../ledger/after-failover.ts'
 import { type Claim, type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
 import { type Release, readLease, releaseLease, type Taken, takeLease } from '../ledger/leases.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
@@ -35,12 +32,6 @@ export class Leases {
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
-  /**
-   * Lost leases that still have to be ended in their rows, where the numbers of parts that may arrive late are bound
-   * again.
-   */
-  #lost: HeldLease[] = []
-  readonly #over: Lately<Pick<Fenced, 'fileId' | 'claim'>>
   readonly #wakeUps = new WakeUps()
   readonly #stopRenewing: () => void
   #unlisten = async (): Promise<void> => {}
@@ -48,7 +39,6 @@ export class Leases {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#over = new Lately(() => deps.clock.now())
     this.#stopRenewing = startLeaseRenewal({ ...deps, db: deps.database.db }, this.#held)
   }
 
@@ -70,18 +60,6 @@ export class Leases {
   /** Creates a claim for a statement that does more than take a lease. */
   newClaim(): Claim {
     return newClaim(this.#deps.terms.leaseMs)
-  }
-
-  /**
-   * Remembers the claim if the database goes down, because the lease may have been taken and only the response lost.
-   */
-  async taking<Result>(fileId: string, { claim }: Claim, work: Promise<Result>): Promise<Result> {
-    try {
-      return await work
-    } catch (error) {
-      if (isOutage(error)) this.#over.add({ fileId, claim })
-      throw error
-    }
   }
 
   /** Registers a lease taken by a statement sent at `sinceMs`. */
@@ -109,17 +87,6 @@ export class Leases {
       await this.#askHolder(fenced)
       return 'held'
     })
-  }
-
-  /**
-   * Called when a different database server has taken over. It may be missing commits that this process's writers
-   * rely on, and may still have leases that they have released.
-   */
-  async dropAll(db: Db): Promise<void> {
-    this.#lost.push(...this.#held.values())
-    for (const lease of this.#lost) lease.lose()
-    await dropLeases(db, { held: [...new Set(this.#lost)], over: this.#over.all() })
-    this.#lost = []
   }
 
   async stop(): Promise<void> {
@@ -150,7 +117,7 @@ export class Leases {
     const { database, clock, metrics } = this.#deps
     const sentAtMs = clock.now()
     const claim = this.newClaim()
-    const taken = await this.taking(file.fileId, claim, takeLease(database.db, claim, file))
+    const taken = await takeLease(database.db, claim, file)
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
     else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
@@ -182,8 +149,7 @@ export class Leases {
   }
 
   #forget(lease: HeldLease): void {
-    const { fileId, claim } = lease
-    this.#over.add({ fileId, claim })
+    const { fileId } = lease
     if (this.#held.get(fileId) === lease) this.#held.delete(fileId)
     this.#wakeUps.wake(fileId)
     if (lease.wanted) void notify(this.#deps.database.db, LEASE_CHANNEL, `free:${fileId}`).catch(() => {})
@@ -192,7 +158,6 @@ export class Leases {
 
 export async function openLeases(deps: Deps): Promise<Leases> {
   const leases = new Leases(deps)
-  deps.database.recent.first((db) => leases.dropAll(db))
   await leases.listen()
   return leases
 }

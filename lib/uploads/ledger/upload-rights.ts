@@ -5,7 +5,7 @@ import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { GATHER_WRITES_MS, inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
-import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
@@ -60,23 +60,10 @@ export type UploadRights = {
 
 const MAX_AT_ONCE = 100
 
-type Needs = {
-  db: Db
-  clock: Clock
-  /** True after a failover, while a missing row may still be restored. */
-  isSettling(): boolean
-}
-
 /** Simultaneous requests share one statement. */
-export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights {
-  const missing = (error: SluiceError) =>
-    isSettling()
-      ? notNow(
-          'The database has just failed over, and lost commits are being restored. Try again in a moment.',
-        )
-      : error
+export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
   const assertNotRevoked = <Row extends Validity>(row: Row | undefined): Row => {
-    if (!row) throw missing(noToken())
+    if (!row) throw noToken()
     if (row.tokenRevoked || row.senderRevoked) throw revoked()
     return row
   }
@@ -111,7 +98,7 @@ export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights
       const { own, sameUploader } = right
       if (!right.upload || !(own || sameUploader)) {
         if (right.tokenExpired) throw expired()
-        throw missing(new SluiceError('upload_not_found', 'There is no such upload on this Pipe.'))
+        throw new SluiceError('upload_not_found', 'There is no such upload on this Pipe.')
       }
       if (!own && right.tokenExpired) throw expired()
       const first = whole && right.first ? { ...right.first, claim: whole.claim, sinceMs } : undefined

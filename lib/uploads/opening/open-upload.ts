@@ -139,7 +139,6 @@ function describe(
   row: Row,
   parts: Pick<Upload, 'limits' | 'destinations' | 'lease' | 'numbers'>,
 ): Upload {
-  parts.lease.remember(() => parts.numbers.everBound)
   return {
     fileId: row.id,
     workspaceId: row.workspaceId,

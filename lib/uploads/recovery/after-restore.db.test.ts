@@ -9,7 +9,7 @@ import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
-import { dropLapsedLeases } from '../ledger/after-failover.ts'
+import { dropLapsedLeases } from '../ledger/restored.ts'
 import { findFinished, listUnknown } from './after-restore.ts'
 import { expireUploads } from './upload-sweeps.ts'
 

@@ -109,40 +109,6 @@ describe('a file with several destinations, in a database from before its object
       expect((await bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   }
 
-  describe('after a failover', () => {
-    it.each([
-      ['one part', MiB],
-      ['several', 24 * MiB],
-    ])('ends the same way again, with %s', async (_, bytes) => {
-      const { url, whole, before } = await forgotten(bytes)
-      expect(before).toEqual(everywhere)
-      await database.recent.redo(database.db, site.runtime.log)
-      expect(await stateOf(url)).toEqual(everywhere)
-      expect(await client.offset(url)).toBe(bytes)
-      await expectAt(buckets, url, whole)
-    })
-
-    it('is missing the same objects as before, and is repaired', async () => {
-      const { url, whole, before } = await forgotten(24 * MiB, refuse)
-      expect(before).toEqual(lacking('rejected'))
-      await database.recent.redo(database.db, site.runtime.log)
-      expect(await stateOf(url)).toEqual(before)
-      await repairAll()
-      expect(await stateOf(url)).toMatchObject({ status: 'transferred' })
-      await expectAt(buckets, url, whole)
-    })
-
-    it('is created from its parts if its client has received the last response', async () => {
-      const { url, whole, before } = await forgotten(24 * MiB, async () => {
-        buckets[1]!.faults.add({ operation: 'CompleteMultipartUpload', effect: DOWN, times: 100 })
-      })
-      expect(before).toMatchObject({ status: 'transferring' })
-      await database.recent.redo(database.db, site.runtime.log)
-      await expect.poll(async () => (await stateOf(url)).status).toBe('transferred')
-      await expectAt(buckets, url, whole)
-    })
-  })
-
   describe('when its client continues', () => {
     it('is found where its objects are', async () => {
       const { url, whole, half } = await forgotten(24 * MiB)

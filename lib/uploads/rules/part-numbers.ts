@@ -9,12 +9,6 @@ export type Bound = {
   boundEnds: readonly number[]
 }
 
-/**
- * All part numbers that one writer has ever bound, as the offsets where the parts after `afterParts` end. It makes no
- * difference whether a part is recorded, sent or only bound.
- */
-export type EverBound = { afterParts: number; ends: readonly number[] }
-
 export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundEnds: [] }
 
 /**
@@ -27,9 +21,6 @@ export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundE
  * earlier writer left bound cannot be bound to another range, because its part may have been sent.
  */
 export class PartNumbers {
-  readonly #foundParts: number
-  /** The offsets at which the parts recorded by this writer end. */
-  readonly #recordedEnds: number[] = []
   /** The last recorded part, and where it ends. */
   #recordedParts: number
   #recordedBytes: number
@@ -44,7 +35,6 @@ export class PartNumbers {
   readonly #taken: { endOffset: number; sent: boolean }[] = []
 
   constructor(found: Bound, plan: PartPlan, ahead: number) {
-    this.#foundParts = found.recordedParts
     this.#recordedParts = found.recordedParts
     this.#recordedBytes = found.recordedBytes
     this.#plan = plan
@@ -128,20 +118,11 @@ export class PartNumbers {
     return this.#describe(recorded, ends)
   }
 
-  /**
-   * The numbers that must be bound again in a ledger that has lost its last commits, because any of these parts may
-   * still arrive.
-   */
-  get everBound(): EverBound {
-    return { afterParts: this.#foundParts, ends: [...this.#recordedEnds, ...this.#bound.values()] }
-  }
-
   /** Call this once the ledger has committed the binding. */
   bindingWritten(bound: Bound): void {
     while (this.#recordedParts < bound.recordedParts) {
       this.#recordedParts += 1
       this.#recordedBytes = this.#taken.shift()!.endOffset
-      this.#recordedEnds.push(this.#recordedBytes)
       this.#inherited.delete(this.#recordedParts)
     }
     this.#bound = byNumber(bound)

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { senders } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret } from '../../platform/kernel/ids.ts'
@@ -80,13 +79,9 @@ export async function rotateSender(
  * Revokes a Sender immediately and permanently, along with every temporary token it issued. Revoking it again changes
  * nothing.
  */
-export async function revokeSender(
-  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
-  actor: Actor,
-  id: string,
-): Promise<Sender> {
+export async function revokeSender({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<Sender> {
   const revokedAt = new Date(clock.now())
-  const revoked = await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const before = await findSender(tx, actor, id, 'update')
     if (before.revokedAt) return toSender(before)
     const [row] = await tx.update(senders).set({ revokedAt }).where(eq(senders.id, id)).returning()
@@ -94,8 +89,6 @@ export async function revokeSender(
     await recordAudit({ db: tx, clock }, actor, entry)
     return toSender(row!)
   })
-  database.recent.note('access', revokeAgain('senders', id, revokedAt))
-  return revoked
 }
 
 /** The maximum length of an origin that a Pipe can allow. */

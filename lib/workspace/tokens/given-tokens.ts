@@ -2,7 +2,6 @@ import { and, desc, eq, gt, lt } from 'drizzle-orm'
 import { senders, tokens } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
-import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
@@ -41,13 +40,9 @@ export async function listTokens(
 }
 
 /** Revokes a token immediately, even for uploads in progress. Revoking it again changes nothing. */
-export async function revokeToken(
-  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
-  actor: Actor,
-  id: string,
-): Promise<Token> {
+export async function revokeToken({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<Token> {
   const revokedAt = new Date(clock.now())
-  const revoked = await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const [found] = isUuid(id)
       ? await tx
           .select({ token: tokens, sender: senders.name })
@@ -62,8 +57,6 @@ export async function revokeToken(
     await recordAudit({ db: tx, clock }, actor, { action: 'token.revoked', subjectId: id })
     return toToken({ ...found.token, revokedAt }, found.sender)
   })
-  database.recent.note('access', revokeAgain('tokens', id, revokedAt))
-  return revoked
 }
 
 /** Makes a token expire early, to show how an uploader reacts. Unlike revoking the token, this keeps its uploads. */

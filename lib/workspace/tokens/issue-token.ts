@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { notOfDemo, workspaceSuspended } from '../../identity/suspension.ts'
-import { type Db, rows } from '../../platform/db/database.ts'
+import { rows } from '../../platform/db/database.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
@@ -36,7 +36,7 @@ type Outcome = {
 }
 
 export async function issueToken(
-  { db, clock, config, database }: Pick<Runtime, 'db' | 'clock' | 'config' | 'database'>,
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
   senderToken: string,
   input: TokenInput,
   source: Source = 'any client',
@@ -55,8 +55,6 @@ export async function issueToken(
     }),
   )
   assertIssued(outcome, source)
-  const { sender_id: senderId } = outcome!
-  database.recent.note('access', (found) => issueAgain(found, { ...row, senderId: senderId! }, input))
   return { token, expiresAt, pipeId: input.pipeId, uploadUrl: uploadUrlOf(config, input.pipeId) }
 }
 
@@ -123,10 +121,6 @@ function notSettable({ object }: TokenInput): SQL {
     where not coalesce(p.object->'tokensMaySet' @> to_jsonb(name), false))`
 }
 
-/**
- * The beginning of a statement that inserts a token. The caller appends a `from` clause whose row has the ids of the
- * Pipe, the workspace and the Sender.
- */
 const inserted = (row: NewRow, input: TokenInput): SQL =>
   sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
         allowed_types, key_prefix, metadata, object, batch, expires_at, created_at)
@@ -134,25 +128,6 @@ const inserted = (row: NewRow, input: TokenInput): SQL =>
         ${input.maxBytes ?? null}::bigint, ${input.maxFiles ?? null}::int,
         array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
         ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${input.object ? JSON.stringify(input.object) : null}::jsonb, ${input.batch ?? null}::text, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
-
-/**
- * Inserts a token that a page already has, unless it exists: a standby promoted without the last commits may be missing
- * it.
- */
-async function issueAgain(
-  db: Db,
-  row: NewRow & { senderId: string },
-  input: TokenInput,
-): Promise<'made again' | 'is there'> {
-  const made = await rows(
-    db,
-    sql`with pipe as (
-      select p.id, s.workspace_id, s.id as sender_id from senders s join pipes p on p.workspace_id = s.workspace_id
-      where s.id = ${row.senderId}::uuid and s.revoked_at is null and p.id = ${input.pipeId} and p.deleted_at is null
-    ) ${inserted(row, input)} from pipe on conflict do nothing returning 1`,
-  )
-  return made.length > 0 ? 'made again' : 'is there'
-}
 
 function assertIssued(outcome: Outcome | undefined, source: Source): void {
   if (!outcome) throw new SluiceError('token_invalid', 'There is no Sender with this token.')
