@@ -35,8 +35,8 @@ function insertsOf({ workspaceId, pipeId, senderId, dataStoreId }: Owner, series
       from ${series}`,
     sql`insert into file_destinations (file_id, data_store_id, bucket, key, status)
       select ${ID}, ${dataStoreId}, 'media', 'folder/' || n, 'pending' from ${series}`,
-    sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
-      select ${ID}, 1, 0, 8388608, 'etag', 7 from ${series}`,
+    sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, etags, crc32)
+      select ${ID}, 1, 0, 8388608, '{etag}', 7 from ${series}`,
     sql`insert into file_timeline (id, file_id, kind, at) select ${ID}, ${ID}, 'created', now() from ${series}`,
   ]
 }

@@ -141,8 +141,8 @@ function insertsOf(
       select ${idOf('file')}, case when ${isOurs} then ${dataStoreId}::uuid else ${other('store')} end, 'media', 'folder/' || n,
         case when ${isOpen} then 'pending' else 'transferred' end from ${series}`,
     sql`insert into file_timeline (id, file_id, kind, at) select ${idOf('line')}, ${idOf('file')}, 'created', ${timeOf} from ${series}`,
-    sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
-      select ${idOf('file')}, 1, 0, 8388608, 'etag', 7 from ${open}`,
+    sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, etags, crc32)
+      select ${idOf('file')}, 1, 0, 8388608, '{etag}', 7 from ${open}`,
     sql`insert into upload_tails (file_id, offset_bytes, bytes)
       select ${idOf('file')}, 8388608, decode(repeat('00', 1000), 'hex') from ${open} and n % 100 < 2`,
     sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, expires_at, created_at)

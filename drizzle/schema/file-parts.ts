@@ -10,11 +10,9 @@ export const fileParts = pgTable(
     number: integer().notNull(),
     offsetBytes: bytes().notNull(),
     sizeBytes: bytes().notNull(),
-    /** The ETag at the first destination. Null if that destination is best effort and has not acknowledged the part. */
-    etag: text(),
+    /** The ETag at each destination, by position. Null where a best-effort destination has not acknowledged the part. */
+    etags: text().array().notNull(),
     crc32: bytes().notNull(),
-    /** The ETags at the other destinations, starting with position 2. */
-    furtherEtags: text().array(),
   },
   (t) => [primaryKey({ columns: [t.fileId, t.number] })],
 )

@@ -18,9 +18,9 @@ import type { ObjectSettings } from './pipes.ts'
  * The transitions between statuses, and the functions that make them:
  *
  * - uploading → transferring: `advance`, with the last byte; `claimTransferring`, if the length was declared later
- * - uploading → transferred: `recordWhole`, for a file stored by a single PutObject; `markFound`, after a restore
- * - transferring → transferred: `markTransferred`; `markFound`; `recordDelivered`, for several destinations
- * - transferring → partially_transferred: `recordDelivered`, if a best-effort destination has failed
+ * - uploading → transferred: `recordWhole`, for a file stored by PutObject; `recordFound`, if its object was found
+ * - transferring → transferred: `recordTransferred`
+ * - transferring → partially_transferred: `recordTransferred`, if a best-effort destination has failed
  * - partially_transferred → transferred: `recordCopied`, once no destination is missing the object
  * - uploading → expired: `expireUploads`
  * - uploading → canceled: `cancelUpload`, `cancelUploadsOfPipe`, `takeBackUpload`
@@ -218,10 +218,7 @@ export const files = pgTable(
   ],
 )
 
-/**
- * A file's destination. `position` and `required` are null for a file with a single destination, which is required:
- * most files have one, so this keeps their rows small.
- */
+/** A place where a file's object goes. */
 export const fileDestinations = pgTable(
   'file_destinations',
   {
@@ -257,9 +254,9 @@ export const fileDestinations = pgTable(
      */
     abortAt: instant(),
     /** Starts at 1, in the Pipe's order. */
-    position: smallint(),
+    position: smallint().notNull().default(1),
     /** False for a best-effort destination, which gets the same bytes, but neither delays nor fails the file. */
-    required: boolean(),
+    required: boolean().notNull().default(true),
     /** Why the destination failed: a code and a description. */
     reason: text().$type<DestinationReason>(),
     reasonDetail: text(),

@@ -102,7 +102,7 @@ function readFiles(db: Db): Promise<FileRow[]> {
     db,
     sql`select f.id, f.filename, f.status, f.failure_reason as "failureReason", f.offset_bytes::float8 as "offset",
         f.length_bytes::float8 as length, f.crc32::float8 as crc32, d.bucket, d.key, d.multipart_id as "multipartId",
-        f.erased_at is not null as erased, d.status as "destinationStatus", d.required is distinct from false as "isRequired",
+        f.erased_at is not null as erased, d.status as "destinationStatus", d.required as "isRequired",
         exists (select from file_timeline t where t.file_id = f.id and t.kind = 'destination_repaired') as "isRepaired",
         array(select t.kind from file_timeline t where t.file_id = f.id order by t.id) as history
       from files f join file_destinations d on d.file_id = f.id`,

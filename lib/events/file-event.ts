@@ -87,7 +87,7 @@ export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id a
   case when f.decision in ('allowed', 'rejected') then (select json_build_object('state', d.state, 'reason', d.reason, 'result', d.result)
     from file_decisions d where d.file_id = f.id and d.hook = 'before_complete') end as decision,
   (select coalesce(json_agg(json_build_object('dataStoreId', d.data_store_id, 'status', d.status,
-      'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'required', d.required is distinct from false,
+      'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'required', d.required,
       'certainty', d.certainty, 'reason', case when d.certainty = 'unknown' then 'unknown' else d.reason end) order by d.position, d.data_store_id), '[]'::json)
     from file_destinations d where d.file_id = f.id) as destinations`
 

@@ -1,6 +1,6 @@
 import { workspaceSuspended } from '../identity/suspension.ts'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
-import { appendBytes } from '../uploads/append.ts'
+import { accepted, appendBytes } from '../uploads/append.ts'
 import { waitForDecision } from '../uploads/decisions/decide.ts'
 import { assertNotOff, maxUploadBytes } from '../uploads/opening/may-create.ts'
 import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
@@ -136,7 +136,8 @@ export class OpenFile {
     const { upload, limitBytes } = opened ?? (await this.#open())
     context.metrics.uploadsOpen.inc()
     try {
-      const { state, why } = await appendBytes(context, upload, this.#queue, { limitBytes, rules: RULES })
+      const appended = await appendBytes(context, upload, this.#queue, { limitBytes, rules: RULES })
+      const { state, why } = accepted(appended)
       this.#isComplete = state !== 'uploading'
       this.#isGated = upload.isGated
       if (why === 'draining') throw notNow('This node is stopping. Connect again and resume.')

@@ -1,8 +1,9 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
 import { ContentGuard } from './finish/content-guard.ts'
-import { finishUpload } from './finish/finish-upload.ts'
+import { finishUpload, type Refused } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
+import type { DoneStatus } from './ledger/transferred.ts'
 import { declareLength } from './opening/open-upload.ts'
 import type { Upload } from './opening/upload.ts'
 import type { ByteSource, Piece, Rest } from './stream/body.ts'
@@ -10,13 +11,24 @@ import { Parts } from './stream/parts.ts'
 import { Reader } from './stream/reader.ts'
 import type { UploadContext } from './upload-context.ts'
 
-export type Appended = {
+type End = { why: Exclude<Rest['why'], 'overrun'> }
+
+/** The bytes before `offsetBytes` are durable. `why` is the reason for the end of the body. */
+export type Accepted = End & {
   offsetBytes: number
-  why: Exclude<Rest['why'], 'overrun'>
   /** `undecided`: all bytes are durable, but a hook has not allowed the object yet. */
-  state: 'uploading' | 'transferring' | 'transferred' | 'partially_transferred' | 'undecided'
+  state: 'uploading' | 'transferring' | DoneStatus | 'undecided'
   /** The result that the hook returns to the uploader. */
   result?: unknown
+}
+
+/** What became of a request's bytes. */
+export type Appended = Accepted | (End & Refused)
+
+/** Throws the error if the bytes were refused. */
+export function accepted(appended: Appended): Accepted {
+  if (appended.state === 'refused') throw appended.error
+  return appended
 }
 
 export type AppendOptions = {
@@ -44,7 +56,7 @@ export type BodyRules = {
 /**
  * Appends the body of one request to an upload whose lease the caller holds, and releases the lease. When it returns,
  * all bytes before `offsetBytes` are durable. The client has to send later bytes again, whether they arrived after a
- * fault or were cut off while reading was paused for lack of memory.
+ * fault or were cut off while reading was paused for lack of memory. Throws only if the lease was lost.
  */
 export async function appendBytes(
   context: UploadContext,
@@ -53,8 +65,7 @@ export async function appendBytes(
   options: AppendOptions,
 ): Promise<Appended> {
   const { limitBytes, crc32, verify, rules } = options
-  const isAtomic = rules.whenCut === 'discard'
-  const parts = new Parts(context, upload, { atomic: isAtomic })
+  const parts = new Parts(context, upload, { atomic: rules.whenCut === 'discard' })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
   const guard = new ContentGuard(context, upload, parts, crc32)
   const fromBytes = upload.progress.offsetBytes
@@ -65,6 +76,7 @@ export async function appendBytes(
       const piece = await reader.next()
       if (piece.kind === 'rest') return await close(request, piece)
       if (await isAdmitted(guard, piece)) parts.add(piece)
+      else if (!parts.isAtomic) return { ...(await guard.refuseDropped())!, why: 'end' }
     }
   } catch (fault) {
     const { mayFinish } = request
@@ -72,6 +84,20 @@ export async function appendBytes(
   } finally {
     parts.dispose()
     reader.dispose()
+  }
+}
+
+/** Drops a piece that the guard does not admit. Nothing else would free its memory. */
+async function isAdmitted(guard: ContentGuard, piece: Exclude<Piece, Rest>): Promise<boolean> {
+  let admitted = !guard.isJudging
+  try {
+    admitted ||= await guard.admits(piece.buffer)
+    return admitted
+  } finally {
+    if (!admitted) {
+      piece.buffer.free()
+      if (piece.kind === 'spill') piece.stored()
+    }
   }
 }
 
@@ -98,10 +124,15 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
   if (release.interrupted && rules.whenCut !== 'keep') await parts.discard()
   else {
     if (why === 'end') verify?.()
-    await guard.refuseDropped()
+    const dropped = await guard.refuseDropped()
+    if (dropped) return { ...dropped, why }
     parts.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
-    await guard.admitLast(buffer, request.mayFinish ? { crc32Before: parts.endCrc32 } : undefined)
+    const refused = await guard.refuseLast(
+      buffer,
+      request.mayFinish ? { crc32Before: parts.endCrc32 } : undefined,
+    )
+    if (refused) return { ...refused, why }
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
     const toBytes = parts.endOffset + buffer.bytes
     const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
@@ -111,20 +142,6 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
   // Has no effect if recording the last piece has already released the lease.
   await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), ...release })
   return { offsetBytes: upload.progress.offsetBytes, why, state: 'uploading' }
-}
-
-/** Drops a piece that the guard does not admit. Nothing else would free its memory. */
-async function isAdmitted(guard: ContentGuard, piece: Exclude<Piece, Rest>): Promise<boolean> {
-  let admitted = !guard.isJudging
-  try {
-    admitted ||= await guard.admits(piece.buffer)
-    return admitted
-  } finally {
-    if (!admitted) {
-      piece.buffer.free()
-      if (piece.kind === 'spill') piece.stored()
-    }
-  }
 }
 
 /** Whether this request completes the file. Records the length if it was unknown until now. */

@@ -8,7 +8,7 @@ import { createSite, type Site, serveUploads, type TestBucket } from '../../test
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { hours, minutes } from '../platform/kernel/clock.ts'
 import { clearLeftovers } from './endings/clear-leftovers.ts'
-import { recordDestinationFailure } from './ledger/destinations.ts'
+import { recordDestinationFailure } from './ledger/transferred.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 
 const MiB = 1024 * 1024

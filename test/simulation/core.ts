@@ -186,11 +186,11 @@ const LEDGER = `select json_build_object(
     'retired', f.retired_at is not null, 'joinedInto', f.joined_into, 'decision', f.decision,
     'decisions', (select coalesce(json_agg(json_build_object('state', d.state, 'by', d.decided_by)), '[]')
       from file_decisions d where d.file_id = f.id),
-    'destinations', (select json_agg(json_build_object('position', coalesce(d.position, 1),
-      'required', d.required is distinct from false, 'status', d.status, 'bucket', d.bucket, 'key', d.key,
+    'destinations', (select json_agg(json_build_object('position', d.position,
+      'required', d.required, 'status', d.status, 'bucket', d.bucket, 'key', d.key,
       'multipartId', d.multipart_id) order by d.position) from file_destinations d where d.file_id = f.id),
     'parts', (select coalesce(json_agg(json_build_object('number', p.number, 'offsetBytes', p.offset_bytes,
-      'sizeBytes', p.size_bytes, 'etags', array_prepend(p.etag, p.further_etags)) order by p.number), '[]') from file_parts p where p.file_id = f.id),
+      'sizeBytes', p.size_bytes, 'etags', p.etags) order by p.number), '[]') from file_parts p where p.file_id = f.id),
     'tails', (select coalesce(json_agg(json_build_object('offsetBytes', t.offset_bytes,
       'bytes', octet_length(t.bytes) - 28) order by t.offset_bytes), '[]') from upload_tails t where t.file_id = f.id),
     'events', case when f.status like '%ing' then 0 else (select count(*) from events e where e.file_id = f.id) end) order by f.id)

@@ -33,7 +33,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     edits: [
       {
         find: 'await readParts(db, fileId, destination.position)',
-        replace: 'await readParts(db, fileId)',
+        replace: 'await readParts(db, fileId, 1)',
       },
     ],
   },
@@ -72,7 +72,7 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: "d.status in ('pending', 'transferring') and d.required is false",
+        find: "d.status in ('pending', 'transferring') and not d.required",
         replace: 'false',
       },
     ],
@@ -81,15 +81,15 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     name: 'a late object revives an abandoned destination',
     mendedBy: '4c6919c',
     withinSeeds: 10_000,
-    edits: [{ find: "and d.status <> 'failed'\n    returning 1`", replace: 'returning 1`' }],
+    edits: [{ find: " and d.status <> 'failed'`,\n  )", replace: '`,\n  )' }],
   },
   {
-    name: 'the end of a file with several destinations is recorded without its event',
+    name: 'a file is finished before its last objects are recorded',
     withinSeeds: 200,
     edits: [
       {
-        find: 'await emitEvents(tx, fileId)\n    return { status, destinations }',
-        replace: 'return { status, destinations }',
+        find: 'if (deliveries.length > 0) await store(tx, lease, deliveries)\n  const destinations',
+        replace: 'const destinations',
       },
     ],
   },

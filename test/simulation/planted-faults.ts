@@ -54,9 +54,9 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'await emitEvents(tx, lease.fileId)',
+        find: 'if (status) await emitEvents(tx, fileId)',
         replace:
-          'setTimeout(() => void db.transaction((own) => emitEvents(own, lease.fileId)).catch(() => {}), 1)',
+          'if (status) setTimeout(() => void db.transaction((own) => emitEvents(own, fileId)).catch(() => {}), 1)',
       },
     ],
   },
@@ -126,9 +126,9 @@ export const PLANTED_FAULTS: PlantedFault[] = [
         replace: 'return (ageMs < 0',
       },
       {
-        find: '} finally {\n    lease.forget()\n  }\n  throw errorForClient(error)',
+        find: "} finally {\n    lease.forget()\n  }\n  return { state: 'refused'",
         replace:
-          '} finally {\n    if (!lease.signal.aborted) lease.forget()\n  }\n  throw errorForClient(error)',
+          "} finally {\n    if (!lease.signal.aborted) lease.forget()\n  }\n  return { state: 'refused'",
       },
     ],
   },
@@ -153,8 +153,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'lease_fence = f.lease_fence + 1,\n    lease_until',
-        replace: 'lease_fence = f.lease_fence,\n    lease_until',
+        find: 'lease_holder = ${claim}, lease_fence = f.lease_fence + 1',
+        replace: 'lease_holder = ${claim}, lease_fence = f.lease_fence',
       },
     ],
   },
@@ -184,9 +184,9 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 500,
     edits: [
       {
-        find: 'await takePieces(tx, upload, options.nowMs)',
+        find: 'joined_into = ${fileId}::uuid\n    where ${among(partialIds)}`)',
         replace:
-          'await takePieces(tx, upload, options.nowMs); await discardPartials(tx, upload.fileId, options.nowMs)',
+          'joined_into = ${fileId}::uuid\n    where ${among(partialIds)}`); await tx.execute(sql`update file_destinations set abort_pending = true where file_id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(partialIds)}::jsonb))`)',
       },
     ],
   },

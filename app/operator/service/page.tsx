@@ -3,8 +3,7 @@ import { formatBytes } from '#components/format.ts'
 import { Status } from '#components/ui/status.tsx'
 import { SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { seeBacklogs, seeFailures, seeNodes } from '#lib/dashboard/operators/see.ts'
-import { standbyOf } from '#lib/platform/db/primary.ts'
+import { seeBacklogs, seeFailures, seeNodes, seeStandby } from '#lib/dashboard/operators/see.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireOperator } from '../../session.ts'
 import { PROBLEMS } from '../workspace-state.tsx'
@@ -20,7 +19,7 @@ export default async function Service() {
     seeNodes(runtime),
     seeBacklogs(runtime),
     seeFailures(runtime),
-    standbyOf(runtime.db),
+    seeStandby(runtime),
   ])
   return (
     <div className="space-y-7">

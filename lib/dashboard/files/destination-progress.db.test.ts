@@ -35,16 +35,15 @@ describeWithDatabase("a file's destinations", (database) => {
     const { db, fileId, ids } = await addDestinations(3)
     await db.insert(fileParts).values(
       [
-        { etag: '"a"', furtherEtags: ['"b"', null] },
-        { etag: '"c"', furtherEtags: [null, null] },
-      ].map((part, n) => ({
-        ...part,
+        ['"a"', '"b"', null],
+        ['"c"', null, null],
+      ].map((etags, n) => ({
         fileId,
         number: n + 1,
         offsetBytes: n * 8 * MiB,
         sizeBytes: 8 * MiB,
         crc32: 1,
-        furtherEtags: part.furtherEtags as string[],
+        etags: etags as string[],
       })),
     )
     const progress = await readDestinationProgress(db, fileId)
@@ -53,7 +52,7 @@ describeWithDatabase("a file's destinations", (database) => {
 
   it('consist of a single entry for a file with one destination', async () => {
     const { db, fileId, ids } = await addDestinations(1)
-    const part = { fileId, number: 1, offsetBytes: 0, sizeBytes: 5, etag: '"a"', crc32: 1 }
+    const part = { fileId, number: 1, offsetBytes: 0, sizeBytes: 5, etags: ['"a"'], crc32: 1 }
     await db.insert(fileParts).values(part)
     const progress = await readDestinationProgress(db, fileId)
     expect(progress.get(ids[0]!)).toMatchObject({ name: 'Store 1', sentBytes: 5, repairedBytes: null })

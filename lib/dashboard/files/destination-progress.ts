@@ -29,7 +29,7 @@ export async function readDestinationProgress(
     )
     select d.data_store_id as "destinationId", d.name,
       (select coalesce(sum(p.size_bytes), 0)::float8 from file_parts p where p.file_id = d.file_id
-        and case when coalesce(d.position, 1) = 1 then p.etag else p.further_etags[d.position - 1] end is not null
+        and p.etags[d.position] is not null
       ) as "sentBytes",
       (select sum(r.size_bytes)::float8 from repaired_parts r
         where r.file_id = d.file_id and r.data_store_id = d.data_store_id) as "repairedBytes",

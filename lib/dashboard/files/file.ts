@@ -155,7 +155,7 @@ export function toFile(
     declaredChecksum: row.declaredCrc32 === null ? null : checksumOf(row.declaredCrc32),
     batch: row.batchId === null ? null : { id: row.batchId, name: batchName ?? '' },
     destinations: destinations
-      .toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1))
+      .toSorted((a, b) => a.position - b.position)
       .map((one) => toDestination(one, row.object)),
   })
 }
@@ -191,7 +191,7 @@ function toDestination(
     key,
     etag,
     ...(object && { object }),
-    required: of.required !== false,
+    required: of.required,
     ...(reason && { reason }),
     ...(of.reasonDetail && { reasonDetail: of.reasonDetail }),
     ...(of.repairAt && { repairAt: of.repairAt.toISOString() }),

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { LAST_SEEN } from '../../identity/sessions/sessions.ts'
 import { rows } from '../../platform/db/database.ts'
+import { type Standby, standbyOf } from '../../platform/db/primary.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
@@ -137,6 +138,8 @@ export async function seeNodes({ db, clock }: CoreRuntime): Promise<SeenNode[]> 
   )
   return found.map((node) => ({ ...node, silent: Date.parse(node.seenAt) < clock.now() - SILENT_MS }))
 }
+
+export const seeStandby = ({ db }: Pick<CoreRuntime, 'db'>): Promise<Standby> => standbyOf(db)
 
 export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
   return rows<Backlog>(

@@ -4,7 +4,7 @@ import { type Db, LIVE_CHANNEL } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
-import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import type { Session } from './read-session.ts'
 
 /** The rows behind the session cookies: created at sign-in, listed for their user, and revoked from any session. */

@@ -1,5 +1,5 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { Appended } from '../../uploads/append.ts'
+import type { Accepted } from '../../uploads/append.ts'
 import { waitForDecision } from '../../uploads/decisions/decide.ts'
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
 import { rejected, toldOffset } from '../../uploads/rules/decision.ts'
@@ -17,8 +17,8 @@ import type { UploadRequest, UploadResponse } from './upload-request.ts'
 export async function afterDecision(
   context: UploadContext,
   upload: Pick<Upload, 'isGated' | 'fileId' | 'progress'>,
-  appended: Appended,
-): Promise<Appended> {
+  appended: Accepted,
+): Promise<Accepted> {
   const { isGated, fileId, progress } = upload
   if (isGated && appended.state === 'uploading')
     return { ...appended, offsetBytes: offsetWhileOpen(upload, appended.offsetBytes) }
@@ -40,7 +40,7 @@ export function offsetWhileOpen(
   })
 }
 
-type Decided = Pick<Appended, 'state' | 'offsetBytes' | 'result'>
+type Decided = Pick<Accepted, 'state' | 'offsetBytes' | 'result'>
 
 /** Like `afterDecision`, for a repeated request. */
 export async function decided(

@@ -1,6 +1,6 @@
 import { parse } from 'content-disposition'
 import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
-import type { Appended } from '../../uploads/append.ts'
+import type { Accepted } from '../../uploads/append.ts'
 import type { Progress } from '../../uploads/opening/upload.ts'
 import { resultHeader } from './decision.ts'
 import { hasObject } from './look-up.ts'
@@ -12,7 +12,7 @@ import type { UploadRequest, UploadResponse } from './upload-request.ts'
  */
 export function describeFile(
   { fileId, progress }: { fileId: string; progress: Pick<Progress, 'crc32' | 'lengthBytes'> },
-  { offsetBytes, state, result }: Pick<Appended, 'offsetBytes' | 'state' | 'result'>,
+  { offsetBytes, state, result }: Pick<Accepted, 'offsetBytes' | 'state' | 'result'>,
   { filename, location }: { filename: string; location: string },
 ): UploadResponse {
   const isThere = hasObject(state)

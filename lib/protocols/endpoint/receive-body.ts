@@ -1,5 +1,5 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { type Appended, type AppendOptions, appendBytes } from '../../uploads/append.ts'
+import { type Accepted, type AppendOptions, accepted, appendBytes } from '../../uploads/append.ts'
 import { takeBackUpload } from '../../uploads/endings/end-upload.ts'
 import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import { readProgress } from '../../uploads/opening/report-offset.ts'
@@ -22,7 +22,7 @@ export async function receiveBody(
   upload: Upload,
   body: Body,
   options: Omit<AppendOptions, 'verify'>,
-): Promise<Appended> {
+): Promise<Accepted> {
   return afterDecision(context, upload, await receive(context, upload, body, options))
 }
 
@@ -31,12 +31,12 @@ async function receive(
   upload: Upload,
   { source, check }: Body,
   options: Omit<AppendOptions, 'verify'>,
-): Promise<Appended> {
+): Promise<Accepted> {
   context.metrics.uploadsOpen.inc()
   try {
     const seen = check ? observed(source, (piece) => check.update(piece)) : source
     const verify = check && { verify: () => check.verify() }
-    return await appendBytes(context, upload, seen, { ...options, ...verify })
+    return accepted(await appendBytes(context, upload, seen, { ...options, ...verify }))
   } catch (error) {
     throw await withOffset(context, upload, error)
   } finally {
@@ -57,7 +57,7 @@ export async function receiveFirstBody(
     addressKnown,
     ...options
   }: Omit<AppendOptions, 'verify' | 'limitBytes'> & { body: Body; addressKnown?: boolean },
-): Promise<Appended> {
+): Promise<Accepted> {
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
   const limitBytes = upload.progress.lengthBytes ?? maxUploadBytes(upload.limits, may)
   const receiving = receive(context, upload, body, { limitBytes, ...options })

@@ -1,7 +1,7 @@
 import { workspaceSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { notNow } from '../../platform/kernel/errors.ts'
-import type { Appended } from '../../uploads/append.ts'
+import type { Accepted } from '../../uploads/append.ts'
 import { limitsOfTargets, maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
@@ -23,7 +23,7 @@ import { inconsistentLength } from './problems.ts'
 export function appendResponse(
   version: Version,
   upload: { fileId: string; progress: Pick<Progress, 'crc32' | 'lengthBytes'> },
-  { offsetBytes, why, state, result }: Appended,
+  { offsetBytes, why, state, result }: Accepted,
   about: { complete: boolean; filename: string; location: string; limits: Record<string, string> },
 ): UploadResponse {
   const { complete, filename, location, limits } = about

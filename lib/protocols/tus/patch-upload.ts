@@ -1,6 +1,6 @@
 import { workspaceSuspended } from '../../identity/suspension.ts'
 import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
-import type { Appended } from '../../uploads/append.ts'
+import type { Accepted } from '../../uploads/append.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import { toldOffset } from '../../uploads/rules/decision.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
@@ -72,7 +72,7 @@ async function finishedResponse(
 
 function appendResponse(
   upload: Upload,
-  { offsetBytes, why, state, result }: Appended,
+  { offsetBytes, why, state, result }: Accepted,
 ): UploadResponse | undefined {
   const headers = {
     'Upload-Offset': String(offsetBytes),

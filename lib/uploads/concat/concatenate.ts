@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import type { Bucket, SentPart } from '../bucket-port.ts'
 import { type Judged, judge } from '../finish/judge.ts'
-import type { Stored } from '../finish/record-transferred.ts'
-import { type Outcome, settleFile } from '../finish/settle.ts'
+import { type Outcome, settle } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { discardPartials, type PartialObject } from '../ledger/partials.ts'
+import type { PartialObject } from '../ledger/partials.ts'
+import type { Delivered } from '../ledger/transferred.ts'
 import { withMemory } from '../memory/memory-budget.ts'
 import type { Place } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
@@ -24,7 +24,6 @@ export type Joining = {
   fileId: string
   lease: Lease
   partials: readonly PartialObject[]
-  hasOneDestination: boolean
   /** The destinations that do not have the object yet. */
   places: readonly JoiningPlace[]
 }
@@ -45,17 +44,21 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
  * Complete.
  */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<Outcome> {
-  const { fileId, lease, partials, hasOneDestination, places } = joining
-  const { bytes: lengthBytes, crc32 } = totalOf(partials)
-  const destinations = places.map((place) => ({ ...place, key: place.target.key }))
-  // Each attempt starts over, regardless of earlier outcomes.
-  const file = { fileId, lease, lengthBytes, crc32, sentBefore: true, hasOneDestination, destinations }
-  return settleFile(context, file, async (attempt): Promise<Judged> => {
-    const { destination } = attempt
-    if (partials.every(({ keys }) => destination.dataStoreId in keys))
-      return judge(context, attempt, 'join', join(context, joining, destination, attempt.lease.signal))
-    return { kind: 'failed', end: { reason: PIECE_MISSING }, error: undefined }
-  })
+  const { fileId, lease, partials, places } = joining
+  const { bytes: lengthBytes } = totalOf(partials)
+  const judging = async (place: JoiningPlace, signal: AbortSignal): Promise<Judged> => {
+    if (!partials.every(({ keys }) => place.dataStoreId in keys))
+      return { kind: 'failed', end: { reason: PIECE_MISSING }, error: undefined }
+    const destination = { ...place, key: place.target.key }
+    // Each attempt starts over, regardless of earlier outcomes.
+    const attempt = { fileId, lengthBytes, destination, lease: { signal }, sentBefore: true }
+    return judge(context, attempt, 'join', join(context, joining, place, signal))
+  }
+  const tries = places.map((place) => ({
+    destination: place,
+    judging: (signal: AbortSignal) => judging(place, signal),
+  }))
+  return settle(context, { fileId, lease }, tries)
 }
 
 const PIECE_MISSING = 'This Data Store is missing a piece that the file was joined from.'
@@ -65,13 +68,10 @@ async function join(
   joining: Joining,
   place: JoiningPlace,
   signal: AbortSignal,
-): Promise<Stored> {
+): Promise<Delivered> {
   const { etag } = await assemble(context, joining, place, signal)
   context.checkpoint('complete answered')
-  return {
-    delivered: { etag, certainty: 'answered', storage: place.bucket.storageOf(place.target.object) },
-    also: (tx) => discardPartials(tx, joining.fileId, context.clock.now()),
-  }
+  return { etag, certainty: 'answered', storage: place.bucket.storageOf(place.target.object) }
 }
 
 async function assemble(

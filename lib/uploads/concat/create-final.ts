@@ -62,7 +62,6 @@ async function join(
     fileId,
     partials,
     lease: leases.adopt({ ...claim, fileId, fence: 1 }, made.createdAtMs),
-    hasOneDestination: destinations.length === 1,
     places: destinations.map(({ dataStoreId, key, required }, n) => ({
       dataStoreId,
       required,

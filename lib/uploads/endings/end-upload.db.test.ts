@@ -6,7 +6,7 @@ import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, minutes } from '../../platform/kernel/clock.ts'
-import { recordTransferred } from '../finish/record-transferred.ts'
+import { settleFound } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { advance } from '../ledger/offsets.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
@@ -132,7 +132,11 @@ describe('an upload that ends without an object', () => {
     ['is canceled', ({ fileId }) => cancelUpload(node.context, { fileId, workspaceId: site.workspaceId })],
     [
       'turns out to be in the bucket',
-      (lease) => recordTransferred(node.context, lease, { found: { etag: null } }),
+      (lease) => {
+        const found = { dataStoreId: site.dataStore.id, etag: null, isThere: true }
+        const file = { fileId: lease.fileId, lease }
+        return settleFound(node.context, file, { lengthBytes: 20 * MiB, destinations: [found] })
+      },
     ],
   ])('keeps no bytes that its writer commits at the moment when it %s', async (_, end) => {
     const fileId = fileIdOf(await client.begin(9 * MiB))

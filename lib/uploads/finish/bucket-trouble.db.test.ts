@@ -322,7 +322,10 @@ describe('a failing bucket', () => {
     await advance(context.db, upload.lease, first, context.clock.now())
     upload.progress.moveTo({ offsetBytes: 10, crc32: 0, tailBytes: 10 }, context.clock.now())
     const fault = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')
-    await expect(recoverFromFault(context, upload, parts, { fault, mayFinish: true })).rejects.toThrow('slow')
+    expect(await recoverFromFault(context, upload, parts, { fault, mayFinish: true })).toMatchObject({
+      state: 'refused',
+      error: { message: 'The bucket is slow.' },
+    })
     expect(await client.offset(url)).toBe(10)
   })
 })

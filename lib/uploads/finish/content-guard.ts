@@ -7,6 +7,7 @@ import type { Upload } from '../opening/upload.ts'
 import { HEAD_BYTES, judgeContent } from '../rules/content.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
+import type { Refused } from './finish-upload.ts'
 import { fail } from './settle.ts'
 
 type Bytes = Pick<PartBuffer, 'bytes' | 'joined'>
@@ -50,43 +51,45 @@ export class ContentGuard {
     return this.#isJudging || this.#mismatched !== undefined
   }
 
-  /**
-   * Call this before doing anything with a piece, and drop the piece if this returns false. Throws if the content does
-   * not match, in which case the file has failed. Only bytes that the client actually sent may fail a file, so an
-   * atomic request is first read to its end and verified against its own checksum.
-   */
+  /** Call this before doing anything with a piece, and drop the piece if this returns false. */
   async admits(piece: Bytes): Promise<boolean> {
     await this.#judge(piece, { isEndOfFile: false })
-    if (!this.#parts.isAtomic) await this.refuseDropped()
     return this.#mismatched === undefined
   }
 
-  /** Call this when the entire request has arrived and been verified. Throws if a piece was dropped. */
-  async refuseDropped(): Promise<void> {
-    if (this.#mismatched === undefined) return
+  /**
+   * Fails the file if a piece was dropped. Only bytes that the client actually sent may fail a file, so call this for an
+   * atomic request once all of it has arrived and been verified.
+   */
+  async refuseDropped(): Promise<Refused | undefined> {
+    if (this.#mismatched === undefined) return undefined
     const { declaredType } = this.#upload
     this.#context.metrics.contentVerified.inc({ outcome: 'mismatch' })
     await fail(this.#context, this.#upload, mismatch(this.#mismatched))
     const declared = declaredType
       ? `The file was declared as ${declaredType}`
       : 'The file was declared without a type'
-    throw new SluiceError('type_mismatch', `${declared}, but its content is ${this.#mismatched}.`)
+    return refused(new SluiceError('type_mismatch', `${declared}, but its content is ${this.#mismatched}.`))
   }
 
   /**
-   * Call this with the remaining bytes and, if they complete the file, with the checksum of all preceding bytes. Throws
-   * like `admits`, and if the checksum does not match the declared one.
+   * Call this with the remaining bytes and, if they complete the file, with the checksum of all preceding bytes. Fails
+   * the file if its content does not match what was declared.
    */
-  async admitLast(last: LastBytes, whole: { crc32Before: number } | undefined): Promise<void> {
+  async refuseLast(
+    last: LastBytes,
+    whole: { crc32Before: number } | undefined,
+  ): Promise<Refused | undefined> {
     await this.#judge(last, { isEndOfFile: whole !== undefined })
-    await this.refuseDropped()
+    const refusedDropped = await this.refuseDropped()
+    if (refusedDropped) return refusedDropped
     const expected = await this.#declaredCrc32()
-    if (expected === undefined || !whole) return
+    if (expected === undefined || !whole) return undefined
     const found = combineCrc32(whole.crc32Before, last.crc32, last.bytes)
-    if (found === expected) return
+    if (found === expected) return undefined
     // At least one byte changed in transit, and it is unknown which.
     await fail(this.#context, this.#upload, CHECKSUM_MISMATCH)
-    throw checksumMismatch(expected, found)
+    return refused(checksumMismatch(expected, found))
   }
 
   async #judge(piece: Bytes, { isEndOfFile }: { isEndOfFile: boolean }): Promise<void> {
@@ -126,6 +129,8 @@ export class ContentGuard {
     return declaredCrc32
   }
 }
+
+const refused = (error: unknown): Refused => ({ state: 'refused', error })
 
 export const mismatch = (found: string) => ({ reason: 'type_mismatch', refusedContent: found })
 

@@ -2,25 +2,25 @@ import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
-import type { FoundAtEach } from '../ledger/transferred.ts'
+import { type Delivered, type Delivery, type DoneStatus, recordPut } from '../ledger/transferred.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { Upload } from '../opening/upload.ts'
+import type { Destination, Upload } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { assemble } from './complete.ts'
-import { judge } from './judge.ts'
-import { putAtEach } from './put-at-each.ts'
-import { deliveredByPut, recordTransferred } from './record-transferred.ts'
-import { settleFile } from './settle.ts'
+import { assemble, deliveredByPut } from './create-object.ts'
+import { type Attempt, type Judged, judge } from './judge.ts'
+import { type Outcome, settle, type Try } from './settle.ts'
 
-type Finished = { offsetBytes: number; state: 'transferring' | FoundAtEach['status'] }
+/** The request was refused, or its bytes could not be stored. The lease is released. */
+export type Refused = { state: 'refused'; error: unknown }
+export type Finished = { state: 'transferring' | DoneStatus; offsetBytes: number } | Refused
 
 /**
- * Stores a file whose last byte has arrived. A single-part file is stored by a single PutObject; any other file becomes
- * `transferring` with its last part, and then an object. If the bucket is slow, the client gets its response before the
- * object exists, which is safe because every byte is durable. If the file fails, its lease is released and this throws.
+ * Stores a file whose last byte has arrived. A single-part file is stored by a PutObject at each destination; any other
+ * file becomes `transferring` with its last part, and then an object. If a bucket is slow, the client gets its response
+ * before the object exists, which is safe because every byte is durable.
  */
 export async function finishUpload(
   context: UploadContext,
@@ -59,32 +59,43 @@ async function assembleParts(
   else void parts.storeAsTail(last, { become: 'transferring' })
   await parts.recorded()
   context.checkpoint('transferring')
-  const { fileId, lease, progress, destinations } = upload
-  const file = { fileId, lease, sentBefore: false }
+  const { fileId, lease, progress } = upload
   const whole = { bytes: progress.offsetBytes, crc32: progress.crc32 }
-  const unsettled = {
-    ...file,
-    lengthBytes: whole.bytes,
-    crc32: whole.crc32,
-    hasOneDestination: destinations.length === 1,
-    destinations: destinations.filter(({ isOpen }) => isOpen),
-  }
-  const completing = settleFile(context, unsettled, (attempt) => {
-    const { destination } = attempt
-    const assembling = assemble(context, { ...file, ...whole, destination }, attempt.lease.signal)
-    return judge(context, attempt, 'complete', assembling)
+  const tries = triesAt(upload, (attempt, destination) => {
+    const assembly = { fileId, lease, ...whole, sentBefore: false, destination }
+    return judge(context, attempt, 'complete', assemble(context, assembly, attempt.lease.signal))
   })
+  const completing = settle(context, upload, tries)
   inBackground(context, completing)
-  const outcome = await within(context.terms.assembleMs, completing)
-  if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
+  return answerOf(upload, await within(context.terms.assembleMs, completing))
+}
+
+function answerOf({ progress }: Upload, outcome: Outcome | 'late'): Finished {
+  if (outcome !== 'late' && outcome.kind === 'failed') return { state: 'refused', error: outcome.error }
   const isThere = outcome !== 'late' && outcome.kind === 'transferred'
   return { offsetBytes: progress.offsetBytes, state: isThere ? outcome.status : 'transferring' }
 }
 
+function triesAt(
+  { fileId, progress, destinations }: Upload,
+  judging: (attempt: Attempt, destination: Destination) => Promise<Judged>,
+): Try[] {
+  const { lengthBytes } = progress
+  return destinations
+    .filter(({ isOpen }) => isOpen)
+    .map((destination) => ({
+      destination,
+      judging: (signal) =>
+        judging({ fileId, lengthBytes, destination, lease: { signal }, sentBefore: false }, destination),
+    }))
+}
+
+type Put = { destination: Destination; storing: Promise<Delivered> }
+
 /**
- * Stores a file with a single PutObject at each destination. Nothing is confirmed before the bucket has responded:
- * after a crash, the client sends the bytes again, and the same key is written again. If the bucket has a transient
- * error, the bytes go to the database, and the reconciler sends them.
+ * Stores a file with a PutObject at each destination, from one buffer. Nothing is confirmed before the required buckets
+ * have responded: after a crash, the client sends the bytes again, and the same keys are written again. If a bucket has
+ * a transient error, the bytes go to the database, and the reconciler sends them.
  */
 async function putWhole(
   context: UploadContext,
@@ -93,35 +104,147 @@ async function putWhole(
   last: PartBuffer,
 ): Promise<Finished> {
   await parts.recorded()
-  if (upload.destinations.length > 1) {
-    const outcome = await putAtEach(context, upload, parts, last)
-    if (!outcome) return keepWhole(context, upload, parts, last)
-    const state = outcome.kind === 'transferred' ? outcome.status : 'transferring'
-    return { offsetBytes: upload.progress.offsetBytes, state }
-  }
-  const crc32 = combineCrc32(upload.progress.crc32, last.crc32, last.bytes)
-  const stored = await putObject(context, upload, last, crc32)
-  if (!stored) return keepWhole(context, upload, parts, last)
-  context.checkpoint('object put')
-  const { lease, workspaceId, hasWebhooks, progress } = upload
-  const fromBytes = progress.offsetBytes
-  const { etag } = stored
-  const toBytes = fromBytes + last.bytes
-  const { bucket, target } = upload.destinations[0]!
-  const delivered = deliveredByPut(bucket, target, etag)
-  const { foundType } = parts
-  const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered, foundType }
-  await parts.recordWhole({ offsetBytes: toBytes, crc32 }, async () => {
-    const recording = recordTransferred(
-      context,
-      lease,
-      { whole: () => context.recordWhole(whole), etag },
-      { lengthBytes: toBytes, crc32 },
+  const { lease, progress } = upload
+  const crc32 = combineCrc32(progress.crc32, last.crc32, last.bytes)
+  const toBytes = progress.offsetBytes + last.bytes
+  const over = new AbortController()
+  try {
+    const puts = await beginPuts(context, upload, last, {
+      crc32,
+      signal: AbortSignal.any([lease.signal, over.signal]),
+    })
+    const required = await atRequired(context, puts)
+    if (!required) {
+      over.abort()
+      return await keepWhole(context, upload, parts, last)
+    }
+    context.checkpoint('object put')
+    const others = await atOnce(puts.filter(({ destination }) => !destination.required))
+    if (others)
+      return await recordWhole(context, upload, parts, {
+        toBytes,
+        crc32,
+        deliveries: [...required, ...others],
+      })
+    await recordRequired(context, upload, parts, { toBytes, crc32, deliveries: required })
+    const tries = triesAt(upload, (attempt, destination) => {
+      attempt.lease.signal.addEventListener('abort', () => over.abort(), { once: true })
+      return judge(context, attempt, 'put', puts.find((one) => one.destination === destination)!.storing)
+    })
+    return answerOf(
+      upload,
+      await settle(
+        context,
+        upload,
+        tries.filter(({ destination }) => !destination.required),
+      ),
     )
-    if (!(await lease.whileHeld(recording))) throw lostLease()
+  } catch (fault) {
+    over.abort()
+    throw fault
+  }
+}
+
+/**
+ * Sends the tail, if any, and the last bytes to each destination. `crc32` was computed as the bytes arrived, so a
+ * bucket refuses the object if the tail has been damaged since. The buffer is kept until every bucket has responded.
+ */
+async function beginPuts(
+  context: UploadContext,
+  upload: Upload,
+  last: PartBuffer,
+  { crc32, signal }: { crc32: number; signal: AbortSignal },
+): Promise<Put[]> {
+  const { progress, destinations } = upload
+  const begun = Promise.withResolvers<Put[]>()
+  const toAll = async ({ chunks, bytes }: Body) => {
+    const puts = destinations
+      .filter(({ isOpen }) => isOpen)
+      .map((destination) => ({
+        destination,
+        storing: put(upload, destination, { chunks, bytes, crc32 }, signal),
+      }))
+    begun.resolve(puts)
+    await Promise.allSettled(puts.map(({ storing }) => storing))
+  }
+  const tailed = { fromBytes: 0, toBytes: progress.offsetBytes, body: last, signal }
+  const putting = progress.tailBytes > 0 ? withTail(context, upload, tailed, toAll) : toAll(last)
+  putting.catch(begun.reject)
+  last.keepUntil(putting)
+  return begun.promise
+}
+
+async function put(
+  { lease }: Upload,
+  destination: Destination,
+  body: Body,
+  signal: AbortSignal,
+): Promise<Delivered> {
+  const { bucket, target } = destination
+  lease.assertHeld()
+  destination.puttingObject()
+  const { etag } = await bucket.putObject(target, body, { signal }).catch((fault: unknown) => {
+    destination.failedWith(fault)
+    throw fault
+  })
+  return deliveredByPut(bucket, target, etag)
+}
+
+const delivery = async ({ destination: { dataStoreId }, storing }: Put): Promise<Delivery> => ({
+  dataStoreId,
+  ...(await storing),
+})
+
+/** Returns the required destinations' responses. Undefined if one of them may accept the object later. */
+async function atRequired({ terms }: UploadContext, puts: readonly Put[]): Promise<Delivery[] | undefined> {
+  const required = puts.filter(({ destination }) => destination.required)
+  const stored = Promise.all(required.map(delivery))
+  const answer = await within(terms.assembleMs, stored).catch((error: unknown) => {
+    if (classify(error, 'put').verdict === 'keep in tail') return 'late' as const
+    throw error
+  })
+  return answer === 'late' ? undefined : answer
+}
+
+/** Returns the best-effort destinations' responses. Undefined if one of them has none yet, or has failed. */
+async function atOnce(puts: readonly Put[]): Promise<Delivery[] | undefined> {
+  if (puts.length === 0) return []
+  const answer = await within(0, Promise.all(puts.map(delivery))).catch(() => 'late' as const)
+  return answer === 'late' ? undefined : answer
+}
+
+type Stored = { toBytes: number; crc32: number; deliveries: readonly Delivery[] }
+
+/** Records a file that every destination has. */
+async function recordWhole(
+  context: UploadContext,
+  { lease, workspaceId, hasWebhooks, progress }: Upload,
+  parts: Parts,
+  stored: Stored,
+): Promise<Finished> {
+  const { toBytes, crc32 } = stored
+  const { offsetBytes: fromBytes } = progress
+  const whole = { workspaceId, lease, hasWebhooks, fromBytes, foundType: parts.foundType, ...stored }
+  await parts.recordWhole({ offsetBytes: toBytes, crc32 }, async () => {
+    if (!(await lease.whileHeld(context.recordWhole(whole)))) throw lostLease()
+    lease.forget()
+    context.metrics.uploadsFinished.inc({ status: 'transferred' })
     context.checkpoint('transferred')
   })
   return { offsetBytes: toBytes, state: 'transferred' }
+}
+
+/** Records a file that every required destination has, while a best-effort one still lacks it. */
+function recordRequired(
+  { db, clock }: UploadContext,
+  { lease, progress }: Upload,
+  parts: Parts,
+  { toBytes, crc32, deliveries }: Stored,
+): Promise<void> {
+  const change = { fromBytes: progress.offsetBytes, toBytes, crc32, foundType: parts.foundType }
+  return parts.recordWhole({ offsetBytes: toBytes, crc32 }, () =>
+    lease.whileHeld(recordPut(db, lease, change, deliveries, clock.now())),
+  )
 }
 
 /** Keeps the bytes in the database, for the reconciler. */
@@ -135,38 +258,4 @@ async function keepWhole(
   void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
   await parts.recorded()
   return { offsetBytes: progress.offsetBytes, state: 'transferring' }
-}
-
-/**
- * Sends the object in a single PutObject: the tail, if any, and the last bytes. Undefined if the bucket takes too
- * long or has a transient error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the
- * tail has been damaged since.
- */
-async function putObject(
-  context: UploadContext,
-  upload: Upload,
-  last: PartBuffer,
-  crc32: number,
-): Promise<{ etag: string | null } | undefined> {
-  const { lease, progress } = upload
-  const destination = upload.destinations[0]!
-  const { bucket, target } = destination
-  // The PUT must be aborted before its buffers are reused.
-  const late = new AbortController()
-  const signal = AbortSignal.any([lease.signal, late.signal])
-  const put = (body: Body) => {
-    lease.assertHeld()
-    destination.puttingObject()
-    const { chunks, bytes } = body
-    return bucket.putObject(target, { chunks, bytes, crc32 }, { signal })
-  }
-  const tailed = { fromBytes: 0, toBytes: progress.offsetBytes, body: last, signal }
-  const putting = progress.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
-  const stored = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
-    if (classify(error, 'put').verdict === 'keep in tail') return 'late' as const
-    throw error
-  })
-  if (stored !== 'late') return stored
-  late.abort()
-  return undefined
 }

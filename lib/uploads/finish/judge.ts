@@ -1,9 +1,9 @@
 import { uuidv7Ms } from '../../platform/kernel/ids.ts'
 import type { Bucket } from '../bucket-port.ts'
+import type { Delivered } from '../ledger/transferred.ts'
 import type { Destination } from '../opening/upload.ts'
 import { classify, errorForClient, type Step } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { Stored } from './record-transferred.ts'
 
 /** An object to be created at one destination. */
 export type Wanted = {
@@ -33,7 +33,7 @@ export type End = { reason: string; certainty?: 'unknown'; refusedContent?: stri
  * attempt. Without a `refusal`, the object was not requested yet, because another destination is not ready for it.
  */
 export type Judged =
-  | { kind: 'stored'; stored: Stored; unlessRecorded?: End }
+  | { kind: 'stored'; delivered: Delivered }
   | { kind: 'left'; refusal: unknown; isCertain: boolean }
   | { kind: 'failed'; end: End; error: unknown }
 
@@ -42,10 +42,10 @@ export async function judge(
   context: Pick<UploadContext, 'clock' | 'log'>,
   attempt: Attempt,
   step: Step,
-  storing: Promise<Stored>,
+  storing: Promise<Delivered>,
 ): Promise<Judged> {
   try {
-    return { kind: 'stored', stored: await storing }
+    return { kind: 'stored', delivered: await storing }
   } catch (fault) {
     return judgeFault(context, attempt, step, fault)
   }
@@ -67,12 +67,9 @@ export async function judgeFault(
     case 'look up':
       return judgeByLookingUp(attempt, fault).catch(leave)
     case 'compare':
-      return judgeExisting(attempt).then(
-        (stored) => (stored ? { kind: 'stored', stored } : leave(fault)),
-        leave,
-      )
+      return judgeExisting(attempt).then((judged) => judged ?? leave(fault), leave)
     case 'infer':
-      return { kind: 'stored', stored: { delivered: { etag: null, certainty: 'inferred' } } }
+      return { kind: 'stored', delivered: { etag: null, certainty: 'inferred' } }
     case 'fail':
       return { kind: 'failed', end: { reason: (fault as Error).message }, error: errorForClient(fault) }
     default:
@@ -81,9 +78,9 @@ export async function judgeFault(
 }
 
 /** For an object that already exists. Undefined if it is not the file's object, or cannot be looked up. */
-async function judgeExisting(attempt: Attempt): Promise<Stored | undefined> {
+async function judgeExisting(attempt: Attempt): Promise<Judged | undefined> {
   const object = await lookUp(attempt)
-  return object !== 'unknown' && object?.bytes === attempt.lengthBytes ? { found: object! } : undefined
+  return object !== 'unknown' && object?.bytes === attempt.lengthBytes ? confirmed(object!) : undefined
 }
 
 /**
@@ -106,6 +103,11 @@ export async function judgeAtLast(attempt: Attempt): Promise<Judged> {
   return judgeFound(attempt, found, LATE, undefined)
 }
 
+const confirmed = ({ etag }: { etag: string | null }): Judged => ({
+  kind: 'stored',
+  delivered: { etag, certainty: 'confirmed' },
+})
+
 /** Undefined if there is no object. */
 type LookedUp = Awaited<ReturnType<Bucket['headObject']>> | 'unknown'
 
@@ -125,10 +127,12 @@ function judgeFound(
   { missing, unknown }: Reasons,
   error: unknown,
 ): Judged {
-  const asUnknown: End = { reason: `${unknown} ${destination.key}`, certainty: 'unknown' }
-  if (found && found !== 'unknown' && found.bytes === lengthBytes)
-    return { kind: 'stored', stored: { found }, unlessRecorded: asUnknown }
-  return { kind: 'failed', end: found === undefined ? { reason: missing } : asUnknown, error }
+  if (found && found !== 'unknown' && found.bytes === lengthBytes) return confirmed(found)
+  const end: End =
+    found === undefined
+      ? { reason: missing }
+      : { reason: `${unknown} ${destination.key}`, certainty: 'unknown' }
+  return { kind: 'failed', end, error }
 }
 
 type Reasons = { missing: string; unknown: string }

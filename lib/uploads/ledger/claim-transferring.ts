@@ -76,9 +76,9 @@ export function claimTransferring(
     ), waiting_at as (
       select f.id, coalesce(busy.files, 0)
         + row_number() over (partition by d.data_store_id order by f.created_at, f.id) as place
-      from files f join file_destinations d on d.file_id = f.id and d.required is distinct from false
+      from files f join file_destinations d on d.file_id = f.id and d.required
         left join busy on busy.data_store_id = d.data_store_id
-      where ${isDue} and (d.position is null or d.status <> 'transferred' or d.position = 1)
+      where ${isDue} and (d.status <> 'transferred' or d.position = 1)
     ), waiting as (
       select id, max(place) as place from waiting_at group by id
     ), due as (
@@ -102,8 +102,8 @@ export function claimTransferring(
   )
 }
 
-const DESTINATIONS = sql`(select json_agg(json_build_object('position', coalesce(d.position, 1), 'key', d.key, 'multipartId', d.multipart_id,
-      'required', d.required is distinct from false, 'isOpen', d.status in ('pending', 'transferring'),
+const DESTINATIONS = sql`(select json_agg(json_build_object('position', d.position, 'key', d.key, 'multipartId', d.multipart_id,
+      'required', d.required, 'isOpen', d.status in ('pending', 'transferring'),
       'dataStore', ${sealedDataStoreColumn()}) order by d.position)
     from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.id)`
 

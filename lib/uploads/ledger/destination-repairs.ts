@@ -259,7 +259,7 @@ export async function recordRepaired(
   if (repaired.length === 0) return undefined
   return rows<DestinationState>(
     tx,
-    sql`select status, required is distinct from false as required from file_destinations where file_id = ${fileId}::uuid`,
+    sql`select status, required from file_destinations where file_id = ${fileId}::uuid`,
   )
 }
 

@@ -33,7 +33,7 @@ export const afterLateRequests = (nowMs: number): SQL =>
  * True for a destination that has the object even though another destination caused the file to fail. The object is
  * then deleted.
  */
-const isStored = sql`(d.position is not null and d.status = 'transferred')`
+const isStored = sql`d.status = 'transferred'`
 
 /** False if the upload had already ended, or `provided` does not hold. */
 export async function recordEnd(
@@ -60,7 +60,8 @@ export async function recordEnd(
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
       update file_destinations d set status = case when ${isStored} then d.status else 'failed' end,
         certainty = case when ${isStored} then d.certainty else ${certainty ?? null} end,
-        reason = case when d.position is not null and not ${isStored} then coalesce(d.reason, 'file_ended') end,
+        reason = case when not ${isStored} and exists (select from file_destinations o where o.file_id = d.file_id and o.position <> d.position)
+          then coalesce(d.reason, 'file_ended') end,
         abort_pending = ${isStored} or d.multipart_id is not null or (ended.leased and ${certainty ?? null}::text is null),
         abort_at = case when ended.leased then ${afterLateRequests(nowMs)} else ${now} end
       from ended where d.file_id = ended.id
@@ -191,7 +192,7 @@ export function claimLeftovers(db: Db, nowMs: number): Promise<Leftover[]> {
 /** Records that nothing is left to do, unless a repair has started another multipart upload in the meantime. */
 export async function markCleared(db: Db, { fileId, dataStore, multipartId }: Leftover): Promise<void> {
   await db.execute(sql`update file_destinations set abort_pending = false,
-      multipart_id = case when position is null then multipart_id end
+      multipart_id = case when repair_at is null then multipart_id end
     where file_id = ${fileId}::uuid and data_store_id = ${dataStore.id}::uuid
       and multipart_id is not distinct from ${multipartId}`)
 }

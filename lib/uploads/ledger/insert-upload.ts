@@ -162,14 +162,6 @@ export async function insertMany(
 async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
   const { upload, quota, nowMs } = group[0]!
   const bytes = group.reduce((sum, { upload: { lengthBytes } }) => sum + (lengthBytes ?? 0), 0)
-  const further = group.some(({ upload: { destinations } }) => destinations.length > 1)
-    ? sql`, sent_further as (
-      insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
-      select id, d."dataStoreId", d.bucket, d.key, d.position, d.required
-      from made join wanted using (id),
-        jsonb_to_recordset(further) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
-    )`
-    : sql``
   const allowed = group.some(({ upload: { isAllowedByHook } }) => isAllowedByHook)
     ? sql`, allowed as (
       insert into file_decisions (file_id, hook, state, decided_by, decided_at)
@@ -193,9 +185,9 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
-      select id, data_store_id, bucket, key, case when further is not null then 1 end, case when further is not null then true end
-      from made join wanted using (id)
-    )${further}${allowed}, noted as (
+      select id, d."dataStoreId", d.bucket, d.key, d.position, d.required from made join wanted using (id),
+        json_to_recordset(destinations) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
+    )${allowed}, noted as (
       ${insertNotes({ id: sql`note_id`, kind: 'created', at: sql`created_at` }, sql`made join wanted using (id)`)}
     ), spent as (
       update tokens t set files_created = t.files_created + spent.files
@@ -228,11 +220,10 @@ const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
   subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb, object jsonb, folder text, verify_content boolean, declared_crc32 bigint, batch_id uuid,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
-  expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text, further jsonb,
+  expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, destinations json,
   request_id text, traceparent text, decision text, is_allowed boolean`)
 
 function recordOf({ upload, nowMs, first }: Insertion) {
-  const [destination, ...further] = upload.destinations
   return {
     id: upload.fileId,
     workspace_id: upload.workspaceId,
@@ -263,10 +254,7 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     lease_ms: first?.claim.leaseMs ?? null,
     bound_ends: first?.boundEnds ?? [],
     note_id: uuidv7(nowMs),
-    data_store_id: destination!.dataStoreId,
-    bucket: destination!.bucket,
-    key: destination!.key,
-    further: further.length > 0 ? further.map((one, n) => ({ ...one, position: n + 2 })) : null,
+    destinations: upload.destinations.map((one, n) => ({ ...one, position: n + 1 })),
     request_id: upload.request?.id ?? null,
     traceparent: upload.request?.traceparent ?? null,
     decision: upload.isGated ? 'due' : null,

@@ -57,8 +57,7 @@ type ClaimSql = { claim: string | SQL; leaseMs: number | SQL }
 
 /** Takes the lease. */
 export function taken({ claim, leaseMs }: ClaimSql): SQL {
-  return sql`lease_holder = ${claim}, lease_fence = f.lease_fence + 1,
-    lease_until = ${until(leaseMs)}`
+  return sql`lease_holder = ${claim}, lease_fence = f.lease_fence + 1, lease_until = ${until(leaseMs)}`
 }
 
 /** Like `taken`, for an insert. Without a claim, nobody holds the new file's lease. */

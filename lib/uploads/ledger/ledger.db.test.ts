@@ -16,7 +16,7 @@ import { type Fenced, heldBy, newClaim } from './lease-terms.ts'
 import { releaseLease, takeLease } from './leases.ts'
 import { advance } from './offsets.ts'
 import { tailBytes } from './tails.ts'
-import { markTransferred } from './transferred.ts'
+import { recordTransferred } from './transferred.ts'
 
 const LENGTH = 12
 const LEASE_MS = 60_000
@@ -161,7 +161,12 @@ describeWithDatabase('the ledger', (database) => {
           if (s.do === 'release')
             await releaseLease({ db, clock }, writer, { bound: boundBy(writer), interrupted: true })
           else if (s.do === 'done')
-            await markTransferred(db, writer, { etag: null, certainty: 'answered' }, nowMs)
+            await recordTransferred(
+              db,
+              writer,
+              [{ dataStoreId: dataStore.id, etag: null, certainty: 'answered' }],
+              nowMs,
+            )
           else if (s.do === 'fail')
             await endUpload(context, id, {
               status: 'failed',

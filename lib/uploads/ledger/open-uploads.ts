@@ -114,7 +114,7 @@ export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promi
       and(
         eq(files.workspaceId, dataStores.workspaceId),
         eq(fileDestinations.dataStoreId, dataStores.id),
-        sql`${fileDestinations.required} is distinct from false`,
+        fileDestinations.required,
         isUnderWay,
       ),
     )

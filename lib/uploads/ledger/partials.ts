@@ -166,7 +166,6 @@ async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number):
 const NO_CLAIM = { claim: sql`null`, leaseMs: sql`null` }
 
 async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise<void> {
-  const isOne = upload.destinations.length === 1
   const places = upload.destinations.map((place, n) => ({ ...place, position: n + 1 }))
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const made = await rows(
@@ -194,23 +193,12 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
       from spent returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, status, position, required)
-      select id, d."dataStoreId", d.bucket, d.key, 'transferring', case when not ${isOne}::boolean then d.position end,
-        case when not ${isOne}::boolean then d.required end
+      select id, d."dataStoreId", d.bucket, d.key, 'transferring', d.position, d.required
       from made, jsonb_to_recordset(${JSON.stringify(places)}::jsonb) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
     ), noted as (${insertNote({ kind: 'created' }, sql`made`, nowMs)})
     select id from made`,
   )
   if (made.length === 0) throw new SluiceError('token_exhausted', 'Request a new token from your backend.')
-}
-
-/**
- * Marks the objects of a final upload's pieces for deletion. Runs in the transaction that ends the final upload. A late
- * PutObject of a piece would create its object again, so none of them is deleted before it must have arrived.
- */
-export async function discardPartials(tx: Db, finalId: string, nowMs: number): Promise<void> {
-  await tx.execute(sql`
-    update file_destinations d set abort_pending = true, abort_at = ${afterLateRequests(nowMs)}
-    where d.file_id in (select unnest(concat_parts) from files where id = ${finalId}::uuid)`)
 }
 
 /** A token's partial uploads are presumed abandoned once none of them has received bytes for this long. */

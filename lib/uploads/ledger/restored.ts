@@ -32,11 +32,11 @@ export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
   return rows<Unfinished>(
     db,
     sql`select f.id, f.length_bytes as "lengthBytes", json_agg(json_build_object('key', d.key,
-          'required', d.required is distinct from false, 'dataStore', ${sealedDataStoreColumn()}) order by d.position) as destinations
+          'required', d.required, 'dataStore', ${sealedDataStoreColumn()}) order by d.position) as destinations
       from files f join file_destinations d on d.file_id = f.id join data_stores ds on ds.id = d.data_store_id
       where f.id > ${after}::uuid and f.status = 'uploading' and f.length_bytes is not null
         and f.concat is distinct from 'partial' and ${isFree}
-      group by f.id having bool_and(d.required is false or ds.deleted_at is null and ds.may_read)
+      group by f.id having bool_and(not d.required or ds.deleted_at is null and ds.may_read)
       order by f.id limit ${PAGE}::int`,
   )
 }

@@ -6,7 +6,7 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { createUpload } from '../opening/create-upload.ts'
-import type { Whole } from './transferred.ts'
+import type { Whole } from './whole-files.ts'
 
 describeWithDatabase('simultaneous uploads', (database) => {
   let site: Site
@@ -44,7 +44,7 @@ describeWithDatabase('simultaneous uploads', (database) => {
         fromBytes: 0,
         toBytes: 7,
         crc32: 1,
-        delivered: { etag: `"${n}"`, certainty: 'answered' },
+        deliveries: [{ dataStoreId: site.dataStore.id, etag: `"${n}"`, certainty: 'answered' }],
       }),
     )
     const recorded = await Promise.all(wholes.map((whole) => context.recordWhole(whole)))
@@ -97,8 +97,8 @@ describeWithDatabase('simultaneous uploads', (database) => {
     })
     const made = await createUpload(context, right, declared, { bytes: undefined })
     const { lease, hasWebhooks } = made.upload!
-    const delivered = { etag: '"e"', certainty: 'answered' } as const
-    const whole = { lease, hasWebhooks, fromBytes: 0, toBytes: 7, crc32: 1, delivered }
+    const deliveries = [{ dataStoreId: site.dataStore.id, etag: '"e"', certainty: 'answered' } as const]
+    const whole = { lease, hasWebhooks, fromBytes: 0, toBytes: 7, crc32: 1, deliveries }
     expect(await context.recordWhole({ ...whole, workspaceId: site.workspaceId })).toBe(true)
     lease.forget()
     const { fileId } = made

@@ -204,7 +204,7 @@ const TARGETS_OF_PIPE = sql`(select json_agg(json_build_object('required', pd.re
       'dataStore', ${sealedDataStoreColumn()}) order by pd.required desc, pd.position)
     from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id)`
 
-const TARGETS_OF_FILE = sql`(select json_agg(json_build_object('required', fd.required is distinct from false,
+const TARGETS_OF_FILE = sql`(select json_agg(json_build_object('required', fd.required,
       'key', fd.key, 'status', fd.status, 'multipartId', fd.multipart_id,
       'dataStore', ${sealedDataStoreColumn()}) order by fd.position)
     from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = f.id)`

@@ -1,7 +1,6 @@
 import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { ListedPage } from '../bucket-port.ts'
-import { recordTransferred } from '../finish/record-transferred.ts'
-import { foundAtEach } from '../finish/recover-from-fault.ts'
+import { settleFound } from '../finish/settle.ts'
 import { withLease } from '../lease/leases.ts'
 import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from '../ledger/restored.ts'
 import { openTarget } from '../opening/open-target.ts'
@@ -34,19 +33,21 @@ export async function findFinished(context: Context): Promise<{ looked: number; 
 }
 
 async function record(context: Context, file: Unfinished): Promise<boolean> {
+  const { lengthBytes } = file
   const looks = await Promise.all(
     file.destinations.map(async (destination) => {
-      const { dataStore, required } = destination
       const object = await find(context, destination)
-      const found = object?.bytes === file.lengthBytes ? object : undefined
-      return { dataStoreId: dataStore.id, required, found }
+      const isThere = object?.bytes === lengthBytes
+      const { dataStore, required } = destination
+      return { dataStoreId: dataStore.id, required, isThere, etag: isThere ? object!.etag : null }
     }),
   )
-  const several = foundAtEach(looks)
-  if (!several) return false
-  const found = looks.length > 1 ? { etag: null, several } : looks[0]!.found!
-  const isMarked = await withLease(context, file.id, (lease) => recordTransferred(context, lease, { found }))
-  return isMarked ?? false
+  if (looks.some(({ required, isThere }) => required && !isThere)) return false
+  const found = { lengthBytes, destinations: looks }
+  const done = await withLease(context, file.id, (lease) =>
+    settleFound(context, { fileId: file.id, lease }, found),
+  )
+  return done !== undefined
 }
 
 /** If the bucket does not respond, its uploads are left unchanged. */

@@ -3,16 +3,16 @@ import { hours } from '../../platform/kernel/clock.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { concatenate } from '../concat/concatenate.ts'
-import { assemble } from '../finish/complete.ts'
 import { CHECKSUM_MISMATCH, mismatch } from '../finish/content-guard.ts'
-import { type Judged, judge, judgeAtLast, judgeFault } from '../finish/judge.ts'
-import { deliveredByPut, type Stored } from '../finish/record-transferred.ts'
-import { type Outcome, settleFile, type Unsettled } from '../finish/settle.ts'
+import { assemble, deliveredByPut } from '../finish/create-object.ts'
+import { type Attempt, type Judged, judge, judgeAtLast, judgeFault } from '../finish/judge.ts'
+import { type Outcome, settle, type Try } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type Claimed, type ClaimedDestination, claimTransferring } from '../ledger/claim-transferring.ts'
 import { readPartials } from '../ledger/partials.ts'
 import { recordLastPart } from '../ledger/parts.ts'
 import { readTail } from '../ledger/tails.ts'
+import type { Delivered } from '../ledger/transferred.ts'
 import { withMemory } from '../memory/memory-budget.ts'
 import { openTarget } from '../opening/open-target.ts'
 import { contentTypeOf, HEAD_BYTES, judgeContent } from '../rules/content.ts'
@@ -58,7 +58,7 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
   const lease = context.leases.adopt(file, sinceMs)
   try {
     const outcome = isOver(file)
-      ? await settleFile(context, unsettled(context, file, lease), judgeAtLast)
+      ? await settleEach(context, file, { lease, places: openPlaces(context, file) }, judgeAtLast)
       : await makeObject(context, file, lease)
     if (outcome.kind === 'lagging') await outcome.concluded
   } catch (error) {
@@ -97,26 +97,37 @@ function place(context: UploadContext, destination: ClaimedDestination) {
   }
 }
 
-function unsettled(context: UploadContext, file: Claimed, lease: Lease): Unsettled<Place> {
-  const { fileId, sentBefore, bytes: lengthBytes, crc32, destinations } = file
-  return {
-    fileId,
-    lease,
-    lengthBytes,
-    crc32,
-    sentBefore,
-    hasOneDestination: destinations.length === 1,
-    destinations: destinations.filter(({ isOpen }) => isOpen).map((one) => place(context, one)),
-  }
+/** The destinations that have no object yet and have not been abandoned. */
+function openPlaces(context: UploadContext, { destinations }: Claimed): Place[] {
+  return destinations.filter(({ isOpen }) => isOpen).map((one) => place(context, one))
+}
+
+type Open = { lease: Lease; places: readonly Place[] }
+
+/** Makes one attempt at each of these places, and records what became of the file. */
+function settleEach(
+  context: UploadContext,
+  { fileId, sentBefore, bytes: lengthBytes }: Claimed,
+  { lease, places }: Open,
+  judging: (attempt: Attempt, place: Place) => Promise<Judged>,
+): Promise<Outcome> {
+  const tries = places.map(
+    (destination): Try => ({
+      destination,
+      judging: (signal) =>
+        judging({ fileId, lengthBytes, destination, lease: { signal }, sentBefore }, destination),
+    }),
+  )
+  return settle(context, { fileId, lease }, tries)
 }
 
 /** Makes one attempt to create the objects of a file whose lease is held. The lease is always released. */
 export async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
   if (file.concat === 'final') return joinAgain(context, file, lease)
-  const pending = unsettled(context, file, lease)
+  const open = { lease, places: openPlaces(context, file) }
   // The length was declared after the last byte, by a request that ended before it could compare the checksums.
   if (file.declaredCrc32 !== null && file.declaredCrc32 !== file.crc32)
-    return settleFile(context, pending, async () => ({
+    return settleEach(context, file, open, async () => ({
       kind: 'failed',
       end: CHECKSUM_MISMATCH,
       error: undefined,
@@ -124,26 +135,19 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
   const account = context.budget.account(openTarget(context, firstOpen(file)))
   const memory = { bytes: file.tailBytes, signal: lease.signal }
   const isWhole = file.destinations.every(({ multipartId }) => multipartId === null)
-  if (isWhole) return withMemory(account, memory, () => putFromTail(context, file, pending))
+  if (isWhole) return withMemory(account, memory, () => putFromTail(context, file, open))
   const faults =
     file.tailBytes > 0
-      ? await withMemory(account, memory, () => sendLastPart(context, file, pending.destinations, lease))
+      ? await withMemory(account, memory, () => sendLastPart(context, file, open.places, lease))
       : new Map<string, unknown>()
-  const isMissing = pending.destinations.some((one) => one.required && faults.has(one.dataStoreId))
-  return settleFile(context, pending, async (attempt): Promise<Judged> => {
-    const { destination } = attempt
+  const isMissing = open.places.some((one) => one.required && faults.has(one.dataStoreId))
+  return settleEach(context, file, open, async (attempt, destination): Promise<Judged> => {
     const { dataStoreId } = destination
     if (faults.has(dataStoreId)) return judgeFault(context, attempt, 'last part', faults.get(dataStoreId))
     if (isMissing) return { kind: 'left', refusal: undefined, isCertain: !file.sentBefore }
     const { fileId, bytes, crc32, sentBefore } = file
-    const assembly = {
-      fileId,
-      lease,
-      bytes,
-      crc32,
-      sentBefore,
-      destination: { ...destination, bucket: destination.open() },
-    }
+    const at = { ...destination, bucket: destination.open() }
+    const assembly = { fileId, lease, bytes, crc32, sentBefore, destination: at }
     return judge(context, attempt, 'complete', assemble(context, assembly, attempt.lease.signal))
   })
 }
@@ -156,7 +160,6 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
     fileId,
     lease,
     partials: await readPartials(context.db, file.concatParts ?? []),
-    hasOneDestination: destinations.length === 1,
     places: destinations
       .filter(({ isOpen }) => isOpen)
       .map((one) => ({
@@ -174,28 +177,24 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
  * Stores a single-part file that was not accepted by every required bucket when it arrived. If all of them accepted it,
  * the bytes are not in the database, and the best-effort destinations have failed.
  */
-async function putFromTail(
-  context: UploadContext,
-  file: Claimed,
-  pending: Unsettled<Place>,
-): Promise<Outcome> {
+async function putFromTail(context: UploadContext, file: Claimed, open: Open): Promise<Outcome> {
   const { bytes, crc32, filetype, object, fileId, tailBytes } = file
   const chunks = await readTail(context, fileId)
-  const put = async ({ key, open }: Place, signal: AbortSignal): Promise<Stored> => {
-    pending.lease.assertHeld()
+  const put = async ({ key, open: openBucket }: Place, signal: AbortSignal): Promise<Delivered> => {
+    open.lease.assertHeld()
     const target = { key, contentType: contentTypeOf(filetype), object }
     // The request is marked as repeated, because the first attempt may have reached the bucket.
-    const bucket = open()
+    const bucket = openBucket()
     const { etag } = await bucket.putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
     context.checkpoint('object put')
-    return { delivered: deliveredByPut(bucket, target, etag) }
+    return deliveredByPut(bucket, target, etag)
   }
   const found = await foundInstead(file, chunks)
-  return settleFile(context, pending, async (attempt): Promise<Judged> => {
+  return settleEach(context, file, open, async (attempt, destination): Promise<Judged> => {
     if (found) return { kind: 'failed', end: mismatch(found), error: undefined }
-    if (tailBytes !== bytes && !attempt.destination.required)
+    if (tailBytes !== bytes && !destination.required)
       return { kind: 'failed', end: { reason: FELL_BEHIND }, error: undefined }
-    return judge(context, attempt, 'put', put(attempt.destination, attempt.lease.signal))
+    return judge(context, attempt, 'put', put(destination, attempt.lease.signal))
   })
 }
 

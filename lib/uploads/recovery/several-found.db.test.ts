@@ -12,7 +12,7 @@ import { findFinished } from './after-restore.ts'
 
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
-const DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+const _DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
 describe('a file with several destinations, in a database from before its objects were created', () => {
   let database: DatabaseHandle
@@ -98,7 +98,7 @@ describe('a file with several destinations, in a database from before its object
     await restore()
     return { url, whole, half, before }
   }
-  const refuse = async () => buckets[2]!.faults.add({ operation: 'any', effect: REFUSED, times: 100 })
+  const _refuse = async () => buckets[2]!.faults.add({ operation: 'any', effect: REFUSED, times: 100 })
   async function repairAll() {
     await settled()
     site.clock.advance(minutes(2))

@@ -1,8 +1,8 @@
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { Body, Bucket, Target } from '../bucket-port.ts'
+import { deliveredByPut } from '../finish/create-object.ts'
 import { type Attempt, type Judged, judge, judgeFault } from '../finish/judge.ts'
-import { deliveredByPut, type Stored } from '../finish/record-transferred.ts'
 import {
   type Repair,
   type RepairedPart,
@@ -11,6 +11,7 @@ import {
   recordRepairMultipart,
 } from '../ledger/destination-repairs.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
+import type { Delivered } from '../ledger/transferred.ts'
 import { withMemory } from '../memory/memory-budget.ts'
 import { equalPartBytes, limitsOfSet } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -81,11 +82,11 @@ export class ObjectCopy {
     })
   }
 
-  async #put(body: Body): Promise<Stored> {
+  async #put(body: Body): Promise<Delivered> {
     const { bucket, ...target } = this.#places.target
     const { etag } = await bucket.putObject(target, body, { signal: this.#signal })
     this.#context.checkpoint('object put')
-    return { delivered: deliveredByPut(bucket, target, etag) }
+    return deliveredByPut(bucket, target, etag)
   }
 
   async #copyInParts(): Promise<Judged> {
@@ -136,12 +137,12 @@ export class ObjectCopy {
   async #complete(
     { multipartId, sentBefore }: { multipartId: string; sentBefore: boolean },
     object: Parameters<Bucket['completeMultipart']>[1],
-  ): Promise<Stored> {
+  ): Promise<Delivered> {
     const { bucket, key } = this.#places.target
     const options = { signal: this.#signal, repeated: sentBefore }
     const { etag } = await bucket.completeMultipart({ key, multipartId }, object, options)
     this.#context.checkpoint('complete answered')
-    return { delivered: { etag, certainty: 'answered' } }
+    return { etag, certainty: 'answered' }
   }
 
   /** Holds a range of the object in memory, within the budget. */

@@ -2,18 +2,21 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { retryDelayMs } from '../../platform/kernel/retry-schedule.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Judged } from '../finish/judge.ts'
-import { recordCopied } from '../finish/record-transferred.ts'
 import {
   claimRepairs,
   giveRepairBack,
+  markRepaired,
   type Repair,
+  type RepairClaim,
   recordCleared,
   recordFailedAttempt,
+  recordRepaired,
   renewRepair,
 } from '../ledger/destination-repairs.ts'
+import type { Delivered } from '../ledger/transferred.ts'
 import { contentTypeOf } from '../rules/content.ts'
 import { classify } from '../rules/faults.ts'
-import { NO_SOURCE } from '../rules/file-status.ts'
+import { NO_SOURCE, statusOf } from '../rules/file-status.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { type CopyPlaces, ObjectCopy } from './object-copy.ts'
 
@@ -132,11 +135,30 @@ async function clear(
 async function succeed(
   context: UploadContext,
   repair: Repair,
-  { stored }: Extract<Judged, { kind: 'stored' }>,
+  { delivered }: Extract<Judged, { kind: 'stored' }>,
 ): Promise<void> {
-  if (!(await recordCopied(context, repair, stored))) return
+  if (!(await recordCopied(context, repair, delivered))) return
   context.metrics.repairs.inc({ outcome: 'repaired' })
   context.checkpoint('transferred')
+}
+
+/**
+ * The file becomes `transferred`, with another event, once no destination is missing the object. False if the claim was
+ * lost.
+ */
+function recordCopied(
+  { db, clock, emitRepaired }: UploadContext,
+  repair: RepairClaim,
+  delivered: Delivered,
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const destinations = await recordRepaired(tx, repair, delivered, clock.now())
+    if (!destinations) return false
+    if (statusOf(destinations) !== 'transferred') return true
+    await markRepaired(tx, repair.fileId)
+    await emitRepaired(tx, repair.fileId)
+    return true
+  })
 }
 
 /**

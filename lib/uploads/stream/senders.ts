@@ -1,6 +1,6 @@
 import { type Body, bucketFault } from '../bucket-port.ts'
-import { recordDestinationFailure } from '../ledger/destinations.ts'
 import { recordLateEtags } from '../ledger/parts.ts'
+import { recordDestinationFailure } from '../ledger/transferred.ts'
 import type { Destination, Upload } from '../opening/upload.ts'
 import { failureOf } from '../rules/faults.ts'
 import type { Failure } from '../rules/file-status.ts'

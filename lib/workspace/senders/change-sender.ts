@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret } from '../../platform/kernel/ids.ts'
-import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { findSender } from './read-senders.ts'
 import { type Sender, type SenderInput, toSender } from './sender.ts'
 

@@ -192,8 +192,8 @@ CREATE TABLE file_destinations (
 	certainty text,
 	abort_pending boolean DEFAULT false NOT NULL,
 	abort_at timestamp(3) with time zone,
-	"position" smallint,
-	required boolean,
+	"position" smallint DEFAULT 1 NOT NULL,
+	required boolean DEFAULT true NOT NULL,
 	reason text,
 	reason_detail text,
 	repair_at timestamp(3) with time zone,
@@ -208,9 +208,8 @@ CREATE TABLE file_parts (
 	number integer NOT NULL,
 	offset_bytes bigint NOT NULL,
 	size_bytes bigint NOT NULL,
-	etag text,
+	etags text[] NOT NULL,
 	crc32 bigint NOT NULL,
-	further_etags text[],
 	CONSTRAINT file_parts_file_id_number_pk PRIMARY KEY (file_id, number)
 );--> statement-breakpoint
 CREATE TABLE file_timeline (

@@ -1,9 +1,9 @@
 import { pause } from '../../platform/kernel/waits.ts'
-import type { Bucket, SentPart } from '../bucket-port.ts'
+import type { Bucket, SentPart, Target } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { readParts } from '../ledger/parts.ts'
+import type { Delivered } from '../ledger/transferred.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { Stored } from './record-transferred.ts'
 
 /** A file whose bytes are all in parts, ready to become an object at one destination. */
 export type Assembly = {
@@ -25,7 +25,7 @@ export async function assemble(
   context: UploadContext,
   { fileId, lease, destination, bytes, crc32, sentBefore }: Assembly,
   signal: AbortSignal,
-): Promise<Stored> {
+): Promise<Delivered> {
   const { bucket, key } = destination
   const parts = await lease.whileHeld(acknowledgedParts(context, fileId, destination, signal))
   lease.assertHeld()
@@ -33,7 +33,7 @@ export async function assemble(
   const options = { signal, repeated: sentBefore }
   const { etag } = await bucket.completeMultipart(upload, { parts, bytes, crc32 }, options)
   context.checkpoint('complete answered')
-  return { delivered: { etag, certainty: 'answered' } }
+  return { etag, certainty: 'answered' }
 }
 
 /**
@@ -54,3 +54,12 @@ async function acknowledgedParts(
 }
 
 export const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
+
+/** What is known about an object after the response to its PutObject. */
+export function deliveredByPut(
+  bucket: Pick<Bucket, 'storageOf'>,
+  { object }: Pick<Target, 'object'>,
+  etag: string | null,
+): Delivered {
+  return { etag, certainty: etag === null ? 'inferred' : 'answered', storage: bucket.storageOf(object) }
+}
