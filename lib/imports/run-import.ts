@@ -8,7 +8,7 @@ import { accepted, appendBytes } from '../uploads/append.ts'
 import { endUpload } from '../uploads/endings/end-upload.ts'
 import { recordType } from '../uploads/ledger/open-uploads.ts'
 import { assertNotOff, assertTypeAllowed } from '../uploads/opening/may-create.ts'
-import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
+import { openForBytes, releaseUpload } from '../uploads/opening/open-for-bytes.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
 import { type ByteSource, NO_BYTES } from '../uploads/stream/body.ts'
 import { RequestSource } from '../uploads/stream/request-source.ts'
@@ -174,21 +174,17 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
     bytes: lengthBytes === null ? undefined : lengthBytes - offsetBytes,
     ...(lengthBytes !== null && declared === null && { lengthBytes }),
   }
-  const upload = await openUpload(context, right, incoming)
-  if (!upload) return { end: 'over' }
-  const releasing = async (error: unknown) => {
-    await releaseUpload(upload)
-    throw error
-  }
-  const limitBytes = await prepareToAppend(context, right, upload, incoming).catch(releasing)
+  const opened = await openForBytes(context, right, { fromBytes: offsetBytes, ...incoming })
+  if (opened.kind === 'ended') return { end: 'over' }
   // A worker that was presumed dead has written more bytes, so the response does not start at the current offset.
-  if (upload.progress.offsetBytes !== offsetBytes) {
-    await releaseUpload(upload)
-    return { end: 'stopped' }
-  }
+  if (opened.kind === 'moved') return { end: 'stopped' }
+  const { upload, limitBytes } = opened
   const source = sourceOf(deps, running, { upload, fetched, body, hash })
   running.save = saving(deps, running, { upload, fetched, hash, source })
-  await running.save().catch(releasing)
+  await running.save().catch(async (error: unknown) => {
+    await releaseUpload(upload)
+    throw error
+  })
   context.metrics.uploadsOpen.inc()
   try {
     // The bytes are only verified when the source ends, so the file must not be complete before that.

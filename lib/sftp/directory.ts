@@ -2,7 +2,7 @@ import { typeOfName } from '../../packages/cli/src/type-of-name.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { cancelUpload, takeBackUpload } from '../uploads/endings/end-upload.ts'
 import { createUpload } from '../uploads/opening/create-upload.ts'
-import { releaseUpload } from '../uploads/opening/open-upload.ts'
+import { releaseUpload } from '../uploads/opening/open-for-bytes.ts'
 import { noteOffsetRequest } from '../uploads/opening/report-offset.ts'
 import type { UploadRight } from '../uploads/upload-context.ts'
 import {

@@ -2,11 +2,11 @@ import { workspaceSuspended } from '../identity/suspension.ts'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
 import { accepted, appendBytes } from '../uploads/append.ts'
 import { waitForDecision } from '../uploads/decisions/decide.ts'
-import { assertNotOff, maxUploadBytes } from '../uploads/opening/may-create.ts'
-import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
+import { maxUploadBytes } from '../uploads/opening/may-create.ts'
+import { openForBytes, releaseUpload } from '../uploads/opening/open-for-bytes.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
 import { rejected } from '../uploads/rules/decision.ts'
-import type { CreationRight, UploadContext, UploadRight } from '../uploads/upload-context.ts'
+import type { CreationRight, UploadContext } from '../uploads/upload-context.ts'
 import type { SignedIn } from './sign-in.ts'
 import type { SftpTerms } from './terms.ts'
 import { type AheadBudget, WriteQueue } from './write-queue.ts'
@@ -153,33 +153,19 @@ export class OpenFile {
     const { context } = this.#deps
     const { fileId, signedIn } = this.#target
     const right = await context.rights.toContinue(signedIn.token, { pipeId: signedIn.pipeId, fileId })
-    if (right.suspended) throw workspaceSuspended()
-    assertNotOff(right.targets)
-    // While the upload is leased, the holder of the lease may extend its expiry.
-    if (!right.upload.leased) assertUnfinished(right, context.clock.now())
-    const incoming = { bytes: undefined }
-    const upload = await openUpload(context, right, incoming)
-    if (!upload) throw ended()
-    try {
-      if (this.#isGone) throw notNow('The connection was lost.')
-      const limitBytes = await prepareToAppend(context, right, upload, incoming)
-      if (upload.progress.offsetBytes !== this.#queue.takenOffset) throw takenOver()
-      return { upload, limitBytes }
-    } catch (error) {
-      await releaseUpload(upload)
-      throw error
-    }
+    const fromBytes = this.#queue.takenOffset
+    const opened = await openForBytes(context, right, { fromBytes, bytes: undefined })
+    if (opened.kind === 'ended') throw ended()
+    if (opened.kind === 'moved') throw takenOver()
+    if (!this.#isGone) return opened
+    await releaseUpload(opened.upload)
+    throw notNow('The connection was lost.')
   }
 }
 
 /** The maximum size of a newly created upload. */
 export function limitOfNew({ token, pipe }: Pick<CreationRight, 'token' | 'pipe'>, upload: Upload): number {
   return maxUploadBytes(upload.limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
-}
-
-function assertUnfinished({ upload }: UploadRight, nowMs: number): void {
-  if (upload.status === 'uploading' && upload.expiresAtMs > nowMs) return
-  throw ended()
 }
 
 const ended = () => new SluiceError('upload_gone', 'This upload has ended. Write the file again.')

@@ -1,12 +1,7 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import {
-  openUpload,
-  prepareToAppend,
-  releaseUpload,
-  wholeFileRequest,
-} from '../../uploads/opening/open-upload.ts'
+import { openForBytes } from '../../uploads/opening/open-for-bytes.ts'
+import { wholeFileRequest } from '../../uploads/opening/open-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
-import { toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { repeatsLastByte } from './decision.ts'
@@ -43,58 +38,35 @@ export async function openToAppend(
 async function open(context: UploadContext, asked: AppendRequest): Promise<Opened> {
   const { request, chunk } = asked
   const { origin, protocol } = request
+  const { bytes, lengthBytes, offsetBytes: fromBytes } = chunk
   const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
   const right = await authenticateToContinue(context, request, whole)
   // The expiry of a leased upload is checked later, because its writer may extend it.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
+  if (right.upload.status !== 'uploading' || repeatsLastByte(right.upload, chunk))
+    return { right, upload: undefined, limitBytes: 0 }
   try {
-    return await take(context, right, asked)
+    const opened = await openForBytes(context, right, { fromBytes, bytes, lengthBytes })
+    if (opened.kind === 'moved') throw offsetConflict(opened.toldBytes, chunk)
+    if (opened.kind === 'open') return { right, ...opened }
   } catch (error) {
     throw asked.refuse(error, right.upload)
   }
+  // The upload ended while this request waited for its lease.
+  return open(context, asked)
 }
 
-async function take(context: UploadContext, right: UploadRight, asked: AppendRequest): Promise<Opened> {
-  const { chunk } = asked
-  if (right.upload.status !== 'uploading' || repeatsLastByte(right.upload, chunk))
-    return { right, upload: undefined, limitBytes: 0 }
-  if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk, toldOffset(right.upload))
-  const upload = await openUpload(context, right, chunk)
-  // The upload ended while this request waited for its lease.
-  if (!upload) return open(context, asked)
-  try {
-    return { right, upload, limitBytes: await prepare(context, right, upload, chunk) }
-  } catch (error) {
-    await releaseUpload(upload)
-    throw error
-  }
+/** Throws unless the bytes start at the confirmed offset. */
+export function assertOffset(confirmedBytes: number, chunk: Pick<Chunk, 'offsetBytes'>): void {
+  if (chunk.offsetBytes !== confirmedBytes) throw offsetConflict(confirmedBytes, chunk)
 }
 
 /**
  * `toldBytes` is the offset to report, which differs from the confirmed one if the client must not consider the file
  * finished yet.
  */
-export function assertOffset(
-  confirmedBytes: number,
-  { offsetBytes }: Pick<Chunk, 'offsetBytes'>,
-  toldBytes = confirmedBytes,
-): void {
-  if (offsetBytes === confirmedBytes) return
-  throw new SluiceError('offset_conflict', `The confirmed offset is ${toldBytes}, not ${offsetBytes}.`, {
+function offsetConflict(toldBytes: number, { offsetBytes }: Pick<Chunk, 'offsetBytes'>): SluiceError {
+  return new SluiceError('offset_conflict', `The confirmed offset is ${toldBytes}, not ${offsetBytes}.`, {
     headers: { 'Upload-Offset': String(toldBytes) },
   })
-}
-
-/** Returns how many more bytes the upload accepts. */
-async function prepare(
-  context: UploadContext,
-  right: UploadRight,
-  upload: Upload,
-  chunk: Chunk,
-): Promise<number> {
-  assertStillThere({ ...right.upload, expiresAtMs: upload.progress.expiresAtMs }, context.clock.now())
-  const { offsetBytes, lengthBytes, lengthCameLast } = upload.progress
-  const { decision } = right.upload
-  assertOffset(offsetBytes, chunk, toldOffset({ offsetBytes, lengthBytes, lengthCameLast, decision }))
-  return prepareToAppend(context, right, upload, chunk)
 }

@@ -1,15 +1,13 @@
-import { SluiceError } from '../../platform/kernel/errors.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { type FirstLease, isWhole, type WholeRequest } from '../ledger/first-lease.ts'
 import type { Taken } from '../ledger/leases.ts'
-import { recordLength, reserveAgain } from '../ledger/open-uploads.ts'
 import type { FileTarget, UploadRight } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { contentTypeOf } from '../rules/content.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts'
 import { type PartLimits, planParts } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { limitsOfTargets, maxUploadBytes, tooLarge } from './may-create.ts'
+import { limitsOfTargets } from './may-create.ts'
 import { openTarget } from './open-target.ts'
 import { Destination, type Place, Progress, type Upload } from './upload.ts'
 
@@ -211,78 +209,4 @@ export function wholeFileRequest(
   const { bytes, lengthBytes, offsetBytes, origin, protocol } = request
   if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
   return { bytes, origin, protocol, claim: leases.newClaim() }
-}
-
-/**
- * Checks what is required before bytes are accepted: room for a tail, quota, and a valid length. Returns how many more
- * bytes the upload accepts.
- */
-export async function prepareToAppend(
-  context: Quotas & Pick<UploadContext, 'tailCap'>,
-  { token, pipe }: Pick<UploadRight, 'token' | 'pipe'>,
-  upload: Upload,
-  { bytes, lengthBytes }: Incoming,
-): Promise<number> {
-  if (upload.progress.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
-  if (bytes !== 0) await renewReservation(context, upload)
-  const maxBytes = maxUploadBytes(upload.limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
-  if (lengthBytes !== undefined && lengthBytes !== upload.progress.lengthBytes)
-    await declareLength(context, upload, { lengthBytes, maxBytes })
-  const limitBytes = (upload.progress.lengthBytes ?? maxBytes) - upload.progress.offsetBytes
-  if (bytes !== undefined && bytes > limitBytes)
-    throw upload.progress.lengthBytes === null ? tooLarge(maxBytes) : tooLong(limitBytes)
-  return limitBytes
-}
-
-function tooLong(missing: number): SluiceError {
-  return new SluiceError(
-    'file_too_large',
-    `The body is longer than the ${missing} bytes that are still missing.`,
-  )
-}
-
-/** Releases an upload if its request is refused after the upload was opened. */
-export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
-  await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
-}
-
-type Quotas = Pick<UploadContext, 'db' | 'clock' | 'quota'>
-
-/**
- * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." Reserves quota for the missing
- * bytes.
- */
-export async function declareLength(
-  { db, clock, quota }: Quotas,
-  { lease, progress }: Upload,
-  { lengthBytes, maxBytes }: { lengthBytes: number; maxBytes: number },
-): Promise<void> {
-  const { lengthBytes: declared, offsetBytes } = progress
-  if (declared !== null)
-    throw new SluiceError('invalid_header', `Upload-Length was ${declared} and cannot be changed.`)
-  if (lengthBytes < offsetBytes)
-    throw new SluiceError(
-      'invalid_header',
-      `Upload-Length is less than the ${offsetBytes} bytes received so far.`,
-    )
-  if (lengthBytes > maxBytes) throw tooLarge(maxBytes)
-  const missing = { lengthBytes, restBytes: lengthBytes - offsetBytes }
-  await recordLength(db, lease, missing, { quota, nowMs: clock.now() })
-  progress.lengthDeclared(lengthBytes)
-}
-
-/**
- * A reservation lapses when no bytes arrive for an hour, and other uploads may have used the quota since. So before
- * more bytes are accepted, quota for the missing bytes is reserved again; if there is not enough, the request is
- * refused.
- */
-async function renewReservation(
-  { db, clock, quota }: Quotas,
-  { workspaceId, lease, progress }: Upload,
-): Promise<void> {
-  const { lengthBytes, offsetBytes, reservationLapsed } = progress
-  if (!reservationLapsed || lengthBytes === null) return
-  const missing = { workspaceId, restBytes: lengthBytes - offsetBytes }
-  await reserveAgain(db, lease, missing, { quota, nowMs: clock.now() })
-  progress.reservationRenewed()
 }
