@@ -1,8 +1,7 @@
-import type { DECIDED_BY } from '#drizzle/schema/hooks.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
 /** The customer backend's decision on a file whose bytes are all durable. */
-export type Verdict = { by: (typeof DECIDED_BY)[number] } & (
+export type Verdict = { by: 'receiver' | 'api' | 'dashboard' | 'default' | 'time' } & (
   | { state: 'allowed'; result: unknown }
   | { state: 'rejected'; reason: string }
   | { state: 'deferred' }
