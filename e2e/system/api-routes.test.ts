@@ -56,7 +56,9 @@ it('issues a token with the same response through the route handler and the dire
       pipeId: mine.pipe.id,
     })
   }
-  const refusals = await Promise.all(['?', ''].map((suffix) => call('issueToken', { body: {} }, suffix)))
+  const refusals = await Promise.all(
+    ['?', ''].map((suffix) => call('issueToken', { body: {}, key: mine.sender.token }, suffix)),
+  )
   const [first, second] = await Promise.all(
     refusals.map(async (refused) => [refused.status, await refused.json()]),
   )

@@ -76,7 +76,7 @@ it.each([...OPERATION_PATHS, ...ROUTE_PATHS, ...OTHERS] as [string, string][])(
       const refused = await ask(body)
       expect(refused.status).toBeLessThan(500)
       expect(refused.ms).toBeLessThan(150)
-      expect(refused.bytes).toBeLessThan((path.startsWith('/api/') ? 8 : 128) * 1024)
+      expect(refused.bytes).toBeLessThan((path.startsWith('/api/') ? 32 : 128) * 1024)
     }
     expect((await ask(' '.repeat(bodyBytes + 1))).status).toBe(413)
   },

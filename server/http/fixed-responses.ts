@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { SESSION_COOKIES } from '../../lib/identity/sessions/session-cookie.ts'
+import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 type Kept = { headers: OutgoingHttpHeaders; body: Buffer }
 export type FixedResponses = (
@@ -16,14 +17,18 @@ export type FixedResponses = (
 export function createFixedResponses(): FixedResponses {
   const kept = new Map<string, Promise<Kept | undefined>>()
   return async (req, res, render) => {
+    // The API responds to other methods itself; Next would render a page for any of them.
     const isPage = !req.url!.startsWith('/api/')
+    const isHead = isPage && req.method === 'HEAD'
+    if (isPage && !isHead && req.method !== 'GET')
+      throw new SluiceError('method_not_allowed', 'Use GET or HEAD.', { headers: { Allow: 'GET, HEAD' } })
     // Scripts that open a page request its data, relative to the page that they come from.
-    if (!(req.method === 'GET' || req.method === 'HEAD') || (isPage && req.headers.rsc)) return render()
+    if (isPage ? req.headers.rsc : req.method !== 'GET') return render()
     const same = whatMatters(req)
     const key = JSON.stringify(same)
     const found = await kept.get(key)
     if (found) return void res.writeHead(200, found.headers).end(found.body)
-    if (req.method === 'HEAD') return render()
+    if (isHead) return render()
     const { path, ...headers } = same
     req.url = path
     req.headers = { ...onlyOwn(req), ...headers }
