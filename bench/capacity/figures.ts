@@ -9,29 +9,26 @@ export const DOCS = new URL('../../docs/', import.meta.url)
 
 export function readFigures() {
   const tusd = pageOf('beside-tusd.md')
+  const overTls = tusd.slice(tusd.indexOf('## TLS to the bucket'))
   const operations = pageOf('operations.md')
   const ours = /Sluice ([\d.]+) \+ (?:PostgreSQL )?([\d.]+)/
   const cpu = (row: string) => {
-    const [upload, database] = numbersIn(tusd, row, ours)
+    const [upload, database] = numbersIn(overTls, row, ours)
     return { upload: upload!, database: database! }
   }
   const connections =
     /With `PROCESSES`, each node uses up to (\d+), or (\d+) per process if that is more, and another (\d+) per process/
   const [together, each, beside] = numbersIn(operations, 'Connections to PostgreSQL', connections)
   return {
-    bytes: cpu('TLS to the bucket, 8 files of 64 MiB at once: CPU'),
-    mibPerSecond: numberIn(
-      tusd,
-      'TLS to the bucket, 8 files of 64 MiB at once: throughput',
-      /Sluice ([\d.]+) MiB/,
-    ),
-    small: cpu('TLS to the bucket, files of 4 KiB in one POST: CPU'),
+    bytes: cpu('8 files of 64 MiB at once'),
+    mibPerSecond: numberIn(overTls, '8 files of 64 MiB at once', /Sluice ([\d.]+) MiB/),
+    small: cpu('files of 4 KiB in one POST'),
     requestsOfEight: numberIn(
       tusd,
       'S3 requests for eight files of 64 MiB, one PATCH of 64 MiB',
       /Sluice ([\d.]+)/,
     ),
-    crowdMiB: numberIn(tusd, 'plain HTTP, 1,000 clients at 10 kB/s: resident memory', /Sluice ([\d.]+) MiB/),
+    crowdMiB: numberIn(tusd, '| 1,000 clients at 10 kB/s: resident memory', /Sluice ([\d.]+) MiB/),
     measured: JSON.parse(pageOf('capacity-measured.json')) as Measured,
     connections: { together: together!, each: each!, beside: beside! },
     simulated: JSON.parse(pageOf('capacity-simulated.json')) as Simulated,

@@ -68,7 +68,7 @@ export function judge(
   way: Way,
   { what, unit, most, mostOfBare, mostOfFloor }: Load,
   taken: Map<Name, Figures>,
-): Finding[] {
+): Finding {
   const all = [...taken]
   const [ours, theirs] = [taken.get('Sluice')!, taken.get('tusd')!]
   const times = sum(ours) / sum(theirs)
@@ -83,24 +83,17 @@ export function judge(
   const tooDear = others.some(({ limit, times }) => limit !== undefined && times > limit)
   const figure = ({ cpu, database, range: [least, most] }: Figures) =>
     `${cpu.toFixed(2)}${database > 0 ? ` + PostgreSQL ${database.toFixed(2)}` : ''} (${least.toFixed(2)}–${most.toFixed(2)})`
+  const cpus = all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')
+  const rates = all.map(([name, { perSecond }]) => `${name} ${perSecond.toFixed(0)}`).join(', ')
   const values = (of: (figures: Figures) => number, unit: string): Value[] =>
     all.map(([name, figures]) => ({ name, value: of(figures), unit }))
-  return [
-    {
-      what: `${way}, ${what}: CPU`,
-      measured: `${times.toFixed(2)} times tusd's${others.map(({ whose, times }) => `, ${times.toFixed(2)} times ${whose}`).join('')} (CPU ${unit.cpu}: ${all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')})`,
-      wanted: `≤ ${most} times tusd's${others.map(({ whose, limit }) => (limit ? `, ≤ ${limit} times ${whose}` : '')).join('')}`,
-      holds: times <= most && !tooDear,
-      values: values(sum, unit.cpu),
-    },
-    {
-      what: `${way}, ${what}: throughput`,
-      measured: `${all.map(([name, { perSecond }]) => `${name} ${perSecond.toFixed(0)}`).join(', ')} ${unit.rate}`,
-      wanted: 'more than tusd',
-      holds: ours.perSecond > theirs.perSecond,
-      values: values(({ perSecond }) => perSecond, unit.rate),
-    },
-  ]
+  return {
+    what,
+    measured: `${times.toFixed(2)} times tusd's CPU${others.map(({ whose, times }) => `, ${times.toFixed(2)} times ${whose}`).join('')} (${unit.cpu}: ${cpus}); ${rates} ${unit.rate}`,
+    wanted: `≤ ${most} times tusd's CPU${others.map(({ whose, limit }) => (limit ? `, ≤ ${limit} times ${whose}` : '')).join('')}; faster than tusd`,
+    holds: times <= most && !tooDear && ours.perSecond > theirs.perSecond,
+    values: [...values(sum, unit.cpu), ...values(({ perSecond }) => perSecond, unit.rate)],
+  }
 }
 
 /**

@@ -40,7 +40,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
       add([await memory('memory at rest', contenders), ...(await countRequests(contenders, sink))])
     for (const load of LOADS)
       if (!only || load.what.includes(only))
-        add(judge(way, load, await measure(load, contenders, Number(rounds))))
+        add([judge(way, load, await measure(load, contenders, Number(rounds)))])
     if (way === 'plain HTTP' && (!only || 'slow clients'.includes(only)))
       add(await benchSlowClients(contenders))
     if (way === 'plain HTTP' && !only) {
@@ -58,15 +58,18 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
 
 /** The figures on which tusd beats Sluice. */
 function aheadOf(all: Section[]): string {
-  const ahead = all
-    .flatMap(({ findings }) => findings)
-    .filter(({ values = [] }) => {
-      const [theirs, ours] = ['tusd', 'Sluice'].map((wanted) => values.find(({ name }) => name === wanted))
-      if (!theirs || !ours) return false
-      const isRate = !/^s\/|^MiB$|^ms$/.test(ours.unit)
-      return isRate ? theirs.value > ours.value : theirs.value < ours.value
-    })
-  return ahead.map(({ what }) => what).join('; ') || 'nothing that is measured here'
+  const ahead = all.flatMap(({ name, findings }) =>
+    findings.flatMap(({ what, values = [] }) => {
+      const theirs = values.filter((value) => value.name === 'tusd')
+      const ours = values.filter((value) => value.name === 'Sluice')
+      const lost = ours.filter(({ value, unit }, at) => {
+        const isCost = /^s\/|^MiB$|^ms$/.test(unit)
+        return theirs[at] && (isCost ? theirs[at].value < value : theirs[at].value > value)
+      })
+      return lost.map(({ unit }) => `${name}, ${what} (${unit})`)
+    }),
+  )
+  return ahead.join('; ') || 'nothing that is measured here'
 }
 
 /** The ledger floor's CPU time as multiples of the floor's, in the order of the loads. */
@@ -76,7 +79,7 @@ function priceOfLedger(all: Section[]): string {
     .flatMap(({ what, values = [] }) => {
       const of = (wanted: Name) => values.find(({ name, unit }) => name === wanted && unit === 's/GiB')?.value
       const [floor, ledger] = [of('floor'), of('ledger floor')]
-      return floor && ledger ? [`${(ledger / floor).toFixed(2)} (${what.replace(/.*, |: CPU/g, '')})`] : []
+      return floor && ledger ? [`${(ledger / floor).toFixed(2)} (${what})`] : []
     })
   return prices.join(', ')
 }

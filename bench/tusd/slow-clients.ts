@@ -32,7 +32,7 @@ export async function benchSlowClients(contenders: Contender[]): Promise<Finding
     digits: number,
     { wanted, holds }: Pick<Finding, 'wanted' | 'holds'>,
   ): Finding => ({
-    what: `plain HTTP, ${CLIENTS.toLocaleString('en')} clients at ${BYTES_PER_SECOND / 1000} kB/s: ${what}`,
+    what: `${CLIENTS.toLocaleString('en')} clients at ${BYTES_PER_SECOND / 1000} kB/s: ${what}`,
     measured: `${all.map((one) => `${one.name} ${of(one).toFixed(digits)}`).join(', ')} ${unit}`,
     wanted,
     holds,
