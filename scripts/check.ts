@@ -5,7 +5,7 @@ import { misused, readOptions } from './read-options.ts'
 
 /**
  * Everything that can be checked without running the product: formatting and lint, types, import directions between
- * folders, dead code, the docs (links, dates of decisions), and the conformance table.
+ * folders, dead code, the docs (links and commands), and the conformance table.
  * Everything runs, and failures are printed in full.
  */
 const SOURCES = [
