@@ -140,7 +140,7 @@ if (!only)
     file: new URL('../../docs/beside-tusd.md', import.meta.url),
     title: 'Comparison with tusd',
     about: [
-      '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page; the path can also be set in `TUSD`. All contenders write to the',
+      '`npm run bench -- tusd --tusd <path>` runs this comparison and writes this page. All contenders write to the',
       'same sink: tusd, the Go server from tus.io, built from source, with 8 MiB parts; bare, a Node server that does `req.pipe()` to the sink; floor, a Node',
       'server that only buffers 8 MiB parts in reused memory and sends three at a time; ledger floor, the same with the least that resuming takes, which is a',
       'lease, a checksum of all bytes and a record of each part in PostgreSQL; and @tus, which is @tus/server with @tus/s3-store. Sluice is the packed server,',
