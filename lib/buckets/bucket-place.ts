@@ -13,6 +13,8 @@ export type BucketPlace = {
   storageClass: string | null
   encryption: Encryption | null
   capabilities: Capabilities
+  /** The credentials allow looking up objects. */
+  mayRead?: boolean
 }
 
 export type Target = { key: string; contentType: string; object?: FileObject | null }

@@ -62,9 +62,14 @@ class S3Bucket {
   }
 
   /**
-   * `etag` is null if the object already existed. The key contains the file's id, so only Sluice can have created it.
+   * `etag` is null if the object already existed and cannot be looked up. The key contains the file's id, so only Sluice
+   * can have created it; but if the credentials allow it, the bucket's word is checked.
    */
-  async putObject(target: Target, body: Body, options: WriteOptions = {}): Promise<{ etag: string | null }> {
+  async putObject(
+    target: Target,
+    body: Body,
+    options: WriteOptions = {},
+  ): Promise<{ etag: string | null; isFound?: boolean }> {
     const { signal, repeated = false } = options
     const headers = {
       ...objectHeaders(this.#place, target),
@@ -84,9 +89,33 @@ class S3Bucket {
       })
       return { etag: wanted(header(response.headers.etag), 'PutObject') }
     } catch (error) {
-      if (asExisting(error, this.capabilities, repeated)) return { etag: null }
-      throw error
+      const existing = asExisting(error, this.capabilities, repeated)
+      if (!existing) throw error
+      const found = this.#place.mayRead
+        ? await this.#find(target.key, { bytes, signal }, existing)
+        : undefined
+      return found ? { etag: found.etag, isFound: true } : { etag: null }
     }
+  }
+
+  /**
+   * Looks up an object that exists according to the bucket, and throws if it does not. Undefined if the bucket refuses
+   * to tell.
+   */
+  async #find(
+    key: string,
+    { bytes, signal }: { bytes: number; signal: AbortSignal | undefined },
+    existing: BucketError,
+  ): Promise<{ etag: string } | undefined> {
+    const found = await this.headObject(key, { signal }).catch((error: unknown) => {
+      if (isBucketError(error) && error.kind === 'refused') return 'unknown' as const
+      throw error
+    })
+    if (found === 'unknown') return undefined
+    if (found?.bytes === bytes) return found
+    const problem = found ? `it has ${found.bytes} bytes instead of ${bytes}` : 'it cannot be found'
+    const message = `According to the bucket, the object ${key} already exists, but ${problem}.`
+    throw new BucketError('trouble', existing.code, message, { cause: existing })
   }
 
   async createMultipart(target: Target, { signal }: Options = {}): Promise<string> {

@@ -14,6 +14,8 @@ type Options = { signal?: AbortSignal | undefined }
 type WriteOptions = Options & { repeated?: boolean }
 /** `object`: the object's own settings, without its content type and the settings of the Data Store. */
 export type Target = { key: string; contentType: string; object: FileObject | null }
+/** The result of a PutObject. `isFound`: the object already existed, and was looked up. */
+export type PutResult = { etag: string | null; isFound?: boolean }
 type Multipart = { key: string; multipartId: string }
 export type ListedPage = {
   objects: { key: string; bytes: number; modifiedMs: number }[]
@@ -32,8 +34,8 @@ export type Bucket = {
    * The storage class and encryption that the Data Store adds to objects with these settings. Null if there are none.
    */
   storageOf(object: FileObject | null): ObjectStorage | null
-  /** `etag` is null if the object already existed. */
-  putObject(target: Target, body: Body, options?: WriteOptions): Promise<{ etag: string | null }>
+  /** `etag` is null if the object already existed and could not be looked up. */
+  putObject(target: Target, body: Body, options?: WriteOptions): Promise<PutResult>
   createMultipart(target: Target, options?: Options): Promise<string>
   uploadPart(part: Multipart & { number: number }, body: Body, options?: Options): Promise<{ etag: string }>
   completeMultipart(

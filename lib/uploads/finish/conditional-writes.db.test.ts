@@ -25,9 +25,8 @@ describe('a bucket that supports conditional writes', () => {
   let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
-    site = await createSite(database, {
-      bucket: { actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:AbortMultipartUpload'] },
-    })
+    const actions = ['s3:PutObject', 's3:GetObject', 's3:ListBucket', 's3:DeleteObject'] as const
+    site = await createSite(database, { bucket: { actions: [...actions, 's3:AbortMultipartUpload'] } })
     node = await serveUploads(site.runtime)
     token = await site.token()
     client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
@@ -118,11 +117,23 @@ describe('a bucket that supports conditional writes', () => {
     const small = randomBytes(10)
     const url = await send(small)
     await expectObject(url, small)
-    await expectCertainty(url, 'inferred')
+    await expectCertainty(url, certainty)
     losesAnswer()
     const large = await sendWhole()
     await expectObject(large.url, large.bytes)
     await expectCertainty(large.url, certainty)
+  })
+
+  it('is not believed if it reports an object that it does not have, and gets the object later', async () => {
+    await bucketOf('aws')
+    const effect = { kind: 'refuse', status: 412, code: 'PreconditionFailed' } as const
+    site.bucket.faults.add({ operation: 'PutObject', effect })
+    const small = randomBytes(10)
+    const url = await send(small)
+    expect((await fileOf(url)).status).toBe('transferring')
+    await reconciled()
+    await expectObject(url, small)
+    await expectCertainty(url, 'answered')
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { pause } from '../../platform/kernel/waits.ts'
-import type { Bucket, SentPart, Target } from '../bucket-port.ts'
+import type { Bucket, PutResult, SentPart, Target } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { readParts } from '../ledger/parts.ts'
 import type { Delivered } from '../ledger/transferred.ts'
@@ -59,7 +59,8 @@ export const isAcknowledged = (part: { etag: string | null }): part is SentPart 
 export function deliveredByPut(
   bucket: Pick<Bucket, 'storageOf'>,
   { object }: Pick<Target, 'object'>,
-  etag: string | null,
+  { etag, isFound }: PutResult,
 ): Delivered {
-  return { etag, certainty: etag === null ? 'inferred' : 'answered', storage: bucket.storageOf(object) }
+  const certainty = etag === null ? 'inferred' : isFound ? 'confirmed' : 'answered'
+  return { etag, certainty, storage: bucket.storageOf(object) }
 }

@@ -183,11 +183,11 @@ async function put(
   const { bucket, target } = destination
   lease.assertHeld()
   destination.puttingObject()
-  const { etag } = await bucket.putObject(target, body, { signal }).catch((fault: unknown) => {
+  const result = await bucket.putObject(target, body, { signal }).catch((fault: unknown) => {
     destination.failedWith(fault)
     throw fault
   })
-  return deliveredByPut(bucket, target, etag)
+  return deliveredByPut(bucket, target, result)
 }
 
 const delivery = async ({ destination: { dataStoreId }, storing }: Put): Promise<Delivery> => ({

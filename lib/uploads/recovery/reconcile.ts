@@ -185,9 +185,9 @@ async function putFromTail(context: UploadContext, file: Claimed, open: Open): P
     const target = { key, contentType: contentTypeOf(filetype), object }
     // The request is marked as repeated, because the first attempt may have reached the bucket.
     const bucket = openBucket()
-    const { etag } = await bucket.putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
+    const result = await bucket.putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
     context.checkpoint('object put')
-    return deliveredByPut(bucket, target, etag)
+    return deliveredByPut(bucket, target, result)
   }
   const found = await foundInstead(file, chunks)
   return settleEach(context, file, open, async (attempt, destination): Promise<Judged> => {

@@ -84,9 +84,9 @@ export class ObjectCopy {
 
   async #put(body: Body): Promise<Delivered> {
     const { bucket, ...target } = this.#places.target
-    const { etag } = await bucket.putObject(target, body, { signal: this.#signal })
+    const result = await bucket.putObject(target, body, { signal: this.#signal })
     this.#context.checkpoint('object put')
-    return deliveredByPut(bucket, target, etag)
+    return deliveredByPut(bucket, target, result)
   }
 
   async #copyInParts(): Promise<Judged> {
