@@ -72,10 +72,10 @@ function wasStruck(atMs: number, { outages }: Log): boolean {
 
 /**
  * Of a transferred file's multipart uploads, only an empty one whose id was lost may remain: the response was lost, or
- * the node or its database failed before the id was recorded. So may any that the bucket refused to abort, because
- * Sluice then takes it that the keys cannot abort. If they really cannot, the uploads that a node lost to another one
- * may also remain, as may those to an abandoned destination. If they can, no upload of a canceled file remains, unless
- * the worker died while aborting it.
+ * the node or its database failed before the id was recorded. So may any that the bucket refused to abort, unless its
+ * id is recorded and the keys can abort. If they cannot, the uploads that a node lost to another one may also remain,
+ * as may those to an abandoned destination. If they can, no upload of a canceled file remains, unless the worker died
+ * while aborting it.
  */
 async function checkMultiparts(
   { bucket }: World,
@@ -90,7 +90,8 @@ async function checkMultiparts(
       const lost = bucket.putOnly || unnamed.includes(join(name, key)) || wasStruck(begunMs, log)
       if (parts === 0 && file?.multipartId !== id && lost)
         log.count(`empty multipart uploads of ${file?.status} files, with a lost id`)
-      else if (unaborted.includes(join(name, key))) log.count('multipart uploads that could not be aborted')
+      else if (unaborted.includes(join(name, key)) && (bucket.putOnly || file?.multipartId !== id))
+        log.count('multipart uploads that could not be aborted')
       else if (file && bucket.putOnly && isGivenUp(file))
         log.count('multipart uploads to abandoned destinations, with keys that cannot abort')
       else if (file?.multipartId !== id || isStored(file))

@@ -35,7 +35,9 @@ async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): P
     await clear(context, left, signal)
     return true
   } catch (error) {
-    if (classify(error, 'clear').verdict === 'release')
+    const { mayAbort, mayDelete } = left.dataStore
+    const mayClear = abortsMultipart(left) ? mayAbort : mayDelete
+    if (classify(error, 'clear', { mayClear }).verdict === 'release')
       return context.clock.now() - endedMs > GIVE_UP_AFTER_MS
     context.log.info({ fileId, err: error }, 'could not clean up after an upload')
     return true
@@ -43,9 +45,12 @@ async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): P
 }
 
 async function clear({ openBucket }: Clearing, left: Leftover, signal: AbortSignal): Promise<void> {
-  const { key, multipartId, piece, dataStore } = left
+  const { key, piece, dataStore } = left
   const bucket = openBucket(dataStore)
-  if (multipartId && !piece) return bucket.abortMultipart({ key, multipartId }, { signal })
+  if (abortsMultipart(left)) return bucket.abortMultipart(left, { signal })
   // Without a multipart upload, a PutObject that was in progress when the upload ended may have created an object.
   if (piece || dataStore.mayDelete) await bucket.deleteObject(key, { signal })
 }
+
+const abortsMultipart = (left: Leftover): left is Leftover & { multipartId: string } =>
+  left.multipartId !== null && !left.piece

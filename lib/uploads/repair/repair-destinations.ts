@@ -126,7 +126,8 @@ async function clear(
   const { multipartId } = repair
   if (multipartId)
     await bucket.abortMultipart({ key, multipartId }, { signal }).catch((fault: unknown) => {
-      if (classify(fault, 'clear').verdict === 'release') throw fault
+      const { mayAbort: mayClear } = repair.dataStore
+      if (classify(fault, 'clear', { mayClear }).verdict === 'release') throw fault
     })
   await recordCleared(db, repair)
   return { ...repair, multipartId: null, abortPending: false }

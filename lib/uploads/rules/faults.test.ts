@@ -49,6 +49,11 @@ describe.each(ROWS)('a fault of kind %s', (_, error, verdicts) => {
   })
 })
 
+it('is not final if the bucket refuses a cleanup that the credentials allow', () => {
+  expect(classify(of('refused'), 'clear', { mayClear: true }).verdict).toBe('release')
+  expect(classify(of('no_such_upload'), 'clear', { mayClear: true }).verdict).toBe('fail')
+})
+
 describe('a Complete whose object may exist, with credentials that do not allow looking it up', () => {
   const DAY_MS = 86_400_000
   const judge = (error: BucketError, attempts: { sentBefore?: boolean; ageMs?: number }) =>

@@ -90,6 +90,8 @@ type Attempts = {
   ageMs?: number
   /** True if the credentials allow looking up objects. */
   mayRead?: boolean
+  /** True if the credentials were found to allow the cleanup, so a refusal may be temporary. */
+  mayClear?: boolean
 }
 
 /**
@@ -97,16 +99,17 @@ type Attempts = {
  * it. No other code decides this.
  */
 export function classify(error: unknown, step: Step, attempts: Attempts = {}): Fault {
-  const { sentBefore = false, ageMs = Number.POSITIVE_INFINITY, mayRead = true } = attempts
+  const { sentBefore = false, ageMs = Number.POSITIVE_INFINITY, mayRead = true, mayClear = false } = attempts
   const cause = isSluiceError(error) && bucketFault(error.cause) ? error.cause : error
   const kind = kindOf(cause)
   const wasRepeated = sentBefore || attemptsOf(cause) > 1
   const wasCompleted = kind === 'no_such_upload' && wasRepeated && ageMs < NEVER_DROPPED_BEFORE_MS
   const isThere = step === 'complete' && (kind === 'exists' || wasCompleted)
+  const isRefusedForNow = kind === 'refused' && step === 'clear' && mayClear
   // While the last part is missing, only an earlier attempt can have sent Complete.
   const isCertain = step === 'last part' ? !sentBefore : WITHOUT_EFFECT.has(kind) && !wasRepeated
   return {
-    verdict: isThere && !mayRead ? 'infer' : TABLE[kind][step],
+    verdict: isThere && !mayRead ? 'infer' : isRefusedForNow ? 'release' : TABLE[kind][step],
     effect: isCertain ? 'none' : 'possible',
     blame: blameFor(error, kind),
   }
