@@ -33,7 +33,7 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
-  it('is taken over without any bytes that its holder was still staging', async () => {
+  it('is taken over with what its holder was still recording, and without what it was still staging', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
     const client = await site.client(node)
@@ -46,13 +46,16 @@ describeWithDatabase('a lease', (database) => {
     await db.transaction(async (tx) => {
       const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
       await stageTail(tx, { ...claim, fileId, fence }, { offsetBytes: 0, tail })
+      const begun = { dataStoreId: site.dataStore.id, multipartId: 'begun', storage: null }
+      await recordMultipart(tx, { ...claim, fileId, fence }, begun)
       // The commit takes longer than the lease lasts.
       const look = sql`select lease_until < now() as over from files where id = ${fileId}::uuid`
       await expect.poll(async () => (await rows<{ over: boolean }>(db, look))[0]!.over).toBe(true)
       taking = takeLease(db, newClaim(60_000), file)
       await blocked(database())
     })
-    expect((await taking)!.leaseLapsed).toBe(true)
+    const held = [{ multipartId: 'begun', isOpen: true }]
+    expect(await taking).toMatchObject({ leaseLapsed: true, held })
     expect(await rows(db, sql`select 1 from upload_tails where file_id = ${fileId}::uuid`)).toEqual([])
     await node.close()
     await site.close()

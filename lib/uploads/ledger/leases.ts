@@ -13,6 +13,7 @@ import {
   isFree,
   isLeased,
   lastHeldBy,
+  lostLease,
   released,
   taken,
   until,
@@ -65,8 +66,7 @@ const MAX_TOKENS = 100
  * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still matches the
  * plan. Undefined if the lease is held, or if the file accepts no more bytes. If the previous lease expired without
  * being released, its holder died: taking over from it counts as a resume. A request that continues at any other than
- * the confirmed offset will be refused, so it does not count. Staged bytes are deleted by an SQL function,
- * because the statement itself does not see bytes that were staged while it waited for the row.
+ * the confirmed offset will be refused, so it does not count.
  */
 export async function takeLease(
   db: Db,
@@ -80,7 +80,7 @@ export async function takeLease(
 ): Promise<Taken | undefined> {
   const { fileId, tokenId, plan, fromBytes = null } = file
   const request = currentRequest()
-  const [row] = await rows<Taken>(
+  const [row] = await rows<Omit<Taken, 'held'>>(
     db,
     sql`
     with free as (
@@ -105,15 +105,34 @@ export async function takeLease(
       t.crc32,
       t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.newly_saved as "savedBytes", t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
-      ${boundOf(sql`t`)} as bound, (select json_agg(json_build_object('multipartId', d.multipart_id,
-        'isOpen', d.status in ('pending', 'transferring')) order by d.position)
-        from file_destinations d where d.file_id = t.id) as held,
+      ${boundOf(sql`t`)} as bound,
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
       t.offset_bytes - t.recorded_bytes as "tailBytes"
-    from taken t, delete_staged(t.id, t.offset_bytes)`,
+    from taken t`,
   )
-  return row
+  return row && { ...row, held: await inherit(db, { fileId, ...claim }) }
+}
+
+/**
+ * Reads what earlier writers left at each destination, and deletes what they staged. This is a statement of its own,
+ * because the one that takes the lease does not see what a writer commits while it waits for the file's row.
+ */
+async function inherit(db: Db, { fileId, claim }: Pick<Fenced, 'fileId' | 'claim'>): Promise<Taken['held']> {
+  const [row] = await rows<Pick<Taken, 'held'>>(
+    db,
+    sql`
+    with writer as (
+      select id, offset_bytes from files where id = ${fileId}::uuid and ${heldBy({ claim })}
+    ), unstaged as (
+      delete from upload_tails t using writer where t.file_id = writer.id and t.offset_bytes >= writer.offset_bytes
+    )
+    select (select json_agg(json_build_object('multipartId', d.multipart_id,
+        'isOpen', d.status in ('pending', 'transferring')) order by d.position)
+      from file_destinations d where d.file_id = writer.id) as held from writer`,
+  )
+  if (!row) throw lostLease()
+  return row.held
 }
 
 /** The latest tokens that continued the upload, except the token that created it. */
