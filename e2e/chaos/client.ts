@@ -61,7 +61,12 @@ export async function uploadByHand(
       continue
     }
     if (offset.complete) return { source, address: upload.address, end: 'transferred' }
-    if (kind.cancelAt !== undefined && offset.at >= kind.cancelAt) return cancel(upload)
+    if (kind.cancelAt !== undefined && offset.at >= kind.cancelAt) {
+      // As a library does, half of these clients do not wait for the end of the request that they abandon.
+      if (random.chance(0.5)) return cancel(upload)
+      const [outcome] = await Promise.all([cancel(upload), patchPart(upload, offset.at)])
+      return outcome
+    }
     await patches(upload, offset.at, kind)
   }
 }
@@ -158,6 +163,12 @@ async function patch(upload: Upload, at: number, count: number, more: Record<str
     upload.known = Math.max(upload.known, now)
   } else if (!(got?.status === 460 && sum?.wrong) && !isGone(site, got))
     await later(site, 'PATCH', got, [409, 423, 502, 503])
+}
+
+/** Sends some of the missing bytes, but not the last one, so that the upload can still be canceled. */
+async function patchPart(upload: Upload, at: number): Promise<void> {
+  const most = upload.source.bytes.length - at - 1
+  if (most > 0) await patch(upload, at, upload.random.whole(1, most), {})
 }
 
 function checksum(body: Uint8Array, wrong: boolean): { header: string; wrong: boolean } {

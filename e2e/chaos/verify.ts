@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '#lib/platform/db/database.ts'
+import { OWNERLESS } from '#lib/uploads/ledger/ownerless-bytes.ts'
 import { tailBytes } from '#lib/uploads/ledger/tails.ts'
 import { repairDestination } from '#lib/uploads/repair/repair-destination.ts'
 import type { Outcome } from './client.ts'
@@ -91,6 +92,8 @@ export async function verify(
   checkDestinations(places, log)
   await verifyBucket(world, places, sources, log)
   await checkLedger(world.database.db, log)
+  for (const node of world.nodes)
+    if (node.output().includes(OWNERLESS)) log.violation(`${node.name} has ${OWNERLESS}`)
   await checkUsage(world.database.db, log)
   await checkEvents(world, files, log)
   for (const fault of world.receiver.faults) log.violation(fault)
@@ -143,7 +146,10 @@ function checkOutcomes(files: FileRow[], outcomes: Outcome[], log: Log): void {
   }
 }
 
-/** Checks that the parts and the tail of each unfinished upload are contiguous up to its offset. */
+/**
+ * Checks that the parts and the tail of each unfinished upload are contiguous up to its offset, and that no other file
+ * has any.
+ */
 export async function checkLedger(db: Db, log: Log): Promise<void> {
   const broken = await rows<{ id: string; offset: number; sum: number; gaps: number }>(
     db,
@@ -161,7 +167,7 @@ export async function checkLedger(db: Db, log: Log): Promise<void> {
     select f.id, f.offset_bytes::float8 as "offset", coalesce(s.sum, 0)::float8 as sum, coalesce(s.gaps, 0)::int as gaps
     from files f left join summed s on s.file_id = f.id
     where (f.status = 'uploading' and (coalesce(s.sum, 0) <> f.offset_bytes or s.gaps > 0))
-      or (f.status in ('transferred', 'partially_transferred', 'canceled') and s.sum > 0)`,
+      or (f.status not in ('uploading', 'transferring') and s.sum > 0)`,
   )
   for (const { id, offset, sum, gaps } of broken)
     log.violation(`the ledger of ${id} has ${sum} bytes and ${gaps} gaps for an offset of ${offset}`)

@@ -34,6 +34,11 @@ export function checkFile(file: LedgerFile, ends: number): void {
     () => `${filename} is ${status} and leased`,
   )
   assertHolds(
+    'no bytes without an upload',
+    !isEnded(file) || (file.tails.length === 0 && file.parts.length === 0),
+    () => `${filename} is ${status} and has ${file.tails.length} tails and ${file.parts.length} parts`,
+  )
+  assertHolds(
     'an ended file reserves no quota',
     !isEnded(file) || file.reservedBytes === 0,
     () => `${filename} is ${status} and reserves ${file.reservedBytes}`,

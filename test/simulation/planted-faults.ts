@@ -20,7 +20,7 @@ export const UNPLANTED_FAULTS: UnplantedFault[] = [
   {
     name: 'bytes are staged after the lease has expired',
     mendedBy: 'b4c12f2',
-    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap in this way in the simulation, and today `delete_staged` removes such bytes while the row is locked: a statement that stages bytes waits for that lock and then finds a different claim. `leases.db.test.ts` covers the overlap.',
+    why: 'The next writer did not see bytes that were staged while its own statement waited for the row. Statements do not overlap in this way in the simulation, and today a second statement deletes such bytes: a statement that stages bytes later finds a different claim. `leases.db.test.ts` covers the overlap.',
   },
 ]
 
@@ -166,7 +166,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'the next writer keeps what was staged',
     withinSeeds: 10_000,
-    edits: [{ find: 'from taken t, delete_staged(t.id, t.offset_bytes)`', replace: 'from taken t`' }],
+    edits: [{ find: 'and t.offset_bytes >= writer.offset_bytes', replace: 'and false' }],
   },
   {
     name: 'a file is transferred before the bucket has responded',
@@ -224,6 +224,19 @@ export const PLANTED_FAULTS: PlantedFault[] = [
         find: '${counted(refusedContent)}, reserved_bytes = 0, ${revoked}',
         replace: '${counted(refusedContent)}, ${revoked}',
       },
+    ],
+  },
+  {
+    name: 'an upload that ends keeps the bytes that are committed while it waits for its row',
+    mendedBy: 'c1fd07b',
+    withinSeeds: 1000,
+    edits: [
+      {
+        find: '    select id from ended`,',
+        replace:
+          '    , untailed as (delete from upload_tails t using ended where t.file_id = ended.id), unparted as (delete from file_parts p using ended where p.file_id = ended.id) select id from ended`,',
+      },
+      { find: 'if (ended.length > 0) await deleteBytes(tx, fileId)', replace: '' },
     ],
   },
   {

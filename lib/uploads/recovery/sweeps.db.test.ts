@@ -11,6 +11,7 @@ import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { cancelUpload } from '../endings/end-upload.ts'
 import { lapseLeases } from '../ledger/leases.ts'
 import { advance } from '../ledger/offsets.ts'
+import { deletesOwnerlessBytes } from '../ledger/ownerless-bytes.ts'
 import { openUpload } from '../opening/open-upload.ts'
 import { reconcileUploads } from './reconcile.ts'
 import { expireUploads } from './upload-sweeps.ts'
@@ -41,6 +42,29 @@ describe('the sweeps', () => {
     expect(await clearLeftovers(at.node.context)).toBe(1)
     expect(await at.site.bucket.unfinished()).toEqual([])
     expect(await clearLeftovers(at.node.context)).toBe(0)
+  })
+
+  it('delete bytes that an ended upload has left, and no others', async () => {
+    const [ended, open] = [await at.client.begin(20 * MiB), await at.client.begin(20 * MiB)]
+    await at.client.patch(open, 0, randomBytes(9 * MiB))
+    const bytesOf = async (url: string) => {
+      const id = fileIdOf(url)
+      const look = sql`select 1 from upload_tails where file_id = ${id}::uuid
+        union all select 1 from file_parts where file_id = ${id}::uuid`
+      return (await rows(at.database.db, look)).length
+    }
+    await at.client.terminate(ended)
+    const [from, to] = [fileIdOf(open), fileIdOf(ended)]
+    await at.database.db.execute(sql`insert into upload_tails (file_id, offset_bytes, key, bytes)
+      select ${to}::uuid, offset_bytes, key, bytes from upload_tails where file_id = ${from}::uuid`)
+    await at.database.db.execute(sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, crc32)
+      select ${to}::uuid, number, offset_bytes, size_bytes, crc32 from file_parts where file_id = ${from}::uuid`)
+    expect([await bytesOf(ended), await bytesOf(open)]).toEqual([2, 2])
+    const sweep = deletesOwnerlessBytes(at.node.context)
+    expect([await sweep(), await sweep()]).toEqual([2, 0])
+    expect([await bytesOf(ended), await bytesOf(open)]).toEqual([0, 2])
+    await at.client.terminate(open)
+    await clearLeftovers(at.node.context)
   })
 
   it('postpones expiry with each byte, but not past 30 days', async () => {

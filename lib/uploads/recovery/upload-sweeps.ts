@@ -7,6 +7,7 @@ import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { endUpload, failInterrupted } from '../endings/end-upload.ts'
 import { CLEARED_AT_ONCE } from '../ledger/endings.ts'
 import { findInterrupted, findLate, isLate, LATE_AT_ONCE } from '../ledger/open-uploads.ts'
+import { deletesOwnerlessBytes } from '../ledger/ownerless-bytes.ts'
 import { retirePartials } from '../ledger/partials.ts'
 import { repairDestinations } from '../repair/repair-destinations.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -39,6 +40,7 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
       everyMs: seconds(30),
       run: () => countUncountedBytes(context),
     },
+    { name: 'delete ownerless bytes', everyMs: minutes(1), run: deletesOwnerlessBytes(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
     { name: 'monthly timelines', everyMs: minutes(10), run: () => keepTimelines(context) },
   ]
