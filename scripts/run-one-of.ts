@@ -22,7 +22,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     decisions: 'e2e/drills/decisions.ts',
     rollout: 'e2e/drills/rollout/run.ts',
     outages: 'e2e/outages/run.ts',
-    starve: 'e2e/chaos/starve.ts',
+    neighbours: 'e2e/drills/neighbours/run.ts',
     fuzz: 'e2e/fuzz/run.ts',
     install: 'e2e/install/run.ts',
     examples: 'e2e/examples/run.ts',

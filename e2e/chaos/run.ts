@@ -12,7 +12,6 @@ import { disturb, killAgainAndAgain, killProcesses } from './disturb.ts'
 import { createLog, type Log } from './log.ts'
 import { checkShares } from './shares.ts'
 import { makeSource, type Source } from './source.ts'
-import { starveOthers } from './starve.ts'
 import { uploadByTusJs } from './tus-js.ts'
 import { verify, waitForTheEnd } from './verify.ts'
 import { openWorld, type Shape, type World } from './world.ts'
@@ -174,20 +173,16 @@ async function main(): Promise<boolean> {
   const older = from === undefined ? undefined : olderSource(from)
   if (from !== undefined && !older) throw new Error(`The git history does not include ${from}.`)
   const versions = older === undefined ? undefined : { older, newer: newerSource() }
-  const run = async () => {
-    const log = await runChaos({
-      seed,
-      forMs,
-      postgresUrl: server?.url,
-      processes,
-      versions,
-      say,
-      ...(values.pooler && { openDatabase: () => openPooled(server!.url) }),
-    })
-    if (server && !processes && !versions) await starveOthers(server.url, log)
-    return log
-  }
-  const { counts, violations } = await run().finally(server?.stop)
+  const running = runChaos({
+    seed,
+    forMs,
+    postgresUrl: server?.url,
+    processes,
+    versions,
+    say,
+    ...(values.pooler && { openDatabase: () => openPooled(server!.url) }),
+  })
+  const { counts, violations } = await running.finally(server?.stop)
   for (const what of Object.keys(counts).sort()) console.log(`${String(counts[what]).padStart(12)}  ${what}`)
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'no violations' : `${violations.length} violations`
