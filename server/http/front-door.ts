@@ -4,7 +4,6 @@ import { type Problem, toProblem } from '../../lib/platform/http/problem.ts'
 import { type AtOnce, ROUTES, routeFor } from '../../lib/platform/http/routes.ts'
 import { notNow, SluiceError } from '../../lib/platform/kernel/errors.ts'
 import {
-  currentRequest,
   failSoon,
   noteRequest,
   type RequestContext,
@@ -13,6 +12,7 @@ import {
 import { within } from '../../lib/platform/kernel/waits.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
+import { createTurns, currentOwner, type Turns } from '../../lib/platform/turns.ts'
 import { createFixedResponses, type FixedResponses } from './fixed-responses.ts'
 import { type AccessLog, countBody, observeRequest, openAccessLog, traceRequest } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
@@ -26,7 +26,6 @@ import {
   toOriginForm,
 } from './request-guards.ts'
 import { forwarded, nameRequest, type ProxyTrust } from './trusted-proxies.ts'
-import { createTurns, type Turns } from './turns.ts'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 export type Handlers = {
@@ -60,7 +59,7 @@ export function openDoor(
   const { baseUrl, uploadUrl } = runtime.config
   const hosts = allowedHosts([baseUrl, uploadUrl])
   const limits = ROUTES.flatMap(({ atOnce }) => atOnce ?? [])
-  const turns = new Map(limits.map((atOnce) => [atOnce, createTurns(atOnce)]))
+  const turns = new Map(limits.map((atOnce) => [atOnce, createTurns({ ...atOnce, ...WAITING })]))
   const [access, fixed] = [openAccessLog(runtime), createFixedResponses()]
   return { runtime, handlers, dev, hosts, access, turns, fixed, readMetrics }
 }
@@ -162,11 +161,19 @@ async function route(
   nonce(req, res, runtime, dev)
   if (url.startsWith('/u/')) keepAddressSecret(res)
   refuseUnreadableForm(req, res)
-  const turns = atOnce && opened.turns.get(atOnce)
-  const run = async () => (res.destroyed ? undefined : handler(req, res))
-  const inTurns = () => (turns ? turns(currentRequest()?.client ?? '', run) : run())
-  await (isFixed && !dev ? opened.fixed(req, res, inTurns) : inTurns())
+  const run = async () => {
+    const end = atOnce && (await opened.turns.get(atOnce)!.take(currentOwner()))
+    const handled = res.destroyed ? Promise.resolve() : handler(req, res)
+    if (end) void within(TURN_MS, handled).then(end, end)
+    return handled
+  }
+  await (isFixed && !dev ? opened.fixed(req, res, run) : run())
 }
+
+/** How many requests may wait for their turn, in all and from one client. */
+const WAITING = { waiting: 2000, waitingForEach: 200 }
+/** A request that takes longer is a long download, or waits for something other than the CPU, and no longer counts. */
+const TURN_MS = 10_000
 
 /** The response has been sent, so the handler, which does not know that, cannot send another. */
 function ignoreHandler(res: ServerResponse): void {

@@ -103,31 +103,32 @@ describe('pipelined requests', () => {
   })
 })
 
-it('renders a few pages at once, and fewer for each client, so that none is locked out by another', async () => {
-  const waiting: ServerResponse[] = []
-  handler = async (_, res) => {
-    waiting.push(res)
-    await once(res, 'close')
-  }
-  const ask = (client: string) =>
-    once(
-      request(at('/dashboard'), { agent: false, headers: { 'X-Forwarded-For': client } }).end(),
-      'response',
-    )
-  const { most, forEach } = routeFor('/dashboard').atOnce!
-  const ofStranger = Array.from({ length: 20 }, () => ask('192.0.2.1'))
-  await expect.poll(() => waiting.length).toBe(forEach)
-  const ofNeighbour = ask('192.0.2.2')
-  await expect.poll(() => waiting.length).toBe(forEach + 1)
-  waiting.pop()!.end()
-  await ofNeighbour
-  expect(waiting).toHaveLength(forEach)
-  const others = Array.from({ length: 2 * most }, (_, at) => ask(`198.51.100.${at}`))
-  await expect.poll(() => waiting.length).toBe(most)
-  handler = async (_, res) => void res.end()
-  for (const res of waiting) res.end()
-  await Promise.all([...ofStranger, ...others])
-})
+it.each(['/dashboard', '/api/v1/pipes', '/api/v1/tokens'])(
+  'handles a few requests to %s at once, and fewer for each client, so that none locks out another',
+  async (path) => {
+    const waiting: ServerResponse[] = []
+    handler = async (_, res) => {
+      waiting.push(res)
+      await once(res, 'close')
+    }
+    const ask = (client: string) =>
+      once(request(at(path), { agent: false, headers: { 'X-Forwarded-For': client } }).end(), 'response')
+    const { most } = routeFor(path).atOnce!
+    const forEach = most / 2
+    const ofStranger = Array.from({ length: 2 * most }, () => ask('192.0.2.1'))
+    await expect.poll(() => waiting.length).toBe(forEach)
+    const ofNeighbour = ask('192.0.2.2')
+    await expect.poll(() => waiting.length).toBe(forEach + 1)
+    waiting.pop()!.end()
+    await ofNeighbour
+    expect(waiting).toHaveLength(forEach)
+    const others = Array.from({ length: 2 * most }, (_, at) => ask(`198.51.100.${at}`))
+    await expect.poll(() => waiting.length).toBe(most)
+    handler = async (_, res) => void res.end()
+    for (const res of waiting) res.end()
+    await Promise.all([...ofStranger, ...others])
+  },
+)
 
 describe('a response that is the same for everyone', () => {
   let rendered: IncomingMessage['headers'][]

@@ -68,7 +68,7 @@ const PARTS = {
     ROUTES.map(
       ({ path, credential, bodyBytes, atOnce, isFixed }) =>
         `| \`${path}\` | ${credential} | ${bodyBytes / 1024} KiB | ${
-          isFixed ? 'rendered once' : atOnce ? `${atOnce.most} (${atOnce.forEach})` : 'not limited'
+          isFixed ? 'rendered once' : atOnce ? `${atOnce.most} (${atOnce.most / 2})` : 'not limited'
         } |`,
     ),
   ),

@@ -7,7 +7,7 @@ const MIB = 1024 * KIB
  */
 type Credential = 'before the body' | 'with the body' | 'none'
 
-export type AtOnce = { most: number; forEach: number }
+export type AtOnce = { most: number }
 
 /** What requests to a path, and to all paths below it, may take. `*` stands for one segment of a path. */
 type Route = {
@@ -15,7 +15,10 @@ type Route = {
   credential: Credential
   /** The maximum length of a body. */
   bodyBytes: number
-  /** How many requests are handled at once, in this process and for one client. Further requests wait. */
+  /**
+   * How many requests are handled at once in this process. Further requests wait, and clients take turns: each has at
+   * most as many as remain free, and so at most half.
+   */
   atOnce?: AtOnce
   /** Whether the response is the same for everyone, so that it is rendered once. */
   isFixed?: true
@@ -23,10 +26,12 @@ type Route = {
 
 const SMALL = 64 * KIB
 /** Most pages take 50 ms of CPU time; the API reference takes half a second, and 10 MiB. */
-const REFERENCE = { most: 2, forEach: 1 }
-const RENDERING = { most: 8, forEach: 4 }
+const REFERENCE = { most: 2 }
+const RENDERING = { most: 8 }
 /** The largest requests, of which only a few may be in memory. */
-const LARGE = { most: 4, forEach: 2 }
+const LARGE = { most: 4 }
+/** Anything else in the API, except for responses that do not end. */
+const CALLING = { most: 16 }
 
 /**
  * The only list of what a request may use. A path has the first route that matches. Uploads are not in it: their bodies
@@ -36,10 +41,11 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/v1/openapi.json', credential: 'none', bodyBytes: SMALL, isFixed: true },
   { path: '/api/v1/imports/batch', credential: 'before the body', bodyBytes: 4 * MIB, atOnce: LARGE },
   // The first body contains the code of a link. The statement that issues a token also checks the Sender's.
-  { path: '/api/v1/upload-links/open', credential: 'with the body', bodyBytes: SMALL },
-  { path: '/api/v1/tokens', credential: 'with the body', bodyBytes: SMALL },
-  { path: '/api/v1', credential: 'before the body', bodyBytes: SMALL },
-  { path: '/api/auth', credential: 'with the body', bodyBytes: SMALL },
+  { path: '/api/v1/upload-links/open', credential: 'with the body', bodyBytes: SMALL, atOnce: CALLING },
+  { path: '/api/v1/tokens', credential: 'with the body', bodyBytes: SMALL, atOnce: CALLING },
+  { path: '/api/v1/events/stream', credential: 'before the body', bodyBytes: SMALL },
+  { path: '/api/v1', credential: 'before the body', bodyBytes: SMALL, atOnce: CALLING },
+  { path: '/api/auth', credential: 'with the body', bodyBytes: SMALL, atOnce: CALLING },
   { path: '/api/inbox', credential: 'with the body', bodyBytes: 4 * SMALL },
   { path: '/api', credential: 'before the body', bodyBytes: SMALL },
   // A list of addresses to import from, and a webhook whose signature is explained.
