@@ -24,7 +24,7 @@ async function answer(request: Request, context: Context): Promise<Response> {
 }
 
 const ACTIONS: Record<string, string[]> = {
-  GET: ['csrf', 'session', 'callback', 'signin', 'signout'],
+  GET: ['csrf', 'session', 'callback', 'signin', 'signout', 'error'],
   POST: ['signin', 'callback', 'signout'],
 }
 
