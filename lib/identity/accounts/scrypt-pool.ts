@@ -62,8 +62,8 @@ export function createScryptPool({ threads, ...room }: PoolLimits): ScryptPool {
  */
 const LIMITS = {
   threads: Math.max(1, Math.floor(availableParallelism() / 2)),
-  waiting: 100,
-  waitingForEach: 20,
+  waiting: 20,
+  waitingForEach: 8,
 }
 
 const KEY = Symbol.for('sluice.scrypt-pool')
