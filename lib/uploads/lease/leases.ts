@@ -182,11 +182,10 @@ export async function withLease<Result>(
   { db, clock }: { db: Db; clock: Clock },
   fileId: string,
   work: (lease: Lease) => Promise<Result>,
-  take: (db: Db, claim: Claim, fileId: string) => Promise<{ fence: number } | undefined> = takeIdle,
 ): Promise<Result | undefined> {
   const sentAtMs = clock.now()
   const claim = newClaim(SCRIPT_LEASE_MS)
-  const taken = await take(db, claim, fileId)
+  const taken = await takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
   if (!taken) return undefined
   const fenced = { ...claim, fileId, fence: taken.fence }
   const lease = new HeldLease(fenced, sentAtMs, {
@@ -201,9 +200,6 @@ export async function withLease<Result>(
     await lease.release({ interrupted: true })
   }
 }
-
-const takeIdle = (db: Db, claim: Claim, fileId: string) =>
-  takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
 
 /** Requests waiting for a file to become free. A notification or a timeout wakes each of them. */
 export class WakeUps {
