@@ -139,7 +139,7 @@ describe('kill -9', () => {
       const headers = { 'Upload-Concat': `final;${urls.join(' ')}` }
       await tusCall({ method: 'POST', url: client.collection, token, headers }).catch(() => {})
       await doomed.ended
-      await start({ clockAheadMs: 600_000 })
+      const joiner = await start({ clockAheadMs: 600_000 })
       const look = sql`select id, status from files where pipe_id = ${joining.pipe.id} and concat = 'final'`
       const final = async () => (await rows<{ id: string; status: string }>(database.db, look))[0]!
       await expect
@@ -147,8 +147,10 @@ describe('kill -9', () => {
         .toBe('transferred')
       const key = `${(await final()).id}/file`
       // The pieces are deleted when no late request can create one of them again.
+      await joiner.stop()
       await start({ clockAheadMs: 1_200_000 })
-      await expect.poll(() => joining.bucket.objects(), { timeout: 60_000, interval: 100 }).toEqual([key])
+      // The sweep runs once a minute.
+      await expect.poll(() => joining.bucket.objects(), { timeout: 90_000, interval: 100 }).toEqual([key])
       expect((await joining.bucket.object(key)).equals(Buffer.concat(pieces))).toBe(true)
       // A multipart upload that was created but not recorded remains, since its id is unknown.
       expect(await joining.bucket.unfinished()).toHaveLength(killAt === 'multipart created' ? 1 : 0)

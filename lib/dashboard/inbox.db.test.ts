@@ -64,15 +64,6 @@ describeWithDatabase('the inbox', (database) => {
     expect(await kept()).toEqual([])
   })
 
-  it('accepts at most 256 KiB', async () => {
-    const filled = (size: number) => {
-      const frame = JSON.stringify({ data: { pipe_id: customer.pipe.id }, pad: '' })
-      return frame.replace('"pad":""', `"pad":"${'x'.repeat(size - frame.length)}"`)
-    }
-    expect(await send(filled(262_144))).toBe(204)
-    expect(await send(filled(262_145))).toBe('413 body_too_large')
-  })
-
   it('keeps the last 100 webhooks of each workspace', async () => {
     const other = await createTestWorkspace(runtime)
     for (let n = 0; n < 103; n++) {

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { eq, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -128,16 +127,6 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     await expect(change).rejects.toMatchObject({ fields: [{ field: 'current' }] })
     const [kept] = await runtime.db.select().from(users).where(eq(users.id, userId))
     expect(kept!.passwordHash).toBe(passwordHash)
-  })
-
-  it('counts as used if an older database shows any use', async () => {
-    const untouched = await signedUpOnly()
-    await runtime.db.update(users).set({ enteredAt: null })
-    for (const statement of backfill()) await runtime.db.execute(sql.raw(statement))
-    const entered = async (id: string) =>
-      (await runtime.db.select().from(users).where(eq(users.id, id)))[0]!.enteredAt !== null
-    expect(await entered(stranger.userId)).toBe(true)
-    expect(await entered(untouched)).toBe(false)
   })
 
   it('no longer gives the stranger access, and lists each turned-off item for the owner', async () => {
@@ -272,26 +261,4 @@ describeWithDatabase('an account that its owner takes over from a stranger', (da
     const [row] = await runtime.db.select().from(senders).where(eq(senders.workspaceId, stranger.workspaceId))
     await expect(switchOn(runtime, other.actor, row!.id)).rejects.toMatchObject({ code: 'not_found' })
   })
-
-  async function signedUpOnly(): Promise<string> {
-    const { userId, workspaceId } = await createTestWorkspace(runtime)
-    await runtime.db.update(users).set({ emailVerifiedAt: null }).where(eq(users.id, userId))
-    for (const table of ['account_keys', 'senders', 'pipes', 'data_stores'])
-      await runtime.db.execute(
-        sql`delete from ${sql.identifier(table)} where workspace_id = ${workspaceId}::uuid`,
-      )
-    await runtime.db.execute(
-      sql`delete from audit_log where workspace_id = ${workspaceId}::uuid and action <> 'account.created'`,
-    )
-    return userId
-  }
 })
-
-/** The migration statements that fill in `entered_at` for existing accounts. */
-function backfill(): string[] {
-  const folder = 'drizzle/migrations'
-  const statements = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('--> statement-breakpoint'))
-  return statements.filter((statement) => /UPDATE "users".*"entered_at"/.test(statement))
-}

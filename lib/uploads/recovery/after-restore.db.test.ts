@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { events, files } from '#drizzle/schema/index.ts'
+import { events, fileDestinations, files } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
@@ -57,6 +57,10 @@ describe('after a restore', () => {
       .update(files)
       .set(leased)
       .where(eq(files.id, fileIdOf(url)))
+    await db
+      .update(fileDestinations)
+      .set({ status: 'pending', etag: null, certainty: null })
+      .where(eq(fileDestinations.fileId, fileIdOf(url)))
     return url
   }
   const statusOf = async (url: string) => (await showFile(site.runtime, site.actor, fileIdOf(url))).status

@@ -57,8 +57,8 @@ describe('the sweeps', () => {
     const [from, to] = [fileIdOf(open), fileIdOf(ended)]
     await at.database.db.execute(sql`insert into upload_tails (file_id, offset_bytes, key, bytes)
       select ${to}::uuid, offset_bytes, key, bytes from upload_tails where file_id = ${from}::uuid`)
-    await at.database.db.execute(sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, crc32)
-      select ${to}::uuid, number, offset_bytes, size_bytes, crc32 from file_parts where file_id = ${from}::uuid`)
+    await at.database.db.execute(sql`insert into file_parts (file_id, number, offset_bytes, size_bytes, etags, crc32)
+      select ${to}::uuid, number, offset_bytes, size_bytes, etags, crc32 from file_parts where file_id = ${from}::uuid`)
     expect([await bytesOf(ended), await bytesOf(open)]).toEqual([2, 2])
     const sweep = deletesOwnerlessBytes(at.node.context)
     expect([await sweep(), await sweep()]).toEqual([2, 0])
