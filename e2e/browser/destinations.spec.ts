@@ -31,8 +31,7 @@ test('destinations are added, reordered with the keyboard, made best effort and 
   await expect(page.getByText('A 1 GB file needs 122 requests to the bucket')).toBeVisible()
   await page.getByText('Add a destination').click()
   for (const name of ['second', 'third']) {
-    const option = page.getByRole('option', { name: `${name} (` })
-    await page.getByLabel('Data Store').selectOption((await option.getAttribute('value'))!)
+    await page.getByLabel('Data Store').selectOption({ label: name })
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await expect(listOf(page).getByRole('link', { name })).toBeVisible()
   }
@@ -69,8 +68,7 @@ test('destinations are changed without JavaScript', async ({ browser, baseURL, d
   const page = await context.newPage()
   await page.goto(`/dashboard/pipes/${pipeId}`)
   await page.getByText('Add a destination').click()
-  const option = page.getByRole('option', { name: 'two (' })
-  await page.getByLabel('Data Store').selectOption((await option.getAttribute('value'))!)
+  await page.getByLabel('Data Store').selectOption({ label: 'two' })
   await page.getByLabel('Required').check()
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await expect.poll(() => namesIn(page)).toEqual(['one', 'two'])

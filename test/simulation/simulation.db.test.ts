@@ -52,7 +52,7 @@ describe('the simulation', () => {
     expect(found).toMatch(/^found by seed \d+: .*\(one event per status change\)$/m)
     const story = found.split('\n').filter((line) => /^ +\d+\.\d{3} s {2}/.test(line))
     expect(story.length).toBeLessThan(60)
-    expect(story.join('\n')).toMatch(/the client of file-1 sends POST[\s\S]*ledger: file-1 is transferred/)
+    expect(story.join('\n')).toMatch(/the client of file-1 sends P\w+ [\s\S]*ledger: file-1 is transferred/)
   }, 300_000)
 
   it('says how to continue after Ctrl-C', async () => {

@@ -80,10 +80,12 @@ export async function takeLease(
 ): Promise<Taken | undefined> {
   const { fileId, tokenId, plan, fromBytes = null } = file
   const request = currentRequest()
-  const [row] = await rows<Omit<Taken, 'held'>>(
+  const [row] = await rows<Taken & { unchanged: boolean }>(
     db,
     sql`
-    with free as (
+    with seen as (
+      select lease_fence, lease_until from files where id = ${fileId}::uuid
+    ), free as (
       select f.id, ${wasInterrupted} as interrupted, f.saved_bytes,
         ${wasInterrupted} and offset_bytes = coalesce(${fromBytes}::bigint, offset_bytes) as resumed,
         lease_until is not null as lease_lapsed, ${fits(plan)} as planned
@@ -100,7 +102,7 @@ export async function takeLease(
       from free where f.id = free.id
       returning f.*, free.planned, free.resumed, free.lease_lapsed,
         greatest(f.saved_bytes - free.saved_bytes, 0) as newly_saved
-    )
+    ), unstaged as (${deleteStaged(sql`taken`)})
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.length_came_last as "lengthCameLast",
       t.crc32,
       t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.newly_saved as "savedBytes", t.lease_lapsed as "leaseLapsed",
@@ -108,15 +110,18 @@ export async function takeLease(
       ${boundOf(sql`t`)} as bound,
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
-      t.offset_bytes - t.recorded_bytes as "tailBytes"
-    from taken t`,
+      t.offset_bytes - t.recorded_bytes as "tailBytes", ${heldFor(sql`t`)} as held,
+      seen.lease_until is null and seen.lease_fence = t.lease_fence - 1 as unchanged
+    from taken t, seen`,
   )
-  return row && { ...row, held: await inherit(db, { fileId, ...claim }) }
+  if (!row) return undefined
+  const { unchanged, ...found } = row
+  return unchanged ? found : { ...found, held: await inherit(db, { fileId, ...claim }) }
 }
 
 /**
- * Reads what earlier writers left at each destination, and deletes what they staged. This is a statement of its own,
- * because the one that takes the lease does not see what a writer commits while it waits for the file's row.
+ * Reads what earlier writers left at each destination, and deletes what they staged, once more: the statement that
+ * takes the lease does not see what the previous writer commits while it waits for the file's row.
  */
 async function inherit(db: Db, { fileId, claim }: Pick<Fenced, 'fileId' | 'claim'>): Promise<Taken['held']> {
   const [row] = await rows<Pick<Taken, 'held'>>(
@@ -124,16 +129,20 @@ async function inherit(db: Db, { fileId, claim }: Pick<Fenced, 'fileId' | 'claim
     sql`
     with writer as (
       select id, offset_bytes from files where id = ${fileId}::uuid and ${heldBy({ claim })}
-    ), unstaged as (
-      delete from upload_tails t using writer where t.file_id = writer.id and t.offset_bytes >= writer.offset_bytes
-    )
-    select (select json_agg(json_build_object('multipartId', d.multipart_id,
-        'isOpen', d.status in ('pending', 'transferring')) order by d.position)
-      from file_destinations d where d.file_id = writer.id) as held from writer`,
+    ), unstaged as (${deleteStaged(sql`writer`)})
+    select ${heldFor(sql`writer`)} as held from writer`,
   )
   if (!row) throw lostLease()
   return row.held
 }
+
+const deleteStaged = (file: SQL): SQL => sql`
+  delete from upload_tails tail using ${file} f where tail.file_id = f.id and tail.offset_bytes >= f.offset_bytes`
+
+const heldFor = (file: SQL): SQL => sql`
+  (select json_agg(json_build_object('multipartId', d.multipart_id,
+    'isOpen', d.status in ('pending', 'transferring')) order by d.position)
+  from file_destinations d where d.file_id = ${file}.id)`
 
 /** The latest tokens that continued the upload, except the token that created it. */
 function continuedBy(tokenId: string | null): SQL {
