@@ -17,6 +17,7 @@ const LAYERS = [
   ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
+  ['recovery'],
   ['hooks', 'backend-uploads', 'batches', 'upload-links'],
   ['protocols', 'dashboard', 'imports', 'sftp'],
   ['api'],
@@ -51,8 +52,6 @@ const UPLOAD_LAYERS = [
   ['stream'],
   ['finish'],
   ['append.ts', 'concat', 'repair'],
-  ['recovery'],
-  ['decisions'],
 ]
 const MAX_UPLOAD_ENTRIES = 15
 if (UPLOAD_LAYERS.flat().length > MAX_UPLOAD_ENTRIES)
@@ -121,8 +120,8 @@ export default {
     ),
     forbid(
       'uploads-know-a-port',
-      'Uploads access buckets only through the port that they define.',
-      { path: '^lib/uploads/' },
+      'Uploads, and what builds on them, access buckets only through the port that lib/uploads defines.',
+      { path: '^lib/(uploads|recovery)/' },
       { path: '^lib/buckets/', dependencyTypesNot: ['type-only'] },
     ),
     forbid(

@@ -3,7 +3,7 @@ import { type Db, rows } from '#lib/platform/db/database.ts'
 import { keepMonths, monthsOf } from '#lib/platform/db/months.ts'
 import { days } from '#lib/platform/kernel/clock.ts'
 import { firstUuidAt } from '#lib/platform/kernel/ids.ts'
-import { TIMELINES } from '#lib/uploads/recovery/upload-sweeps.ts'
+import { TIMELINES } from '#lib/recovery/upload-sweeps.ts'
 import { EVENTS } from '#lib/webhooks/delivery/sweeps.ts'
 
 /** The tables that grow with use. No statement in a request may scan them. */

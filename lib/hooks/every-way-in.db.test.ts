@@ -10,9 +10,9 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { decideOnFile } from '../dashboard/files/act-on-files.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
 import { rows } from '../platform/db/database.ts'
-import { decideFiles } from '../uploads/decisions/decide.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
 import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
-import { reconcileUploads } from '../uploads/recovery/reconcile.ts'
+import { decideFiles } from './decide-files.ts'
 import { saveHook } from './pipe-hooks.ts'
 
 const REASON = 'It has a virus.'

@@ -8,7 +8,7 @@ import { dropResponses } from '../../test/support/drop-responses.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { decideOnFile } from '../dashboard/files/act-on-files.ts'
 import { listFiles } from '../dashboard/files/list-files.ts'
-import { reconcileUploads } from '../uploads/recovery/reconcile.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
 import { saveHook } from './pipe-hooks.ts'
 
 const REASON = 'It has a virus.'

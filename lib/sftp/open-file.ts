@@ -1,7 +1,7 @@
+import { waitForDecision } from '../hooks/decide-files.ts'
 import { workspaceSuspended } from '../identity/suspension.ts'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
 import { accepted, appendBytes } from '../uploads/append.ts'
-import { waitForDecision } from '../uploads/decisions/decide.ts'
 import { maxUploadBytes } from '../uploads/opening/may-create.ts'
 import { openForBytes, releaseUpload } from '../uploads/opening/open-for-bytes.ts'
 import type { Upload } from '../uploads/opening/upload.ts'

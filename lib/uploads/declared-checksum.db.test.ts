@@ -9,7 +9,7 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { showFile } from '../dashboard/files/show-file.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
-import { reconcileUploads } from './recovery/reconcile.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
 const declaring = (file: Buffer) => ({ 'Repr-Digest': `crc32=:${crc32ToBase64(crc32(file))}:` })

@@ -8,7 +8,7 @@ import { createSite, type Site, serveUploads, type TestBucket } from '../../test
 import { showFile } from '../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../platform/db/database.ts'
 import { minutes } from '../platform/kernel/clock.ts'
-import { reconcileUploads } from './recovery/reconcile.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
 import { repairDestinations } from './repair/repair-destinations.ts'
 
 const MiB = 1024 * 1024

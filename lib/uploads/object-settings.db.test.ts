@@ -7,7 +7,7 @@ import { seenObject } from '../../test/support/seen-object.ts'
 import { fileIdOf, metadata, tusCall } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { reconcileUploads } from './recovery/reconcile.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
 const KMS = 'arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'

@@ -7,7 +7,7 @@ import { LIARS, type SampleName, sampleOf, TRUE_FILES } from '../../test/support
 import { fileIdOf, metadata, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { reconcileUploads } from './recovery/reconcile.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
 const DRAFT = { 'Upload-Draft-Interop-Version': '8' }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export type Edit = { find: string; replace: string }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const CORE = 'lib/uploads/'
+const CORE = /^lib\/(uploads|recovery|hooks)\//
 const USAGE = 'lib/workspace/usage/'
 const RULES_OF_AWS = 'packages/local-bucket/choose-parts.ts'
 const EXCHANGE = 'lib/buckets/exchange.ts'
@@ -54,12 +54,12 @@ function rewrite(path: string, source: string, made: Map<Edit, number>): string 
   if (path === EXCHANGE)
     return `export const exchange = (outgoing) => globalThis[Symbol.for('${NETWORK.description}')](outgoing)`
   let changed = source
-  if (path.startsWith(CORE) || path.startsWith(USAGE))
+  if (CORE.test(path) || path.startsWith(USAGE))
     for (const [edit, times] of made) {
       made.set(edit, times + changed.split(edit.find).length - 1)
       changed = changed.replace(edit.find, () => edit.replace)
     }
-  return path.startsWith(CORE) || path === RULES_OF_AWS ? scale(changed) : changed
+  return CORE.test(path) || path === RULES_OF_AWS ? scale(changed) : changed
 }
 
 /** Longer patterns come first. */

@@ -1,6 +1,6 @@
+import { waitForDecision } from '../../hooks/decide-files.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Accepted } from '../../uploads/append.ts'
-import { waitForDecision } from '../../uploads/decisions/decide.ts'
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
 import { rejected, toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'

@@ -8,7 +8,7 @@ import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours, minutes, seconds } from '../../platform/kernel/clock.ts'
-import { expireUploads } from '../../uploads/recovery/upload-sweeps.ts'
+import { expireUploads } from '../../recovery/upload-sweeps.ts'
 import { drainUploads } from '../../uploads/upload-context.ts'
 
 const limits = /^max-size=\d+, min-size=0, max-age=\d+$/

@@ -6,8 +6,8 @@ import { openCall } from '../../../test/support/http-call.ts'
 import { MiB, PARTIAL, resumableSite, sha256, TYPES } from '../../../test/support/resumable-site.ts'
 import { fileIdOf, tusCall, tusClient } from '../../../test/support/tus-client.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
-import { reconcileUploads } from '../../uploads/recovery/reconcile.ts'
-import { expireUploads } from '../../uploads/recovery/upload-sweeps.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
+import { expireUploads } from '../../recovery/upload-sweeps.ts'
 
 const limits = /^max-size=\d+, min-size=0, max-age=\d+$/
 

@@ -7,9 +7,9 @@ import { fileIdOf, metadata, type TusClient, tusCall, tusClient } from '../../..
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
+import { expireUploads } from '../../recovery/upload-sweeps.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
-import { reconcileUploads } from '../recovery/reconcile.ts'
-import { expireUploads } from '../recovery/upload-sweeps.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle

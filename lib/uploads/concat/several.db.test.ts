@@ -6,9 +6,9 @@ import { fileIdOf, metadata, type TusClient, tusCall } from '../../../test/suppo
 import { createSite, type Site, serveUploads, type TestBucket } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { hours, minutes } from '../../platform/kernel/clock.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
+import { expireUploads } from '../../recovery/upload-sweeps.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
-import { reconcileUploads } from '../recovery/reconcile.ts'
-import { expireUploads } from '../recovery/upload-sweeps.ts'
 import { repairDestinations } from '../repair/repair-destinations.ts'
 
 const MiB = 1024 * 1024

@@ -10,7 +10,7 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { closeWorkspace } from '../../identity/workspaces/delete-workspace.ts'
 import { IMPORT_TERMS } from '../../imports/run-import.ts'
 import { rows } from '../../platform/db/database.ts'
-import { expireUploads } from '../recovery/upload-sweeps.ts'
+import { expireUploads } from '../../recovery/upload-sweeps.ts'
 import { cancelUpload, cancelUploadsOfPipe } from './end-upload.ts'
 
 /** `RACES=500` runs more of them. */

@@ -11,7 +11,7 @@ import { showFile } from '../../dashboard/files/show-file.ts'
 import { readEventBodies } from '../../events/read-events.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
-import { reconcileUploads } from '../recovery/reconcile.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
 const RULE = 'if-none-match-required'

@@ -10,8 +10,8 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { hours, minutes } from '../../platform/kernel/clock.ts'
-import { reconcileUploads } from '../recovery/reconcile.ts'
-import { expireUploads } from '../recovery/upload-sweeps.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
+import { expireUploads } from '../../recovery/upload-sweeps.ts'
 
 const MiB = 1024 * 1024
 const MB = 1_000_000

@@ -8,7 +8,7 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
-import { reconcileUploads } from '../recovery/reconcile.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
 describe("an upload whose object was created after the database's state", () => {

@@ -5,7 +5,7 @@ import { openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { reconcileUploads } from '../recovery/reconcile.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
 const REJECTED = { kind: 'refuse', status: 400, code: 'EntityTooLarge' } as const

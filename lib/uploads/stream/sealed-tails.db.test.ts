@@ -7,7 +7,7 @@ import { fileIdOf, type TusClient, tusClient } from '../../../test/support/tus-c
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { createVault } from '../../platform/vault.ts'
-import { reconcileUploads } from '../recovery/reconcile.ts'
+import { reconcileUploads } from '../../recovery/reconcile.ts'
 
 const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 describeWithDatabase('an encrypted tail', (database) => {

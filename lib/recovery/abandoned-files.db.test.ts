@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { fileIdOf } from '../../../test/support/tus-client.ts'
-import { tusSite } from '../../../test/support/tus-site.ts'
-import { rows } from '../../platform/db/database.ts'
-import { hours, minutes } from '../../platform/kernel/clock.ts'
-import { fail } from '../finish/settle.ts'
-import { openUpload } from '../opening/open-upload.ts'
+import { fileIdOf } from '../../test/support/tus-client.ts'
+import { tusSite } from '../../test/support/tus-site.ts'
+import { rows } from '../platform/db/database.ts'
+import { hours, minutes } from '../platform/kernel/clock.ts'
+import { fail } from '../uploads/finish/settle.ts'
+import { openUpload } from '../uploads/opening/open-upload.ts'
 import { reconcileUploads } from './reconcile.ts'
 
 const MiB = 1024 * 1024

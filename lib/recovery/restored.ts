@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../platform/db/database.ts'
-import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
-import { isFree, released } from './lease-terms.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import { isFree, released } from '../uploads/ledger/lease-terms.ts'
+import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
 
 /** Statements for a restored database, which may not know objects that were created after the backup. */
 

@@ -1,9 +1,10 @@
-import { minutes, seconds } from '../../platform/kernel/clock.ts'
-import { pause, within } from '../../platform/kernel/waits.ts'
-import type { Sweep } from '../../platform/sweeps.ts'
-import { endUpload } from '../endings/end-upload.ts'
-import type { Lease } from '../lease/held-lease.ts'
-import type { Claimed } from '../ledger/claim-transferring.ts'
+import { minutes, seconds } from '../platform/kernel/clock.ts'
+import { pause, within } from '../platform/kernel/waits.ts'
+import type { Sweep } from '../platform/sweeps.ts'
+import { makeObject } from '../recovery/reconcile.ts'
+import { endUpload } from '../uploads/endings/end-upload.ts'
+import type { Lease } from '../uploads/lease/held-lease.ts'
+import type { Claimed } from '../uploads/ledger/claim-transferring.ts'
 import {
   claimOneUndecided,
   claimUndecided,
@@ -14,10 +15,9 @@ import {
   readDecision,
   recordDecision,
   type Standing,
-} from '../ledger/decisions.ts'
-import { makeObject } from '../recovery/reconcile.ts'
-import { UNDECIDED, type Verdict } from '../rules/decision.ts'
-import { inBackground, type UploadContext } from '../upload-context.ts'
+} from '../uploads/ledger/decisions.ts'
+import { UNDECIDED, type Verdict } from '../uploads/rules/decision.ts'
+import { inBackground, type UploadContext } from '../uploads/upload-context.ts'
 
 /**
  * Decides, after the last byte, whether a file becomes an object. Every byte is durable and the file is `transferring`;

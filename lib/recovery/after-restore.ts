@@ -1,11 +1,11 @@
-import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
-import type { ListedPage } from '../bucket-port.ts'
-import { settleFound } from '../finish/settle.ts'
-import { withLease } from '../lease/leases.ts'
-import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from '../ledger/restored.ts'
-import { openTarget } from '../opening/open-target.ts'
-import { classify } from '../rules/faults.ts'
-import type { UploadContext } from '../upload-context.ts'
+import type { ListedPage } from '../uploads/bucket-port.ts'
+import { settleFound } from '../uploads/finish/settle.ts'
+import { withLease } from '../uploads/lease/leases.ts'
+import { openTarget } from '../uploads/opening/open-target.ts'
+import { classify } from '../uploads/rules/faults.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
+import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from './restored.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics' | 'openBucket'>
 

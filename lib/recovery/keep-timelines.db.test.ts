@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { fileTimeline } from '#drizzle/schema/index.ts'
-import { openTestDatabase } from '../../../test/support/databases.ts'
-import { addFile, addOutput } from '../../../test/support/webhook-rows.ts'
-import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { monthsOf, nextMonth, startOf } from '../../platform/db/months.ts'
-import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { addFile, addOutput } from '../../test/support/webhook-rows.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { monthsOf, nextMonth, startOf } from '../platform/db/months.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
 import { keepTimelines } from './upload-sweeps.ts'
 
 const DAY = 86_400_000

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
-import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { blocked, openTestDatabase } from '../../test/support/databases.ts'
+import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { reconcileUploads } from './reconcile.ts'
 
 const MiB = 1024 * 1024
