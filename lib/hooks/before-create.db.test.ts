@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
 import { httpCall, type Reply } from '../../test/support/http-call.ts'
-import { fileIdOf, metadata, type TusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, metadata, type TusClient, tusCall } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
 import { rows } from '../platform/db/database.ts'
@@ -85,6 +85,24 @@ describeWithDatabase('before_create', (database) => {
       object: { cacheControl: 'no-store' },
       destinations: [{ key: `films/2026/${id}/renamed.mp4` }],
     })
+    const stored = sql`select hook, state from file_decisions where file_id = ${id}::uuid`
+    expect(await rows(database().db, stored)).toEqual([{ hook: 'before_create', state: 'allowed' }])
+  })
+
+  it('is asked about a joined file, but not about its pieces', async () => {
+    await database().db.execute(
+      sql`update data_stores set may_read = true, may_delete = true, updated_at = now()`,
+    )
+    const piece = await client.create(3, { 'Upload-Concat': 'partial' }, Buffer.from('abc'))
+    expect(decider.questions()).toEqual([])
+    const joined = await tusCall({
+      method: 'POST',
+      url: client.collection,
+      token: client.token,
+      headers: { 'Upload-Concat': `final;${piece.headers.location}` },
+    })
+    const id = fileIdOf(joined.headers.location!)
+    expect(decider.questions()).toMatchObject([{ data: { file_id: id, size: 3 } }])
     const stored = sql`select hook, state from file_decisions where file_id = ${id}::uuid`
     expect(await rows(database().db, stored)).toEqual([{ hook: 'before_create', state: 'allowed' }])
   })

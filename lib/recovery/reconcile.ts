@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib'
+import { concatenate } from '../concatenation/concatenate.ts'
+import { readPartials } from '../concatenation/partials.ts'
 import { hours } from '../platform/kernel/clock.ts'
 import { within } from '../platform/kernel/waits.ts'
 import type { Bucket } from '../uploads/bucket-port.ts'
-import { concatenate } from '../uploads/concat/concatenate.ts'
 import { CHECKSUM_MISMATCH, mismatch } from '../uploads/finish/content-guard.ts'
 import { assemble, deliveredByPut } from '../uploads/finish/create-object.ts'
 import { type Attempt, type Judged, judge, judgeAtLast, judgeFault } from '../uploads/finish/judge.ts'
@@ -13,7 +14,6 @@ import {
   type ClaimedDestination,
   claimTransferring,
 } from '../uploads/ledger/claim-transferring.ts'
-import { readPartials } from '../uploads/ledger/partials.ts'
 import { recordLastPart } from '../uploads/ledger/parts.ts'
 import { readTail } from '../uploads/ledger/tails.ts'
 import type { Delivered } from '../uploads/ledger/transferred.ts'

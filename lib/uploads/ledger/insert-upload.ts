@@ -10,7 +10,6 @@ import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reser
 import type { Batch } from '../rules/batch.ts'
 import { joinBatches } from './batches.ts'
 import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
-import { assertFewPartials } from './partials.ts'
 import { takePlace } from './repeated-creation.ts'
 import { insertNotes } from './timeline.ts'
 
@@ -137,6 +136,43 @@ async function insertPartial(db: Db, insertion: Insertion): Promise<void> {
   })
 }
 
+/** Common clients send a file in two to eight pieces. */
+const PARTIALS_PER_FILE = 8
+
+/**
+ * Limits a token's partial uploads, and their bytes, to what its files can need. A partial upload of unknown length
+ * counts as the largest size that the token allows.
+ */
+async function assertFewPartials(
+  tx: Db,
+  { tokenId, maxFiles, maxBytes }: Pick<NewUpload, 'tokenId' | 'maxFiles' | 'maxBytes'>,
+  nowMs: number,
+): Promise<void> {
+  const [open] = await rows<{ count: number; bytes: number }>(
+    tx,
+    sql`select count(*)::int as count, coalesce(sum(coalesce(length_bytes, ${maxBytes}::bigint, 0)), 0)::bigint as bytes
+      from files where concat = 'partial' and retired_at is null and token_id = ${tokenId}::uuid
+        and expires_at > ${new Date(nowMs).toISOString()}::timestamptz
+        and status in ('uploading', 'transferring', 'transferred', 'partially_transferred')`,
+  )
+  const { count, bytes } = open!
+  const mostFiles = maxFiles! * PARTIALS_PER_FILE
+  const mostBytes = maxBytes === null ? Infinity : maxFiles! * maxBytes
+  if (count <= mostFiles && bytes <= mostBytes) return
+  throw new SluiceError(
+    'token_exhausted',
+    count > mostFiles
+      ? `At most ${mostFiles} partial uploads may be waiting to be joined. Join or delete some.`
+      : `At most ${mostBytes} bytes of partial uploads may be waiting to be joined. Join or delete some.`,
+  )
+}
+
+/** Inserts an upload in the caller's transaction, which first joins its batch and then tells of the creation. */
+export async function insertOne(tx: Db, insertion: Insertion): Promise<void> {
+  const [made] = await insert(tx, [insertion])
+  if (made!.exhausted) throw exhausted(insertion.upload)
+}
+
 /** Inserts uploads for one workspace in the caller's transaction. Their tokens do not limit the number of files. */
 export async function insertMany(
   { db: tx, emitCreated }: Pick<Deps, 'db' | 'emitCreated'>,
@@ -172,16 +208,11 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
   const made = await rows<{ exhausted: boolean }>(
     db,
     sql`
-    with wanted as (select * from json_to_recordset(${JSON.stringify(group.map(recordOf))}::json) as wanted(${COLUMNS})),
+    with wanted as (select * from json_to_recordset(${JSON.stringify(group.map(recordOf))}::json) as wanted(${WANTED})),
     ${reserved(upload.workspaceId, bytes, quota, nowMs)},
     made as (
-      insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, batch_id, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, decision, ${LEASE_COLUMNS})
-      select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, batch_id, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, decision,
-        ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` })}
+      insert into files (${NAMES}, reserved_bytes, reserved_month, ${LEASE_COLUMNS})
+      select ${NAMES}, coalesce(length_bytes, 0), ${monthOf(nowMs)}, ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` })}
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
@@ -216,12 +247,16 @@ function countedByLink(linkId: string, nowMs: number) {
   }
 }
 
-const COLUMNS =
-  sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
-  subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb, object jsonb, folder text, verify_content boolean, declared_crc32 bigint, batch_id uuid,
-  length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
-  expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, destinations json,
-  request_id text, traceparent text, decision text, is_allowed boolean`)
+/** The columns of `files` that an upload starts with. */
+const COLUMNS = `id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text, subject text,
+  protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
+  object jsonb, folder text, verify_content boolean, declared_crc32 bigint, batch_id uuid, length_bytes bigint,
+  part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz, expires_by timestamptz,
+  created_at timestamptz, bound_ends bigint[], last_request_id text, last_traceparent text, decision text`
+const NAMES = sql.raw(COLUMNS.replace(/ \S+(?=,|$)/g, ''))
+const WANTED = sql.raw(
+  `${COLUMNS}, claim text, lease_ms int, note_id uuid, destinations json, is_allowed boolean`,
+)
 
 function recordOf({ upload, nowMs, first }: Insertion) {
   return {
@@ -255,8 +290,8 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     bound_ends: first?.boundEnds ?? [],
     note_id: uuidv7(nowMs),
     destinations: upload.destinations.map((one, n) => ({ ...one, position: n + 1 })),
-    request_id: upload.request?.id ?? null,
-    traceparent: upload.request?.traceparent ?? null,
+    last_request_id: upload.request?.id ?? null,
+    last_traceparent: upload.request?.traceparent ?? null,
     decision: upload.isGated ? 'due' : null,
     is_allowed: upload.isAllowedByHook,
   }

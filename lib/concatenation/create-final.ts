@@ -1,13 +1,13 @@
-import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
-import { within } from '../../platform/kernel/waits.ts'
-import { checksumMismatch } from '../finish/content-guard.ts'
-import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from '../ledger/partials.ts'
-import type { CreationRight } from '../ledger/upload-rights.ts'
-import { admit, type Declared, describeNew } from '../opening/create-upload.ts'
-import { openTarget } from '../opening/open-target.ts'
-import { contentTypeOf } from '../rules/content.ts'
-import { inBackground, type UploadContext } from '../upload-context.ts'
+import { isSluiceError, notNow, SluiceError } from '../platform/kernel/errors.ts'
+import { within } from '../platform/kernel/waits.ts'
+import { checksumMismatch } from '../uploads/finish/content-guard.ts'
+import type { CreationRight } from '../uploads/ledger/upload-rights.ts'
+import { admit, type Declared, describeNew } from '../uploads/opening/create-upload.ts'
+import { openTarget } from '../uploads/opening/open-target.ts'
+import { contentTypeOf } from '../uploads/rules/content.ts'
+import { inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
+import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from './partials.ts'
 
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
 type DeclaredFinal = Declared & { concat: 'final' }
