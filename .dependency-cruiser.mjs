@@ -17,7 +17,7 @@ const LAYERS = [
   ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
-  ['concatenation'],
+  ['concatenation', 'repairs'],
   ['recovery'],
   ['hooks', 'backend-uploads', 'batches', 'upload-links'],
   ['protocols', 'dashboard', 'imports', 'sftp'],
@@ -52,7 +52,7 @@ const UPLOAD_LAYERS = [
   ['endings'],
   ['stream'],
   ['finish'],
-  ['append.ts', 'repair'],
+  ['append.ts'],
 ]
 const MAX_UPLOAD_ENTRIES = 15
 if (UPLOAD_LAYERS.flat().length > MAX_UPLOAD_ENTRIES)
@@ -122,7 +122,7 @@ export default {
     forbid(
       'uploads-know-a-port',
       'Uploads, and what builds on them, access buckets only through the port that lib/uploads defines.',
-      { path: '^lib/(uploads|concatenation|recovery)/' },
+      { path: '^lib/(uploads|concatenation|repairs|recovery)/' },
       { path: '^lib/buckets/', dependencyTypesNot: ['type-only'] },
     ),
     forbid(

@@ -79,10 +79,7 @@ export async function openUploads(
     emitRepaired: (tx, fileId) => emitFileRepaired(tx, { queue, clock }, fileId),
     checkpoint: options.checkpoint ?? (() => {}),
     background: new Set(),
-    reconciling: new Map(),
-    repairing: new Map(),
     stopping: new AbortController(),
-    deciding: new Map(),
   }
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '#lib/platform/db/database.ts'
+import { requestRepair } from '#lib/repairs/request-repair.ts'
 import { OWNERLESS } from '#lib/uploads/ledger/ownerless-bytes.ts'
 import { tailBytes } from '#lib/uploads/ledger/tails.ts'
-import { repairDestination } from '#lib/uploads/repair/repair-destination.ts'
 import type { Outcome } from './client.ts'
 import type { Log } from './log.ts'
 import type { Source } from './source.ts'
@@ -73,7 +73,7 @@ async function askForRepairs({ database: { db }, customer: { runtime, actor } }:
       from file_destinations d join files f on f.id = d.file_id
       where f.status = 'partially_transferred' and d.status = 'failed'`,
   )
-  for (const { isWaiting, ...to } of lacking) if (isWaiting) await repairDestination(runtime, actor, to)
+  for (const { isWaiting, ...to } of lacking) if (isWaiting) await requestRepair(runtime, actor, to)
   return lacking.length
 }
 

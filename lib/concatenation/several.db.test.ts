@@ -9,7 +9,7 @@ import { hours, minutes } from '../platform/kernel/clock.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
 import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
-import { repairDestinations } from '../uploads/repair/repair-destinations.ts'
+import { repairDestinations } from '../repairs/repair-destinations.ts'
 
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const

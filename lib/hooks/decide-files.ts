@@ -17,7 +17,7 @@ import {
   type Standing,
 } from '../uploads/ledger/decisions.ts'
 import { UNDECIDED, type Verdict } from '../uploads/rules/decision.ts'
-import { inBackground, type UploadContext } from '../uploads/upload-context.ts'
+import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
 
 /**
  * Decides, after the last byte, whether a file becomes an object. Every byte is durable and the file is `transferring`;
@@ -49,21 +49,20 @@ export function decisionSweeps(context: UploadContext): Sweep[] {
  * disconnected. Returns the number of requests started.
  */
 export async function decideFiles(context: UploadContext): Promise<number> {
-  const { db, clock, terms, deciding } = context
-  const limit = AT_ONCE - deciding.size
+  const { db, clock, terms } = context
+  const busy = busyWith(context, 'decide')
+  const limit = AT_ONCE - busy.length
   if (limit <= 0) return 0
   const nowMs = clock.now()
   const claimed = await claimUndecided(db, terms.leaseMs, {
     limit,
     limitPerPipe: AT_ONCE_PER_PIPE,
     limitPerOwner: AT_ONCE_PER_OWNER,
-    busy: [...deciding.values()],
+    busy,
     nowMs,
   })
-  for (const file of claimed) {
-    const work = begin(context, file, nowMs).finally(() => deciding.delete(work))
-    deciding.set(work, file.pipeId)
-  }
+  for (const file of claimed)
+    void inBackground(context, decide(context, file, nowMs), { kind: 'decide', of: file.pipeId })
   return claimed.length
 }
 
@@ -92,7 +91,7 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
   let isAllowed = false
   const nowMs = clock.now()
   const claimed = await claimOneUndecided(db, terms.leaseMs, { fileId, nowMs })
-  if (claimed) await within(terms.decideMs, begin(context, claimed, nowMs))
+  if (claimed) await within(terms.decideMs, inBackground(context, decide(context, claimed, nowMs)))
   for (;;) {
     const standing = await readDecision(db, fileId)
     if (!standing || !isOpen(standing)) return standing
@@ -111,12 +110,6 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
  */
 const isOpen = ({ status, state }: Standing): boolean =>
   status === 'transferring' || (status === 'uploading' && state === 'due')
-
-function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
-  const work = decide(context, file, sinceMs)
-  inBackground(context, work)
-  return work
-}
 
 async function decide(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
   const { fileId } = file

@@ -21,7 +21,7 @@ import { withMemory } from '../uploads/memory/memory-budget.ts'
 import { openTarget } from '../uploads/opening/open-target.ts'
 import { contentTypeOf, HEAD_BYTES, judgeContent } from '../uploads/rules/content.ts'
 import { beginMultipart } from '../uploads/stream/begin-multipart.ts'
-import { inBackground, type UploadContext } from '../uploads/upload-context.ts'
+import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
 
 /** A file that has no object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)
@@ -35,26 +35,25 @@ const AT_ONCE_PER_BUCKET = 4
  * started.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
-  const { db, clock, reconciling, terms } = context
-  if (reconciling.size >= AT_ONCE) return 0
+  const { db, clock, terms } = context
+  const busy = busyWith(context, 'reconcile')
+  if (busy.length >= AT_ONCE) return 0
   const nowMs = clock.now()
   const claimed = await claimTransferring(db, terms.leaseMs, {
-    limit: AT_ONCE - reconciling.size,
+    limit: AT_ONCE - busy.length,
     limitPerBucket: AT_ONCE_PER_BUCKET,
     nowMs,
-    busy: [...reconciling.values()],
+    busy,
   })
   // A bucket that does not respond must not delay files in other buckets.
-  await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file, nowMs))))
+  const attempts = claimed.map((file) =>
+    inBackground(context, reconcile(context, file, nowMs), {
+      kind: 'reconcile',
+      of: firstOpen(file).dataStore.id,
+    }),
+  )
+  await within(terms.reconcileMs, Promise.all(attempts))
   return claimed.length
-}
-
-function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
-  const { reconciling } = context
-  const work = reconcile(context, file, sinceMs).finally(() => reconciling.delete(work))
-  reconciling.set(work, firstOpen(file).dataStore.id)
-  inBackground(context, work)
-  return work
 }
 
 async function reconcile(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {

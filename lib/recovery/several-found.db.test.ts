@@ -7,7 +7,7 @@ import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { minutes } from '../platform/kernel/clock.ts'
-import { repairDestinations } from '../uploads/repair/repair-destinations.ts'
+import { repairDestinations } from '../repairs/repair-destinations.ts'
 import { findFinished } from './after-restore.ts'
 
 const MiB = 1024 * 1024

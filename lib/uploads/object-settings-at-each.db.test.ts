@@ -9,7 +9,7 @@ import { showFile } from '../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../platform/db/database.ts'
 import { minutes } from '../platform/kernel/clock.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
-import { repairDestinations } from './repair/repair-destinations.ts'
+import { repairDestinations } from '../repairs/repair-destinations.ts'
 
 const MiB = 1024 * 1024
 const KEY = { type: 'SSE-KMS', keyId: 'key-of-the-first' }

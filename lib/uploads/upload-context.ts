@@ -55,6 +55,9 @@ export type Hooks = {
   beforeComplete(fileId: string): Promise<Verdict>
 }
 
+/** Work that no request started. `of` is what a share of the node is limited for: a Data Store, or a Pipe. */
+type Task = { kind: 'reconcile' | 'repair' | 'decide'; of: string }
+
 /** The dependencies of this folder's functions. */
 export type UploadContext = {
   database: DatabaseHandle
@@ -87,17 +90,9 @@ export type UploadContext = {
   /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void
   /** Work that continues after its request has ended. A stopping node waits for it. */
-  background: Set<Promise<unknown>>
-  /** The work in `background` that the reconciler started, with each file's Data Store id. */
-  reconciling: Map<Promise<unknown>, string>
-  /**
-   * The work in `background` that copies objects to destinations missing them, with each destination's Data Store id.
-   */
-  repairing: Map<Promise<unknown>, string>
-  /** Aborted when this node stops: other nodes then continue its copies. */
+  background: Set<Promise<void> & { task: Task | undefined }>
+  /** Aborted when this node stops: other nodes then continue its work. */
   stopping: AbortController
-  /** Decisions that this node requests in the background, with each file's Pipe id. */
-  deciding: Map<Promise<unknown>, string>
 }
 
 export const CHECKPOINTS = [
@@ -114,18 +109,30 @@ export const CHECKPOINTS = [
 export const DECISION_CHECKPOINTS = ['decision answered', 'decided'] as const
 export type Checkpoint = (typeof CHECKPOINTS | typeof DECISION_CHECKPOINTS)[number]
 
-/** Lets work continue after its request has ended. A stopping node waits for it; failures are logged. */
+/**
+ * Lets work continue after its request has ended. A stopping node waits for it; failures are logged. Returns a promise
+ * that resolves once the work has ended, however it ends.
+ */
 export function inBackground(
   { background, log }: Pick<UploadContext, 'background' | 'log'>,
   work: Promise<unknown>,
-): void {
-  const ended = work
-    .then(
-      () => {},
-      (err: unknown) => log.warn({ err }, 'background work failed'),
-    )
-    .finally(() => background.delete(ended))
+  task?: Task,
+): Promise<void> {
+  const logged = work.then(
+    () => {},
+    (err: unknown) => log.warn({ err }, 'background work failed'),
+  )
+  const ended = Object.assign(
+    logged.finally(() => background.delete(ended)),
+    { task },
+  )
   background.add(ended)
+  return ended
+}
+
+/** What this node's tasks of one kind are for, one entry per task. */
+export function busyWith({ background }: Pick<UploadContext, 'background'>, kind: Task['kind']): string[] {
+  return [...background].flatMap(({ task }) => (task?.kind === kind ? [task.of] : []))
 }
 
 /** Stops all writers once the bytes received are recorded, and waits for background work. */

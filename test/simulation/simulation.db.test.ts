@@ -73,7 +73,7 @@ describe('the simulation', () => {
   }, 300_000)
 
   it.each(PLANTED_FAULTS)('can still plant this fault in the core: $name', ({ edits }) => {
-    const core = globSync('lib/{uploads,concatenation,recovery,hooks,workspace/usage}/**/*.ts', {
+    const core = globSync('lib/{uploads,concatenation,repairs,recovery,hooks,workspace/usage}/**/*.ts', {
       exclude: ['**/*.test.ts'],
     })
       .map((file) => readFileSync(file, 'utf8'))

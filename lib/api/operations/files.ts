@@ -6,7 +6,7 @@ import { showFile } from '../../dashboard/files/show-file.ts'
 import { decisionInput } from '../../hooks/answers.ts'
 import { importAnswer, readImport } from '../../imports/read-imports.ts'
 import { pageAnswer } from '../../platform/db/page.ts'
-import { repairDestination } from '../../uploads/repair/repair-destination.ts'
+import { requestRepair } from '../../repairs/request-repair.ts'
 import { operationsOf } from '../operation.ts'
 
 const { operation } = operationsOf('Files')
@@ -52,7 +52,7 @@ export const fileOperations = [
     answer: fileAnswer,
     problems: ['not_found', 'conflict'],
     run: async ({ runtime, who, params: { id, destinationId } }) => {
-      await repairDestination(runtime, who, { fileId: id!, dataStoreId: destinationId! })
+      await requestRepair(runtime, who, { fileId: id!, dataStoreId: destinationId! })
       const [file] = await readFiles(runtime.db, [id!])
       return file!
     },

@@ -6,7 +6,7 @@ import { assertConfirmed } from '#app/actions/form-fields.ts'
 import { cancelFile, decideOnFile, eraseFile } from '#lib/dashboard/files/act-on-files.ts'
 import { decisionInput } from '#lib/hooks/answers.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import { repairDestination } from '#lib/uploads/repair/repair-destination.ts'
+import { requestRepair } from '#lib/repairs/request-repair.ts'
 
 export async function cancel(id: string) {
   return act('operate', async (runtime, actor) => {
@@ -44,7 +44,7 @@ export async function erase(id: string, _previous: unknown, data: FormData) {
  */
 export async function repair(id: string, dataStoreId: string) {
   return act('operate', async (runtime, actor) => {
-    await repairDestination(runtime, actor, { fileId: id, dataStoreId })
+    await requestRepair(runtime, actor, { fileId: id, dataStoreId })
     return { message: 'The object is being copied.' }
   })
 }

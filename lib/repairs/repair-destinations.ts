@@ -1,7 +1,13 @@
-import { SluiceError } from '../../platform/kernel/errors.ts'
-import { retryDelayMs } from '../../platform/kernel/retry-schedule.ts'
-import { within } from '../../platform/kernel/waits.ts'
-import type { Judged } from '../finish/judge.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { retryDelayMs } from '../platform/kernel/retry-schedule.ts'
+import { within } from '../platform/kernel/waits.ts'
+import type { Judged } from '../uploads/finish/judge.ts'
+import type { Delivered } from '../uploads/ledger/transferred.ts'
+import { contentTypeOf } from '../uploads/rules/content.ts'
+import { classify } from '../uploads/rules/faults.ts'
+import { NO_SOURCE, statusOf } from '../uploads/rules/file-status.ts'
+import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
+import { type CopyPlaces, ObjectCopy } from './object-copy.ts'
 import {
   claimRepairs,
   giveRepairBack,
@@ -12,13 +18,7 @@ import {
   recordFailedAttempt,
   recordRepaired,
   renewRepair,
-} from '../ledger/destination-repairs.ts'
-import type { Delivered } from '../ledger/transferred.ts'
-import { contentTypeOf } from '../rules/content.ts'
-import { classify } from '../rules/faults.ts'
-import { NO_SOURCE, statusOf } from '../rules/file-status.ts'
-import { inBackground, type UploadContext } from '../upload-context.ts'
-import { type CopyPlaces, ObjectCopy } from './object-copy.ts'
+} from './repair-claims.ts'
 
 /** How many objects one node copies at the same time. */
 const AT_ONCE = 8
@@ -29,24 +29,20 @@ const AT_ONCE_PER_BUCKET = 2
  * crash, any node continues after the last recorded part. Returns how many copies were started.
  */
 export async function repairDestinations(context: UploadContext): Promise<number> {
-  const { db, clock, repairing, stopping, terms } = context
-  if (repairing.size >= AT_ONCE || stopping.signal.aborted) return 0
+  const { db, clock, stopping, terms } = context
+  const busy = busyWith(context, 'repair')
+  if (busy.length >= AT_ONCE || stopping.signal.aborted) return 0
   const claimed = await claimRepairs(db, terms.leaseMs, {
-    limit: AT_ONCE - repairing.size,
+    limit: AT_ONCE - busy.length,
     limitPerBucket: AT_ONCE_PER_BUCKET,
-    busy: [...repairing.values()],
+    busy,
     nowMs: clock.now(),
   })
-  await within(terms.reconcileMs, Promise.all(claimed.map((repair) => begin(context, repair))))
+  const attempts = claimed.map((repair) =>
+    inBackground(context, attempt(context, repair), { kind: 'repair', of: repair.dataStoreId }),
+  )
+  await within(terms.reconcileMs, Promise.all(attempts))
   return claimed.length
-}
-
-function begin(context: UploadContext, repair: Repair): Promise<void> {
-  const { repairing } = context
-  const work = attempt(context, repair).finally(() => repairing.delete(work))
-  repairing.set(work, repair.dataStoreId)
-  inBackground(context, work)
-  return work
 }
 
 async function attempt(context: UploadContext, repair: Repair): Promise<void> {

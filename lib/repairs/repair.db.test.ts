@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
-import { fileIdOf } from '../../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads, type TestBucket } from '../../../test/support/upload-site.ts'
-import { eraseFile } from '../../dashboard/files/act-on-files.ts'
-import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { hours, minutes } from '../../platform/kernel/clock.ts'
-import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { RETRY_DELAYS_MS } from '../../platform/kernel/retry-schedule.ts'
-import { clearLeftovers } from '../endings/clear-leftovers.ts'
-import { claimRepairs, recordRepairedPart } from '../ledger/destination-repairs.ts'
-import { NO_SOURCE } from '../rules/file-status.ts'
-import { repairDestination } from './repair-destination.ts'
+import { blocked, openTestDatabase } from '../../test/support/databases.ts'
+import { fileIdOf } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
+import { eraseFile } from '../dashboard/files/act-on-files.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { hours, minutes } from '../platform/kernel/clock.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+import { RETRY_DELAYS_MS } from '../platform/kernel/retry-schedule.ts'
+import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
+import { NO_SOURCE } from '../uploads/rules/file-status.ts'
+import { claimRepairs, recordRepairedPart } from './repair-claims.ts'
 import { repairDestinations } from './repair-destinations.ts'
+import { requestRepair } from './request-repair.ts'
 
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -162,9 +162,9 @@ describe('a destination that is missing an object', () => {
       failures: 1,
       isPlanned: true,
     })
-    await expect(repairDestination(site.runtime, site.actor, to(url))).rejects.toThrow(NO_SOURCE)
+    await expect(requestRepair(site.runtime, site.actor, to(url))).rejects.toThrow(NO_SOURCE)
     await mayRead(true)
-    await repairDestination(site.runtime, site.actor, to(url))
+    await requestRepair(site.runtime, site.actor, to(url))
     await repairAll()
     expect(await stateOf(url)).toMatchObject(repaired)
   })
@@ -201,7 +201,7 @@ describe('a destination that is missing an object', () => {
     site.clock.advance(hours(100))
     expect(await repairDestinations(node.context)).toBe(0)
     target.faults.clear()
-    await repairDestination(site.runtime, site.actor, to(url))
+    await requestRepair(site.runtime, site.actor, to(url))
     await repairAll()
     expect(await stateOf(url)).toMatchObject(repaired)
     const audited = await rows(
@@ -223,7 +223,7 @@ describe('a destination that is missing an object', () => {
     const attempt = repairDestinations(node.context)
     await expect.poll(reads).toBe(before + 1)
     site.clock.advance(1000)
-    await repairDestination(site.runtime, site.actor, to(url))
+    await requestRepair(site.runtime, site.actor, to(url))
     source.faults.release('read')
     await attempt
     await settled()
@@ -263,7 +263,7 @@ describe('a destination that is missing an object', () => {
       await tx.execute(
         sql`select 1 from file_destinations where file_id = ${fileIdOf(url)}::uuid and not required for update`,
       )
-      asking = repairDestination(site.runtime, site.actor, to(url))
+      asking = requestRepair(site.runtime, site.actor, to(url))
       await blocked(database)
       await tx.execute(sql`insert into file_timeline (id, file_id, kind, at)
         values (${uuidv7(site.clock.now())}::uuid, ${fileIdOf(url)}::uuid, 'repair_failed', now())`)
@@ -303,12 +303,12 @@ describe('a destination that is missing an object', () => {
 
   it('can be repaired manually only if that can succeed', async () => {
     const { url } = await lacking(MiB)
-    const repair = (at = to(url)) => repairDestination(site.runtime, site.actor, at)
+    const repair = (at = to(url)) => requestRepair(site.runtime, site.actor, at)
     await expect(repair({ ...to(url), dataStoreId: site.dataStore.id })).rejects.toThrow('has the object')
     await expect(repair({ ...to(url), fileId: site.workspaceId })).rejects.toThrow('no such')
     await expect(repair({ ...to(url), dataStoreId: 'x' })).rejects.toThrow('no such')
     const stranger = { ...site.actor, workspaceId: site.dataStore.id }
-    await expect(repairDestination(site.runtime, stranger, to(url))).rejects.toThrow('no such')
+    await expect(requestRepair(site.runtime, stranger, to(url))).rejects.toThrow('no such')
     await database.db.execute(
       sql`update data_stores set turned_off_at = now() where id = ${to(url).dataStoreId}::uuid`,
     )

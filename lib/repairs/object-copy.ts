@@ -1,20 +1,20 @@
-import { combineCrc32 } from '../../platform/kernel/crc32.ts'
-import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
-import type { Body, Bucket, Target } from '../bucket-port.ts'
-import { deliveredByPut } from '../finish/create-object.ts'
-import { type Attempt, type Judged, judge, judgeFault } from '../finish/judge.ts'
+import { combineCrc32 } from '../platform/kernel/crc32.ts'
+import { fastCrc32 } from '../platform/kernel/fast-crc32.ts'
+import type { Body, Bucket, Target } from '../uploads/bucket-port.ts'
+import { deliveredByPut } from '../uploads/finish/create-object.ts'
+import { type Attempt, type Judged, judge, judgeFault } from '../uploads/finish/judge.ts'
+import { lostLease } from '../uploads/ledger/lease-terms.ts'
+import type { Delivered } from '../uploads/ledger/transferred.ts'
+import { withMemory } from '../uploads/memory/memory-budget.ts'
+import { equalPartBytes, limitsOfSet } from '../uploads/rules/part-plan.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
 import {
   type Repair,
   type RepairedPart,
   readRepairedParts,
   recordRepairedPart,
   recordRepairMultipart,
-} from '../ledger/destination-repairs.ts'
-import { lostLease } from '../ledger/lease-terms.ts'
-import type { Delivered } from '../ledger/transferred.ts'
-import { withMemory } from '../memory/memory-budget.ts'
-import { equalPartBytes, limitsOfSet } from '../rules/part-plan.ts'
-import type { UploadContext } from '../upload-context.ts'
+} from './repair-claims.ts'
 
 export type CopyPlaces = {
   source: { bucket: Bucket; key: string }

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { FileObject, ObjectStorage } from '#drizzle/schema/index.ts'
-import { type Db, rows } from '../../platform/db/database.ts'
-import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
-import type { SentPart } from '../bucket-port.ts'
-import type { DestinationState } from '../rules/file-status.ts'
-import { until } from './lease-terms.ts'
-import { storageColumn } from './parts.ts'
-import { insertNote } from './timeline.ts'
-import type { Delivered } from './transferred.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import type { SentPart } from '../uploads/bucket-port.ts'
+import { until } from '../uploads/ledger/lease-terms.ts'
+import { storageColumn } from '../uploads/ledger/parts.ts'
+import { insertNote } from '../uploads/ledger/timeline.ts'
+import type { Delivered } from '../uploads/ledger/transferred.ts'
+import type { DestinationState } from '../uploads/rules/file-status.ts'
+import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
 
 /**
  * Repairs: objects copied to a best-effort destination that is missing them. `repair_at` is set while there will be
