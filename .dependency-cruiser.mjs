@@ -14,7 +14,7 @@ const forbid = (name, comment, from, to) => ({
  */
 const LAYERS = [
   ['platform'],
-  ['buckets', 'events', 'identity'],
+  ['buckets', 'events', 'identity', 'media-types'],
   ['workspace'],
   ['uploads', 'webhooks'],
   ['concatenation', 'repairs'],

@@ -8,8 +8,8 @@ import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { hours, minutes } from '../platform/kernel/clock.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
-import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
 import { repairDestinations } from '../repairs/repair-destinations.ts'
+import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const

@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { contentTypeOf } from './content.ts'
+import { contentTypeOf } from './content-type.ts'
 
 it.each([
   ['image/png', 'image/png'],

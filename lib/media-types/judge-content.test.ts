@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { LIARS, sampleOf, TRUE_FILES } from '../../../test/support/sample-files.ts'
-import { HEAD_BYTES, judgeContent } from './content.ts'
+import { LIARS, sampleOf, TRUE_FILES } from '../../test/support/sample-files.ts'
+import { HEAD_BYTES, judgeContent } from './judge-content.ts'
 
 const judge = (head: Uint8Array, declared: string | null, isWhole = head.length < HEAD_BYTES) =>
   judgeContent(head, { declared, isWhole })

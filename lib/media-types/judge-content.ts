@@ -61,7 +61,7 @@ const TEXT_FORMATS = new Set([
 async function hasSignature(type: string): Promise<boolean> {
   const { supportedMimeTypes } = await library()
   if (WRITTEN.has(type)) return false
-  return supportedMimeTypes.has(type) || FURTHER_NAMES.has(type) || hasZipSignature(type)
+  return supportedMimeTypes.has(type) || FAMILY_OF.has(type) || isZipped(type)
 }
 
 /** The library recognizes these types by their first line, which not all files have. */
@@ -83,39 +83,6 @@ function isCleanText(head: Uint8Array, isWhole: boolean): boolean {
   } catch {
     return false
   }
-}
-
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-const TYPE = new RegExp(`^(${TOKEN}/${TOKEN})\\s*(?=;|$)`)
-/**
- * A quoted value may contain any printable ASCII. For other characters, the bytes sent would differ from the bytes
- * signed.
- */
-const PARAMETER = new RegExp(
-  `\\s*;\\s*(?:(${TOKEN})=(${TOKEN}|"(?:[ !#-[\\]-~]|\\\\[ -~])*"))?\\s*(?=;|$)`,
-  'y',
-)
-
-const MAX_BYTES = 255
-const UNKNOWN = 'application/octet-stream'
-
-/**
- * The object's Content-Type: the declared type, if it follows the grammar of RFC 9110, 8.3.1. Malformed parameters
- * are dropped, and a value that is not a media type becomes `application/octet-stream`.
- */
-export function contentTypeOf(filetype: string | null): string {
-  const declared = filetype?.trim() ?? ''
-  if (declared.length > MAX_BYTES) return UNKNOWN
-  const type = TYPE.exec(declared)?.[1]
-  if (!type) return UNKNOWN
-  const parameters: string[] = []
-  PARAMETER.lastIndex = TYPE.exec(declared)![0].length
-  while (PARAMETER.lastIndex < declared.length) {
-    const [, name, value] = PARAMETER.exec(declared) ?? []
-    if (PARAMETER.lastIndex === 0) return type
-    if (name) parameters.push(`${name}=${value}`)
-  }
-  return [type, ...parameters].join('; ')
 }
 
 /**
@@ -203,14 +170,10 @@ const isZipped = (type: string) => ZIPPED.test(type)
 
 const isZip = (type: string) => type === 'application/zip' || type.startsWith('application/x-zip')
 
-export function isOneFamily(declared: string, found: string): boolean {
+function isOneFamily(declared: string, found: string): boolean {
   if (declared === found) return true
   const family = FAMILY_OF.get(declared)
   if (family !== undefined && family === FAMILY_OF.get(found)) return true
   // One of them must be ZIP itself: one kind of document does not match another.
   return isZipped(declared) && isZipped(found) && (isZip(declared) || isZip(found))
 }
-
-/** Other names for types with a signature. */
-export const FURTHER_NAMES: ReadonlySet<string> = new Set(FAMILY_OF.keys())
-export const hasZipSignature = isZipped
