@@ -1,6 +1,6 @@
+import { createFinal } from '../../concatenation/create-final.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
-import { createFinal } from '../../concatenation/create-final.ts'
 import { failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { NO_BYTES } from '../../uploads/stream/body.ts'
