@@ -17,7 +17,7 @@ const common = {
   expect: { poll: { timeout: 30_000 } },
 } as const
 
-const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
+const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy,test}/**/*.test.{ts,tsx}'
 const DATABASE_TESTS = '{lib,server,app,scripts,bench,test}/**/*.db.test.ts'
 /** Whether a file mocks a module. Without isolation, the mock would affect the files that run after it. */
 const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(')

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { within } from '#lib/platform/kernel/waits.ts'
-import type { Fault } from '#packages/local-bucket/faults.ts'
 import type { BucketKey } from '#packages/local-bucket/key-ring.ts'
-import { startLocalBucket } from '#packages/local-bucket/start.ts'
+import { startBucket } from '../../test/support/bucket.ts'
+import type { Fault } from '../../test/support/bucket-faults.ts'
 import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
 
 /**
@@ -20,7 +20,7 @@ export type BucketOptions = { directory: string; buckets: string[]; keys: Bucket
 
 if (import.meta.main) {
   const options: BucketOptions = JSON.parse(process.argv[2]!)
-  const { faults, traffic, port } = await startLocalBucket({ region: 'auto', durable: false, ...options })
+  const { faults, traffic, port } = await startBucket({ region: 'auto', durable: false, ...options })
   const proxy = await openHoldingProxy(port)
   const send = (news: BucketNews) => process.connected && process.send!(news)
   const hold = async (forMs: number) => {

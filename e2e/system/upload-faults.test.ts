@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
-import type { Effect, Phase } from '#packages/local-bucket/faults.ts'
+import type { Effect, Phase } from '../../test/support/bucket-faults.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
 import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
@@ -70,10 +70,8 @@ async function arrives(url: string, whole: Buffer, at: Site = site): Promise<voi
 const refuse = (status: number, code: string): Effect => ({ kind: 'refuse', status, code })
 const EFFECTS: [string, Effect, Phase][] = [
   ['500', refuse(500, 'InternalError'), 'request'],
-  ['503 SlowDown', refuse(503, 'SlowDown'), 'request'],
   ['an error inside a 200', refuse(200, 'InternalError'), 'request'],
   ['a stall', { kind: 'stall' }, 'request'],
-  ['a stall after the bytes', { kind: 'stall' }, 'answer'],
   ['a cut', { kind: 'cut' }, 'request'],
   ['a lost response', { kind: 'cut' }, 'answer'],
 ]

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Refusal } from './s3-error.ts'
 import { writeXml, type XmlElement } from './xml.ts'
 
 export interface Answer {
@@ -15,13 +16,6 @@ export function emptyAnswer(status: number, headers: Record<string, string> = {}
 
 export function xmlAnswer(root: XmlElement, headers: Record<string, string> = {}): Answer {
   return { status: 200, headers: { ...headers, 'content-type': 'application/xml' }, body: writeXml(root) }
-}
-
-export interface Refusal {
-  status: number
-  code: string
-  message: string
-  facts: Record<string, string>
 }
 
 export function refusalAnswer({ status, code, message, facts }: Refusal, resource: string): Answer {

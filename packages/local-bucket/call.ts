@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/platform/kernel/clock.ts'
 import type { Answer } from './answer.ts'
 import type { IncomingBody } from './incoming-body.ts'
+import type { Interceptor } from './interceptor.ts'
 import type { Action } from './key-ring.ts'
 import type { S3Request } from './request.ts'
-import type { Rule } from './rules.ts'
 import { S3Error } from './s3-error.ts'
 import type { BucketStorage } from './storage.ts'
 
@@ -16,8 +16,7 @@ export interface Call {
   storageOf(bucket: string): BucketStorage
   clock: Clock
   permits(action: Action): boolean
-  /** The rules that apply in addition to those of S3. */
-  rules: readonly Rule[]
+  interceptor: Interceptor | undefined
 }
 
 export type Perform = (call: Call) => Promise<Answer>

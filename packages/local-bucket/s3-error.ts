@@ -61,17 +61,30 @@ const CODES = {
 
 export type S3ErrorCode = keyof typeof CODES
 
-export class S3Error extends Error {
-  override readonly name = 'S3Error'
-  readonly code: S3ErrorCode
+/** An error that is sent to the client as S3 would send it. */
+export class Refusal extends Error {
+  override readonly name: string = 'Refusal'
   readonly status: number
+  readonly code: string
   /** Further elements of the response, such as `Region` or `ServerTime`. */
   readonly facts: Record<string, string>
 
-  constructor(code: S3ErrorCode, message?: string, facts: Record<string, string> = {}) {
-    super(message ?? CODES[code][1])
+  constructor(
+    { status, code, message }: { status: number; code: string; message: string },
+    facts: Record<string, string> = {},
+  ) {
+    super(message)
+    this.status = status
     this.code = code
-    this.status = CODES[code][0]
     this.facts = facts
+  }
+}
+
+export class S3Error extends Refusal {
+  override readonly name = 'S3Error'
+  declare readonly code: S3ErrorCode
+
+  constructor(code: S3ErrorCode, message: string = CODES[code][1], facts: Record<string, string> = {}) {
+    super({ status: CODES[code][0], code, message }, facts)
   }
 }

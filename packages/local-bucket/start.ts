@@ -2,15 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type Clock, minutes, systemClock } from '../../lib/platform/kernel/clock.ts'
 import { Exchange } from './exchange.ts'
-import { Faults } from './faults.ts'
+import type { Interceptor } from './interceptor.ts'
 import { type BucketKey, keyRing } from './key-ring.ts'
-import type { RuleName } from './rules.ts'
 import { serve } from './serve.ts'
 import { openStorage } from './storage.ts'
-import { Traffic } from './traffic.ts'
 
 /**
- * An S3-compatible server on loopback: the demo workspace's bucket, and the failing bucket in tests. It refuses what S3
+ * An S3-compatible server on loopback: the demo workspace's bucket, and the bucket of tests. It refuses what S3
  * refuses: wrong signatures, checksums that do not match, parts too small or out of order, and every action that a key
  * is not granted. An object is a plain file in `<directory>/<bucket>/`, which appears completely or not at all; other
  * S3 data is stored in a hidden folder next to the buckets. Only one process at a time may use a directory. The server
@@ -28,18 +26,13 @@ export interface LocalBucketOptions {
   keepBytes?: boolean
   /** If false, writes do not wait for the disk, so a machine crash may lose acknowledged objects. For tests. */
   durable?: boolean
-  /** Providers' rules, in addition to those of S3. */
-  rules?: readonly RuleName[]
+  interceptor?: Interceptor
 }
 
 export interface LocalBucket {
   /** `http://127.0.0.1:<port>`; buckets are addressed by path, or as `<bucket>.localhost`. */
   endpoint: string
   port: number
-  faults: Faults
-  traffic: Traffic
-  /** Takes effect with the next request. */
-  rules: Set<RuleName>
   /** Closes every connection, and returns once all writes have ended. */
   close(): Promise<void>
 }
@@ -49,18 +42,8 @@ const LOOPBACK = '127.0.0.1'
 export async function startLocalBucket(options: LocalBucketOptions): Promise<LocalBucket> {
   const { directory, region, keepBytes = true, durable = true, clock = systemClock } = options
   const buckets = await openStorage(directory, options.buckets, { keepBytes, durable, clock })
-  const [faults, traffic] = [new Faults(), new Traffic()]
-  const rules = new Set(options.rules)
-  const served = {
-    region,
-    ring: keyRing(options.keys, region),
-    buckets,
-    keepBytes,
-    clock,
-    faults,
-    traffic,
-    rules,
-  }
+  const ring = keyRing(options.keys, region)
+  const served = { region, ring, buckets, keepBytes, clock, interceptor: options.interceptor }
   const underWay = new Set<Promise<void>>()
   const accept = (awaitsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     const serving = serve(served, new Exchange(request, response, awaitsContinue))
@@ -77,7 +60,7 @@ export async function startLocalBucket(options: LocalBucketOptions): Promise<Loc
     server.closeAllConnections()
     await Promise.all(underWay)
   }
-  return { endpoint: `http://${LOOPBACK}:${port}`, port, faults, traffic, rules, close }
+  return { endpoint: `http://${LOOPBACK}:${port}`, port, close }
 }
 
 async function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {

@@ -1,6 +1,5 @@
-import type { Fault } from '#packages/local-bucket/faults.ts'
-import { startLocalBucket } from '#packages/local-bucket/start.ts'
-import type { SeenRequest } from '#packages/local-bucket/traffic.ts'
+import { type SeenRequest, startBucket } from './bucket.ts'
+import type { Fault } from './bucket-faults.ts'
 
 /** Runs in the process that `startFaultyBucket` starts, which sends it these messages. */
 export type ToBucket =
@@ -13,7 +12,7 @@ export type FromBucket =
   | { kind: 'seen'; request: SeenRequest }
   | { kind: 'done'; peakMemoryBytes: number }
 
-const { endpoint, port, faults, traffic, close } = await startLocalBucket(JSON.parse(process.argv[2]!))
+const { endpoint, port, faults, traffic, close } = await startBucket(JSON.parse(process.argv[2]!))
 /** The parent process may be gone. */
 const send = (message: FromBucket) =>
   process.connected && process.send!(message, undefined, undefined, () => {})

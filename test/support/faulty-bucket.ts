@@ -1,8 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Faults } from '#packages/local-bucket/faults.ts'
-import type { LocalBucketOptions } from '#packages/local-bucket/start.ts'
-import { Traffic } from '#packages/local-bucket/traffic.ts'
+import { type BucketOptions, Traffic } from './bucket.ts'
+import type { Faults } from './bucket-faults.ts'
 import type { FromBucket, ToBucket } from './faulty-bucket-process.ts'
 
 export interface FaultyBucket {
@@ -26,7 +25,7 @@ export interface FaultyBucket {
 const PROCESS = new URL('./faulty-bucket-process.ts', import.meta.url)
 
 /** The local bucket in its own process, which fails on demand and can be killed. It exits with its parent. */
-export async function startFaultyBucket(options: Omit<LocalBucketOptions, 'clock'>): Promise<FaultyBucket> {
+export async function startFaultyBucket(options: Omit<BucketOptions, 'clock'>): Promise<FaultyBucket> {
   const child = fork(PROCESS, [JSON.stringify(options)], { serialization: 'advanced' })
   const exited = once(child, 'exit')
   const traffic = new Traffic()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { ALL_ACTIONS } from '#packages/local-bucket/key-ring.ts'
-import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#packages/local-bucket/start.ts'
+import { type Bucket, type BucketOptions, startBucket } from './bucket.ts'
 
 export const BUCKET = 'demo'
 export const REGION = 'eu-central-1'
@@ -14,7 +14,7 @@ export const KEYS = [
   { ...WRITER, actions: ['s3:PutObject'] as const },
 ]
 
-export interface BucketInTest extends LocalBucket {
+export interface BucketInTest extends Bucket {
   directory: string
   /** Has all permissions, and does not retry. */
   s3: S3Client
@@ -24,9 +24,9 @@ export interface BucketInTest extends LocalBucket {
 }
 
 /** Starts a local bucket in this process. `disposeLocalBucket` closes it and removes its directory. */
-export async function openLocalBucket(options: Partial<LocalBucketOptions> = {}): Promise<BucketInTest> {
+export async function openLocalBucket(options: Partial<BucketOptions> = {}): Promise<BucketInTest> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'local-bucket-')))
-  const bucket = await startLocalBucket({
+  const bucket = await startBucket({
     region: REGION,
     buckets: [BUCKET],
     keys: KEYS,

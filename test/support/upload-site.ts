@@ -24,15 +24,15 @@ import { createSender } from '#lib/workspace/senders/create-sender.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
 import { ALL_ACTIONS, type BucketKey } from '#packages/local-bucket/key-ring.ts'
-import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#packages/local-bucket/start.ts'
 import { openUploads } from '#server/open-uploads.ts'
+import { type Bucket, type BucketOptions, startBucket } from './bucket.ts'
 import { makeReady } from './make-ready.ts'
 import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 import { fileIdOf, tusClient } from './tus-client.ts'
 
 /** A bucket with put-only credentials, unless the options specify other actions. */
-export type TestBucket = LocalBucket & {
+export type TestBucket = Bucket & {
   name: string
   region: string
   key: BucketKey
@@ -55,7 +55,7 @@ export async function openTestBucket(
     actions?: BucketKey['actions']
     keepBytes?: boolean
     clock?: Clock
-    rules?: LocalBucketOptions['rules']
+    rules?: BucketOptions['rules']
   } = {},
 ): Promise<TestBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'sluice-bucket-'))
@@ -63,7 +63,7 @@ export async function openTestBucket(
   const key = { accessKeyId: 'PUTTER', secretAccessKey: 'secret-of-putter', actions }
   const reader = { accessKeyId: 'READER', secretAccessKey: 'secret-of-reader', actions: ALL_ACTIONS }
   const { keepBytes = true, clock = systemClock, rules = [] } = options
-  const bucket = await startLocalBucket({
+  const bucket = await startBucket({
     directory,
     region: REGION,
     buckets: ['media'],

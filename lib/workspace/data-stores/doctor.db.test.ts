@@ -5,8 +5,8 @@ import { join, relative } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ALL_ACTIONS } from '../../../packages/local-bucket/key-ring.ts'
-import type { RuleName } from '../../../packages/local-bucket/rules.ts'
-import { type LocalBucket, startLocalBucket } from '../../../packages/local-bucket/start.ts'
+import { type Bucket, startBucket } from '../../../test/support/bucket.ts'
+import type { RuleName } from '../../../test/support/bucket-rules.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
@@ -27,7 +27,7 @@ describe('the bucket doctor', () => {
   let database: DatabaseHandle
   let runtime: TestRuntime
   let mine: TestWorkspace
-  let bucket: LocalBucket
+  let bucket: Bucket
   let silent: Server
   let directory: string
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('the bucket doctor', () => {
       { ...PUT_ONLY, actions: ['s3:PutObject' as const] },
       { ...OWNER, actions: ALL_ACTIONS },
     ]
-    bucket = await startLocalBucket({
+    bucket = await startBucket({
       directory,
       region: 'eu-test-1',
       buckets: ['media', 'dotted.name'],

@@ -138,7 +138,7 @@ export const completeMultipartUpload: Perform = async (call) => {
     const remembered = await storage.uploads.completion(id, request.key)
     if (remembered) return remembered
     const upload = await storage.uploads.find(id, request.key)
-    for (const rule of call.rules) rule.assemble?.(named, upload)
+    call.interceptor?.assemble(named, upload)
     return complete(call, upload, named)
   })
   return xmlAnswer([

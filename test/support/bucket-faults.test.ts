@@ -7,13 +7,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  BUCKET,
-  type BucketInTest,
-  disposeLocalBucket,
-  openLocalBucket,
-} from '../../test/support/local-bucket.ts'
-import type { Effect, Fault } from './faults.ts'
+import type { Effect, Fault } from './bucket-faults.ts'
+import { BUCKET, type BucketInTest, disposeLocalBucket, openLocalBucket } from './local-bucket.ts'
 
 let bucket: BucketInTest
 

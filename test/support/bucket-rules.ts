@@ -1,10 +1,10 @@
-import { hours } from '../../lib/platform/kernel/clock.ts'
-import type { Answer } from './answer.ts'
-import type { Call } from './call.ts'
-import type { NamedPart } from './choose-parts.ts'
-import { type Operation, readCopySource, type S3Request } from './request.ts'
-import { S3Error } from './s3-error.ts'
-import type { Upload } from './upload-files.ts'
+import { hours } from '#lib/platform/kernel/clock.ts'
+import type { Answer } from '#packages/local-bucket/answer.ts'
+import type { Call } from '#packages/local-bucket/call.ts'
+import type { NamedPart } from '#packages/local-bucket/choose-parts.ts'
+import { type Operation, readCopySource, type S3Request } from '#packages/local-bucket/request.ts'
+import { S3Error } from '#packages/local-bucket/s3-error.ts'
+import type { Upload } from '#packages/local-bucket/upload-files.ts'
 
 /**
  * A difference between a provider and S3 in general, such as a request that the provider refuses. A bucket follows the

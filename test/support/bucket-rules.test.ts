@@ -9,17 +9,11 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { hours, seconds } from '../../lib/platform/kernel/clock.ts'
-import { crc32ToBase64 } from '../../lib/platform/kernel/crc32.ts'
-import { fastCrc32 } from '../../lib/platform/kernel/fast-crc32.ts'
-import {
-  BUCKET,
-  type BucketInTest,
-  disposeLocalBucket,
-  openLocalBucket,
-  REGION,
-} from '../../test/support/local-bucket.ts'
-import { RULES, type RuleName } from './rules.ts'
+import { hours, seconds } from '#lib/platform/kernel/clock.ts'
+import { crc32ToBase64 } from '#lib/platform/kernel/crc32.ts'
+import { fastCrc32 } from '#lib/platform/kernel/fast-crc32.ts'
+import { RULES, type RuleName } from './bucket-rules.ts'
+import { BUCKET, type BucketInTest, disposeLocalBucket, openLocalBucket, REGION } from './local-bucket.ts'
 
 let bucket: BucketInTest
 let laterMs: number

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ConnectionCut, type Exchange } from './exchange.ts'
-import type { Operation, S3Request } from './request.ts'
+import { ConnectionCut, type Exchange } from '#packages/local-bucket/exchange.ts'
+import type { Operation, S3Request } from '#packages/local-bucket/request.ts'
+import { Refusal } from '#packages/local-bucket/s3-error.ts'
 
 /**
  * Failures that tests can inject into a bucket. A fault defines which call it affects, when during that call, and
@@ -97,20 +98,6 @@ function matches(fault: Fault, { operation, bucket, key, query }: S3Request): bo
   )
 }
 
-/** An error injected by a fault. */
-export class InjectedRefusal extends Error {
-  override readonly name = 'InjectedRefusal'
-  readonly status: number
-  readonly code: string
-  readonly facts = {}
-
-  constructor({ status, code, message }: Extract<Effect, { kind: 'refuse' }>) {
-    super(message ?? 'A fault was injected.')
-    this.status = status
-    this.code = code
-  }
-}
-
 /** The faults that affect one request, each in its phase. */
 export class Strikes {
   readonly #faults: Faults
@@ -145,7 +132,7 @@ export class Strikes {
   }
 
   async #inflict(effect: Effect): Promise<void> {
-    if (effect.kind === 'refuse') throw new InjectedRefusal(effect)
+    if (effect.kind === 'refuse') throw new Refusal({ message: 'A fault was injected.', ...effect })
     if (effect.kind === 'cut') throw new ConnectionCut()
     await this.#exchange.whileConnected(this.#faults.wait(effect))
   }
