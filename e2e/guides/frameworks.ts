@@ -1,5 +1,5 @@
 import { type ExecFileOptions, execFile } from 'node:child_process'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { GUIDES } from '#app/(site)/docs/pages.ts'
 
 type Command = [program: string, ...args: string[]]
@@ -53,7 +53,7 @@ const ofTypes: Framework['faults'] = async (folder, files) => {
 }
 
 const TSC = [
-  join('node_modules', 'typescript', 'bin', 'tsc'),
+  resolve('node_modules/typescript-7/bin/tsc'),
   ...['--ignoreConfig', '--noEmit', '--allowJs', '--skipLibCheck', '--jsx', 'react-jsx'],
   ...[
     '--types',

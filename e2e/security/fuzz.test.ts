@@ -61,7 +61,7 @@ it('no header causes a 500', async () => {
       const { status } = await ask(method, tus.at(to), { ...tus.common, ...headers })
       expect(refused(status), `${status}`).toBe(true)
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   )
 })
 
@@ -94,7 +94,7 @@ it('no header of the other protocols causes a 500', async () => {
       )
       expect(refused(status), `${status}`).toBe(true)
     }),
-    { numRuns: 100 },
+    { numRuns: 30 },
   )
 })
 
@@ -115,7 +115,7 @@ it('no metadata causes a 500, and accepted metadata is returned as sent', async 
       const { headers } = await tus.head(answer.headers.location!)
       expect(headers['upload-metadata'] ?? '').toBe(sent.trim())
     }),
-    { numRuns: 60 },
+    { numRuns: 20 },
   )
 })
 
@@ -139,14 +139,14 @@ it('no path causes a 500', async () => {
       const { status } = await ask('HEAD', target as URL, tus.common)
       expect(refused(status), `${status}`).toBe(true)
     }),
-    { numRuns: 100 },
+    { numRuns: 30 },
   )
 })
 
 it('no request of any kind causes a 5xx', async () => {
   const target = targetOf(inject('demo'))
   const known = await knowTarget(target)
-  for (let n = 0; n < 150; n++) {
+  for (let n = 0; n < 40; n++) {
     const shaped = shapeRequest(randomOf(String(n)), known)
     expect(await sendShaped(target.baseUrl, shaped), JSON.stringify(shaped)).toBeLessThan(500)
   }

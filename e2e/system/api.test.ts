@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '#lib/api/operations.ts'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
+import { ask as askRaw, open } from '../../test/support/raw-http.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { readDemo, targetOf } from '../../test/support/target.ts'
+import { metadata, newTus } from '../../test/support/tus.ts'
 
 /** Tests the API and sign-in through the entire server: the front door, Next and the routes. */
 let folder: ReturnType<typeof temporaryFolder>
@@ -11,8 +12,8 @@ let node: Sluice
 let demo: DemoDocument
 beforeAll(async () => {
   folder = temporaryFolder()
-  node = await startSluice({ DATA_DIR: folder.path })
-  demo = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
+  node = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'debug', ACCESS_LOG: 'all' })
+  demo = readDemo(folder.path)
 })
 afterAll(async () => {
   await node.stop()
@@ -123,4 +124,50 @@ describe('sign-in by next-auth', () => {
     await browser.fetch('/api/auth/signout', { csrfToken })
     expect(await thief.session()).toEqual({})
   })
+})
+
+const FORGED = '{"level":30,"msg":"forged"}'
+const EVIL = `a\n${FORGED}\r\n${FORGED}\u2028${FORGED}\u0085\u001b[2J`
+
+// The last test, since it stops the server, and reads what all of them caused it to log.
+it('keeps each log entry on one line, whatever a client sends', async () => {
+  const target = targetOf(demo)
+  const tus = await newTus(target, { metadata: { evil: EVIL } })
+  await expect(target.token({ subject: EVIL })).rejects.toThrow('control characters')
+  const names = metadata({ filename: EVIL, filetype: EVIL, evil: EVIL })
+  const made = await tus.post({ 'Upload-Length': 2, 'Upload-Metadata': names }, 'ok')
+  expect(made.status).toBe(201)
+  const bytes = encodeURIComponent(EVIL)
+  for (const path of [`/pipes/${bytes}/files/${bytes}`, `/api/v1/files/${bytes}`, `/${bytes}?${bytes}`])
+    expect((await askRaw('GET', new URL(path, target.baseUrl))).status).toBeLessThan(500)
+  const header = Buffer.from(EVIL)
+    .toString('latin1')
+    .replaceAll(/[\r\n\0]/g, '\t')
+  for (const name of ['X-Request-Id', 'User-Agent', 'Referer', 'Origin', 'Authorization', 'X-Forwarded-For'])
+    await tus.post({ 'Upload-Length': 1, [name]: header })
+  for (const [path, body] of [
+    ['/pipes', { name: EVIL, dataStoreId: target.dataStoreId, source: { http: true } }],
+    ['/senders', { name: EVIL }],
+    ['/pipes', { [EVIL]: EVIL }],
+  ] as const)
+    expect((await target.api('POST', path, body)).status).toBeLessThan(500)
+  // Next logs unknown server actions.
+  const unknown = { 'Next-Action': '0'.repeat(42), 'Content-Type': 'text/plain', Origin: target.baseUrl }
+  expect((await askRaw('POST', new URL('/login', target.baseUrl), unknown, '[]')).status).toBeLessThan(500)
+  // This is not HTTP.
+  await using broken = open(new URL(target.baseUrl))
+  broken.write(`${EVIL} / HTTP/1.1\r\n\r\n`)
+  expect((await broken.answer('GET')).status).toBe(400)
+  expect(await node.stop()).toBe(0)
+
+  const lines = node.output().split(/\r\n|[\n\r\u2028\u0085]/)
+  // Scripts wait for the line `ready`, which is the only one that is not JSON.
+  const logged = lines.filter((line) => !/^(ready http.*)?$/.test(line))
+  expect(logged.length).toBeGreaterThan(10)
+  expect(logged.join('\n')).toContain('Server Action')
+  for (const line of logged) {
+    const said = JSON.parse(line)
+    expect(said).toMatchObject({ level: expect.any(Number), service: 'sluice' })
+    expect(said.msg).not.toBe('forged')
+  }
 })

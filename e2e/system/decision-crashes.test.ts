@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { saveHook } from '#lib/hooks/pipe-hooks.ts'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
-import { CHECKPOINTS, DECISION_CHECKPOINTS } from '#lib/uploads/upload-context.ts'
+import { DECISION_CHECKPOINTS } from '#lib/uploads/upload-context.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
 import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
@@ -66,11 +66,8 @@ const outcome = async (url: string) => {
   return (await rows(database.db, look))[0]
 }
 
-/** The checkpoints that a multipart file passes. */
-const POINTS = [
-  ...CHECKPOINTS.filter((point) => !['object put', 'upload created', 'transferring'].includes(point)),
-  ...DECISION_CHECKPOINTS,
-]
+/** The checkpoints around a decision; upload-crashes.test.ts covers those before it. */
+const POINTS = [...DECISION_CHECKPOINTS, 'complete answered', 'transferred'] as const
 const CASES = [
   ...POINTS.map((at) => [at, 20 * MiB] as const),
   ...(['decision answered', 'decided', 'object put', 'transferred'] as const).map((at) => [at, MiB] as const),

@@ -12,8 +12,8 @@ import { readDemo } from '../../test/support/target.ts'
 import { OCTETS, tusWith } from '../../test/support/tus.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
 
-/** Runs `sluice listen` while it and the server are killed in turn. */
-const ROUNDS = 2
+/** Runs `sluice listen` while it and the server are killed in turn. Set `ROUNDS=2` or more for a longer run. */
+const ROUNDS = Number(process.env.ROUNDS ?? 1)
 
 /** The user's program, which records the files whose events it receives. */
 async function openProgram() {

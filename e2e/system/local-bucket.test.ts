@@ -1,24 +1,19 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { promisify } from 'node:util'
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
-  DeleteObjectCommand,
   GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type FaultyBucket, startFaultyBucket } from '../../test/support/faulty-bucket.ts'
-import { BUCKET, KEYS, READER, REGION, WRITER } from '../../test/support/local-bucket.ts'
+import { BUCKET, KEYS, READER, REGION } from '../../test/support/local-bucket.ts'
 
 const MIB = 2 ** 20
 let directory: string
@@ -48,31 +43,6 @@ function clientOf(credentials: typeof READER): S3Client {
     maxAttempts: 1,
   })
 }
-
-it('accepts 20 MiB from another program with put-only keys, and allows those keys nothing else', async () => {
-  const bytes = randomBytes(20 * MIB)
-  const file = join(directory, 'source')
-  await writeFile(file, bytes)
-  const order = { endpoint: bucket.endpoint, region: REGION, bucket: BUCKET, file, credentials: WRITER }
-  const program = join(import.meta.dirname, '../../test/support/upload-with-sdk.ts')
-  await promisify(execFile)(process.execPath, [program, JSON.stringify(order)])
-  for (const key of ['whole', 'in/parts']) {
-    expect((await readFile(join(directory, BUCKET, key))).equals(bytes)).toBe(true)
-  }
-  expect(await s3.send(new HeadObjectCommand({ Bucket: BUCKET, Key: 'in/parts' }))).toMatchObject({
-    ContentType: 'video/mp4',
-    ContentLength: 20 * MIB,
-  })
-  const writer = clientOf(WRITER)
-  const refused = { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } }
-  await expect(writer.send(new GetObjectCommand({ Bucket: BUCKET, Key: 'whole' }))).rejects.toMatchObject(
-    refused,
-  )
-  await expect(writer.send(new ListObjectsV2Command({ Bucket: BUCKET }))).rejects.toMatchObject(refused)
-  await expect(writer.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'whole' }))).rejects.toMatchObject(
-    refused,
-  )
-})
 
 it('is consistent after kill -9: acknowledged objects exist, and unfinished ones leave nothing behind', async () => {
   const target = { Bucket: BUCKET, Key: 'film' }

@@ -7,7 +7,7 @@ import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { createSite } from '../../test/support/upload-site.ts'
 
 /** Set `CREATIONS=12000` for a longer run. */
-const CREATIONS = Number(process.env.CREATIONS ?? 4800)
+const CREATIONS = Number(process.env.CREATIONS ?? 1200)
 const STRETCH = CREATIONS / 4
 const AT_ONCE = 16
 const MiB = 1024 * 1024

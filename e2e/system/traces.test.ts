@@ -26,11 +26,15 @@ const SETTINGS = {
   NODE_OPTIONS: `--import=${join(import.meta.dirname, '../../test/support/say-opentelemetry.mjs')}`,
 }
 const PROXY = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
+const REQUEST_ID = 'told-by-somebody-who-called-us'
 
 let database: DatabaseHandle & { url: string }
 let site: Site
 let receiver: Receiver
 let collector: Awaited<ReturnType<typeof startTraceCollector>>
+/** Has stopped, and so has sent its traces, when the tests begin. */
+let tracing: Sluice
+let metrics: string
 beforeAll(async () => {
   database = await openTestDatabase()
   site = await createSite(database)
@@ -38,6 +42,17 @@ beforeAll(async () => {
   collector = await startTraceCollector()
   const output = { enabled: true, url: receiver.url, statuses: ['transferred' as const] }
   await saveOutput(site.runtime, site.actor, site.pipe.id, output)
+  tracing = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+  const traceparent = `00-${PROXY.traceId}-${PROXY.spanId}-01`
+  expect((await upload(tracing, randomBytes(16 * MiB), { traceparent })).status).toBe(204)
+  await receiver.gets(1)
+  const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+  site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
+  expect((await upload(tracing, randomBytes(1000), { 'X-Request-Id': REQUEST_ID })).status).toBe(502)
+  site.bucket.faults.clear()
+  const headers = { Authorization: `Bearer ${SETTINGS.METRICS_TOKEN}` }
+  metrics = await (await fetch(`${tracing.baseUrl}/metrics`, { headers })).text()
+  expect(await tracing.stop()).toBe(0)
 })
 afterAll(async () => {
   await Promise.all([collector?.close(), receiver?.stop(), site?.close()])
@@ -46,7 +61,6 @@ afterAll(async () => {
 
 const start = (settings: Record<string, string> = {}) =>
   startSluice({ ...SETTINGS, DATABASE_URL: database.url, ...settings })
-const startTracing = () => start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
 
 async function upload(sluice: Sluice, bytes: Buffer, fields: Record<string, string> = {}) {
   const tus = tusWith(await site.token(), `${sluice.baseUrl}/pipes/${site.pipe.id}/files/`)
@@ -58,13 +72,7 @@ async function upload(sluice: Sluice, bytes: Buffer, fields: Record<string, stri
 /** The OpenTelemetry packages that were loaded, and the packages that loaded them. */
 const loaded = (sluice: Sluice) => [...new Set(sluice.output().match(/(?<=^loaded ).+$/gm))]
 
-it("shows a proxy's request as one trace, from its lease to its webhook", async () => {
-  const sluice = await startTracing()
-  const traceparent = `00-${PROXY.traceId}-${PROXY.spanId}-01`
-  expect((await upload(sluice, randomBytes(16 * MiB), { traceparent })).status).toBe(204)
-  await receiver.gets(1)
-  expect(await sluice.stop()).toBe(0)
-
+it("shows a proxy's request as one trace, from its lease to its webhook", () => {
   const trace = collector.trace(PROXY.traceId)
   const [request] = trace
   expect(request).toMatchObject({
@@ -92,20 +100,10 @@ it("shows a proxy's request as one trace, from its lease to its webhook", async 
 })
 
 it('finds the file, the reason, the metric and the trace of a failed PATCH by its X-Request-Id', async () => {
-  const sluice = await startTracing()
-  const requestId = 'told-by-somebody-who-called-us'
-  const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
-  site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
-  expect((await upload(sluice, randomBytes(1000), { 'X-Request-Id': requestId })).status).toBe(502)
-  site.bucket.faults.clear()
-  const headers = { Authorization: `Bearer ${SETTINGS.METRICS_TOKEN}` }
-  const metrics = await (await fetch(`${sluice.baseUrl}/metrics`, { headers })).text()
-  expect(await sluice.stop()).toBe(0)
-
-  const lines = sluice
+  const lines = tracing
     .output()
     .split('\n')
-    .filter((line) => line.includes(requestId))
+    .filter((line) => line.includes(REQUEST_ID))
   const line = lines.map((text) => JSON.parse(text)).find(({ msg }) => msg === 'request')
   const { fileId, method, status, code, traceId } = line
   expect(line).toMatchObject({ status: 502, code: 'bucket_refused', pipeId: site.pipe.id })
@@ -114,7 +112,7 @@ it('finds the file, the reason, the metric and the trace of a failed PATCH by it
   expect(timeline).toContainEqual(
     expect.objectContaining({
       kind: 'bucket_refused',
-      detail: expect.objectContaining({ requestId, code: 'AccessDenied' }),
+      detail: expect.objectContaining({ requestId: REQUEST_ID, code: 'AccessDenied' }),
     }),
   )
   expect(metrics).toContain(
@@ -126,7 +124,7 @@ it('finds the file, the reason, the metric and the trace of a failed PATCH by it
   expect(trace[0]).toMatchObject({
     name: 'PATCH /pipes/:id/files/:id',
     statusCode: 2,
-    attributes: { 'sluice.request_id': requestId, 'sluice.file_id': fileId, 'error.type': code },
+    attributes: { 'sluice.request_id': REQUEST_ID, 'sluice.file_id': fileId, 'error.type': code },
   })
   expect(trace).toContainEqual(
     expect.objectContaining({ name: 'bucket PutObject', statusCode: 2, parentSpanId: trace[0]!.spanId }),
@@ -137,11 +135,9 @@ it('loads no OpenTelemetry unless an endpoint for traces is set', async () => {
   const off = await start()
   expect((await upload(off, randomBytes(1000))).status).toBe(204)
   expect(await off.stop()).toBe(0)
-  const on = await startTracing()
-  await on.stop()
   // Only the API package is loaded, because these packages depend on it. It does nothing on its own.
   expect(loaded(off).sort()).toEqual(
     ['pg-boss', 'prom-client'].map((name) => `@opentelemetry/api for ${name}`),
   )
-  expect(loaded(on)).toContain('@opentelemetry/sdk-trace for sluice')
+  expect(loaded(tracing)).toContain('@opentelemetry/sdk-trace for sluice')
 })

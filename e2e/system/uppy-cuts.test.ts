@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { type Browser, chromium } from 'playwright'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { plainUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { findChromium } from '../../test/support/chromium.ts'
@@ -53,52 +53,45 @@ function startNode(uploadUrl: string): Promise<Sluice> {
   })
 }
 
-describe('Uppy on a connection that breaks twelve times', () => {
-  it.each([
-    ['without chunkSize, as on the Embed page', ''],
-    ['in chunks of 5 MiB', `chunkSize: ${5 * MiB}, `],
-  ])('%s: every object equals its source', async (name, chunkSize) => {
-    const proxy = await openCuttingProxy({ cuts: CUTS, withinBytes: 4 * MiB, random: randomOf(name) })
-    const node = await startNode(proxy.url)
-    proxy.leadTo(Number(new URL(node.baseUrl).port))
-    const uploadUrl = `${proxy.url}/pipes/${site.pipe.id}/files/`
-    const snippet = plainUppySnippet({ baseUrl: node.baseUrl, uploadUrl, pipeId: site.pipe.id }).replace(
-      'retryDelays:',
-      `${chunkSize}retryDelays:`,
-    )
-    const customer = await startCustomerSite(snippet, async () => {
-      const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-      return Response.json({ token: await site.token(), expiresAt })
-    })
-    const sources = Array.from({ length: FILES }, (_, n) => ({
-      name: `${n} of ${chunkSize ? 'chunks' : 'one'}.bin`,
-      bytes: randomBytes(FILE_BYTES),
-    }))
-    using folder = temporaryFolder()
-    const paths = sources.map(({ name, bytes }) => {
-      writeFileSync(join(folder.path, name), bytes)
-      return join(folder.path, name)
-    })
-    const page = await browser.newPage()
-    await page.goto(customer.url)
-    await page.locator('.uppy-Dashboard-input').first().setInputFiles(paths)
-    await page.getByRole('button', { name: `Upload ${FILES} files` }).click()
-    await page.getByText('Complete', { exact: true }).waitFor({ timeout: 120_000 })
-    await page.close()
-
-    for (const { name, bytes } of sources) {
-      // An upload that started over would be a separate file.
-      const begun = await rows<{ id: string; status: string }>(
-        database.db,
-        sql`select id, status from files where filename = ${name}`,
-      )
-      expect(begun).toMatchObject([{ status: 'transferred' }])
-      expect((await site.bucket.object(`${begun[0]!.id}/${name}`)).equals(bytes), name).toBe(true)
-    }
-    expect(proxy.counts.cuts).toBe(CUTS)
-    expect(await site.bucket.unfinished()).toEqual([])
-    await customer.close()
-    expect(await node.stop()).toBe(0)
-    await proxy.close()
+it('Uppy on a connection that breaks twelve times: every object equals its source', async () => {
+  const random = randomOf('without chunkSize, as on the Embed page')
+  const proxy = await openCuttingProxy({ cuts: CUTS, withinBytes: 4 * MiB, random })
+  const node = await startNode(proxy.url)
+  proxy.leadTo(Number(new URL(node.baseUrl).port))
+  const uploadUrl = `${proxy.url}/pipes/${site.pipe.id}/files/`
+  const snippet = plainUppySnippet({ baseUrl: node.baseUrl, uploadUrl, pipeId: site.pipe.id })
+  const customer = await startCustomerSite(snippet, async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    return Response.json({ token: await site.token(), expiresAt })
   })
+  const sources = Array.from({ length: FILES }, (_, n) => ({
+    name: `${n}.bin`,
+    bytes: randomBytes(FILE_BYTES),
+  }))
+  using folder = temporaryFolder()
+  const paths = sources.map(({ name, bytes }) => {
+    writeFileSync(join(folder.path, name), bytes)
+    return join(folder.path, name)
+  })
+  const page = await browser.newPage()
+  await page.goto(customer.url)
+  await page.locator('.uppy-Dashboard-input').first().setInputFiles(paths)
+  await page.getByRole('button', { name: `Upload ${FILES} files` }).click()
+  await page.getByText('Complete', { exact: true }).waitFor({ timeout: 120_000 })
+  await page.close()
+
+  for (const { name, bytes } of sources) {
+    // An upload that started over would be a separate file.
+    const begun = await rows<{ id: string; status: string }>(
+      database.db,
+      sql`select id, status from files where filename = ${name}`,
+    )
+    expect(begun).toMatchObject([{ status: 'transferred' }])
+    expect((await site.bucket.object(`${begun[0]!.id}/${name}`)).equals(bytes), name).toBe(true)
+  }
+  expect(proxy.counts.cuts).toBe(CUTS)
+  expect(await site.bucket.unfinished()).toEqual([])
+  await customer.close()
+  expect(await node.stop()).toBe(0)
+  await proxy.close()
 })

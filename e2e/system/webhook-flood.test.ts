@@ -12,7 +12,7 @@ import { addOutput } from '../../test/support/webhook-rows.ts'
 
 const LONG_MS = 600_000
 /** Set `EVENTS=10000` for a longer run. */
-const EVENTS = Number(process.env.EVENTS ?? 1000)
+const EVENTS = Number(process.env.EVENTS ?? 300)
 const OUTPUTS = 20
 /** This many requests in total get a bad response, at random; then the receivers recover. */
 const BAD_REQUESTS = 0.6 * EVENTS
