@@ -6,11 +6,11 @@ import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
 import type { Sweep } from '../lib/platform/sweeps.ts'
-import { ENTRIES_AT_ONCE, pruneEntries } from '../lib/sftp/entries.ts'
 import {
   cancelUploadsOfDeletedPipes,
   cancelUploadsToTurnedOffDataStores,
-} from '../lib/uploads/endings/end-upload.ts'
+} from '../lib/recovery/cancel-uploads.ts'
+import { ENTRIES_AT_ONCE, pruneEntries } from '../lib/sftp/entries.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
 import { sweepAlerts } from '../lib/workspace/notices/sweep-alerts.ts'

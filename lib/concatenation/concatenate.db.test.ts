@@ -7,9 +7,9 @@ import { fileIdOf, metadata, type TusClient, tusCall, tusClient } from '../../te
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { days, hours, minutes } from '../platform/kernel/clock.ts'
+import { clearLeftovers } from '../recovery/clear-leftovers.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
-import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle

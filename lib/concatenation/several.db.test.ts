@@ -6,10 +6,10 @@ import { fileIdOf, metadata, type TusClient, tusCall } from '../../test/support/
 import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { hours, minutes } from '../platform/kernel/clock.ts'
+import { clearLeftovers } from '../recovery/clear-leftovers.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
 import { repairDestinations } from '../repairs/repair-destinations.ts'
-import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const

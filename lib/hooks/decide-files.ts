@@ -1,10 +1,12 @@
 import { minutes, seconds } from '../platform/kernel/clock.ts'
 import { pause, within } from '../platform/kernel/waits.ts'
 import type { Sweep } from '../platform/sweeps.ts'
+import type { Claimed } from '../recovery/claim-transferring.ts'
 import { makeObject } from '../recovery/reconcile.ts'
 import { endUpload } from '../uploads/endings/end-upload.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
-import type { Claimed } from '../uploads/ledger/claim-transferring.ts'
+import { UNDECIDED, type Verdict } from '../uploads/rules/decision.ts'
+import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
 import {
   claimOneUndecided,
   claimUndecided,
@@ -15,9 +17,7 @@ import {
   readDecision,
   recordDecision,
   type Standing,
-} from '../uploads/ledger/decisions.ts'
-import { UNDECIDED, type Verdict } from '../uploads/rules/decision.ts'
-import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
+} from './stored-decisions.ts'
 
 /**
  * Decides, after the last byte, whether a file becomes an object. Every byte is durable and the file is `transferring`;

@@ -10,8 +10,8 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { decideOnFile } from '../dashboard/files/act-on-files.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
 import { rows } from '../platform/db/database.ts'
+import { clearLeftovers } from '../recovery/clear-leftovers.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
-import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
 import { decideFiles } from './decide-files.ts'
 import { saveHook } from './pipe-hooks.ts'
 

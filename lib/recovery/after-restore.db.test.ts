@@ -8,8 +8,8 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { showFile } from '../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
-import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
 import { findFinished, listUnknown } from './after-restore.ts'
+import { clearLeftovers } from './clear-leftovers.ts'
 import { dropLapsedLeases } from './restored.ts'
 import { expireUploads } from './upload-sweeps.ts'
 

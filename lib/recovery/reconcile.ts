@@ -11,11 +11,6 @@ import { assemble, deliveredByPut } from '../uploads/finish/create-object.ts'
 import { type Attempt, type Judged, judge, judgeAtLast, judgeFault } from '../uploads/finish/judge.ts'
 import { type Outcome, settle, type Try } from '../uploads/finish/settle.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
-import {
-  type Claimed,
-  type ClaimedDestination,
-  claimTransferring,
-} from '../uploads/ledger/claim-transferring.ts'
 import { recordLastPart } from '../uploads/ledger/parts.ts'
 import { readTail } from '../uploads/ledger/tails.ts'
 import type { Delivered } from '../uploads/ledger/transferred.ts'
@@ -23,6 +18,7 @@ import { withMemory } from '../uploads/memory/memory-budget.ts'
 import { openTarget } from '../uploads/opening/open-target.ts'
 import { beginMultipart } from '../uploads/stream/begin-multipart.ts'
 import { busyWith, inBackground, type UploadContext } from '../uploads/upload-context.ts'
+import { type Claimed, type ClaimedDestination, claimTransferring } from './claim-transferring.ts'
 
 /** A file that has no object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)

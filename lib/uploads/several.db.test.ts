@@ -7,8 +7,8 @@ import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { hours, minutes } from '../platform/kernel/clock.ts'
+import { clearLeftovers } from '../recovery/clear-leftovers.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
-import { clearLeftovers } from './endings/clear-leftovers.ts'
 import { recordDestinationFailure } from './ledger/transferred.ts'
 
 const MiB = 1024 * 1024

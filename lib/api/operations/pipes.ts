@@ -1,5 +1,5 @@
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
-import { cancelUploadsOfPipe } from '../../uploads/endings/end-upload.ts'
+import { cancelUploadsOfPipe } from '../../recovery/cancel-uploads.ts'
 import { createPipe } from '../../workspace/pipes/create-pipe.ts'
 import { deletedPipeAnswer, deletePipe } from '../../workspace/pipes/delete-pipe.ts'
 import { pipeAnswer, pipeChanges, pipeInput } from '../../workspace/pipes/pipe.ts'

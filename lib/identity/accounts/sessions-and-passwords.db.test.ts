@@ -13,7 +13,7 @@ import {
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import type { TestRuntime } from '../../../test/support/runtime.ts'
 import { hours, minutes } from '../../platform/kernel/clock.ts'
-import { cancelUploadsOfPipe } from '../../uploads/endings/end-upload.ts'
+import { cancelUploadsOfPipe } from '../../recovery/cancel-uploads.ts'
 import { readSession } from '../sessions/read-session.ts'
 import { createSession, listSessions, revokeSession } from '../sessions/sessions.ts'
 import { createAccountKey } from './account-keys.ts'

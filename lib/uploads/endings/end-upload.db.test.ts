@@ -6,11 +6,11 @@ import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, minutes } from '../../platform/kernel/clock.ts'
+import { clearLeftovers } from '../../recovery/clear-leftovers.ts'
 import { expireUploads } from '../../recovery/upload-sweeps.ts'
 import { settleFound } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { advance } from '../ledger/offsets.ts'
-import { clearLeftovers } from './clear-leftovers.ts'
 import { cancelUpload } from './end-upload.ts'
 
 const MiB = 1024 * 1024

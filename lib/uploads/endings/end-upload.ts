@@ -12,13 +12,7 @@ import {
   recordEnd,
   retire,
 } from '../ledger/endings.ts'
-import {
-  lacksBytes,
-  readStatus,
-  uploadsOfDeletedPipes,
-  uploadsOfPipe,
-  uploadsToTurnedOffDataStores,
-} from '../ledger/open-uploads.ts'
+import { lacksBytes, readStatus } from '../ledger/open-uploads.ts'
 import type { Upload } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -26,7 +20,7 @@ import type { UploadContext } from '../upload-context.ts'
 type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
 /** The parts of the runtime that a caller without an upload context needs to end an upload. */
-type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
+export type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 
 export function endingContext(runtime: EndingRuntime): Ending {
   const { db, clock, metrics } = runtime
@@ -73,43 +67,6 @@ export async function cancelUpload(
       ? 'All bytes of the upload have arrived and it is being completed, so it can no longer be canceled.'
       : `The upload is already ${status}.`
   throw new SluiceError('conflict', words)
-}
-
-const AT_ONCE = 100
-const PIPE_DELETED = 'The Pipe was deleted.'
-
-/** Cancels some of the uploads whose Pipe was deleted. Runs as a sweep, for uploads that a crash left behind. */
-export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promise<number> {
-  return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, AT_ONCE), PIPE_DELETED)
-}
-
-/**
- * Cancels some of the uploads to Data Stores that were turned off. They do not continue even if the Data Store is
- * switched on again, because their bytes are from whoever used the account before its owner recovered it. Uploads whose
- * bytes have all arrived are not canceled, and still become objects.
- */
-export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {
-  const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)
-  return cancelAll(runtime, due, 'The Data Store was turned off.')
-}
-
-/** Cancels all uploads of a Pipe that is being deleted, on its own or together with its account. */
-export function cancelUploadsOfPipe(runtime: EndingRuntime): (pipeId: string) => Promise<number> {
-  return async (pipeId) => {
-    let canceled = 0
-    for (;;) {
-      const due = await uploadsOfPipe(runtime.db, pipeId, AT_ONCE)
-      if (due.length === 0) return canceled
-      canceled += await cancelAll(runtime, due, PIPE_DELETED)
-    }
-  }
-}
-
-async function cancelAll(runtime: EndingRuntime, due: readonly string[], reason: string): Promise<number> {
-  const end = { status: 'canceled', reason, from: ['uploading'] } as const
-  let canceled = 0
-  for (const fileId of due) if (await endUpload(endingContext(runtime), fileId, end)) canceled++
-  return canceled
 }
 
 const INTERRUPTED = {

@@ -10,8 +10,9 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { closeWorkspace } from '../../identity/workspaces/delete-workspace.ts'
 import { IMPORT_TERMS } from '../../imports/run-import.ts'
 import { rows } from '../../platform/db/database.ts'
+import { cancelUploadsOfPipe } from '../../recovery/cancel-uploads.ts'
 import { expireUploads } from '../../recovery/upload-sweeps.ts'
-import { cancelUpload, cancelUploadsOfPipe } from './end-upload.ts'
+import { cancelUpload } from './end-upload.ts'
 
 /** `RACES=500` runs more of them. */
 const RACES = Number(process.env.RACES ?? 16)

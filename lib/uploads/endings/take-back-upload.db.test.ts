@@ -6,7 +6,7 @@ import type { TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
-import { clearLeftovers } from './clear-leftovers.ts'
+import { clearLeftovers } from '../../recovery/clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 const DENIED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const

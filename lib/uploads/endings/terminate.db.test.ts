@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
-import { clearLeftovers } from './clear-leftovers.ts'
+import { clearLeftovers } from '../../recovery/clear-leftovers.ts'
 import { cancelUpload } from './end-upload.ts'
 
 const MiB = 1024 * 1024

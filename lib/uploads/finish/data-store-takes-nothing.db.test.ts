@@ -5,9 +5,9 @@ import { openTestDatabase } from '../../../test/support/databases.ts'
 import type { TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { cancelUploadsToTurnedOffDataStores } from '../../recovery/cancel-uploads.ts'
 import { checkDataStore } from '../../workspace/data-stores/check-data-store.ts'
 import { updateDataStore } from '../../workspace/data-stores/update-data-store.ts'
-import { cancelUploadsToTurnedOffDataStores } from '../endings/end-upload.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>

@@ -10,8 +10,8 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  * even by the same process. So if a failover lost the last commits made under a lease, its writer can write nothing, no
  * matter who holds the lease by then: the fence is a plain counter and may repeat, but a claim cannot.
  *
- * A lease is taken by `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring` or
- * `takeForRepair`. Its holder ends it with `releaseLease`, with `advance` for the last piece, or with one of the three
+ * A lease is taken by `takeLease`, `firstLeases`, `insertsUploads`, `insertOne`, `claimTransferring` or
+ * `claimUndecided`. Its holder ends it with `releaseLease`, with `advance` for the last piece, or with one of the three
  * functions in `transferred.ts`. Others end it with `recordEnd`, for an upload that fails, expires or is canceled; with
  * `lapseReservations`, for a writer that has stalled for an hour; or with `dropLeases` and `dropLapsedLeases`, for a
  * database that was promoted or restored. A lease that is not renewed expires.

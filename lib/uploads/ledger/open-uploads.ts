@@ -1,12 +1,5 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
-import {
-  dataStores,
-  type FileProtocol,
-  type FileStatus,
-  fileDestinations,
-  files,
-  pipes,
-} from '#drizzle/schema/index.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import type { FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
@@ -73,60 +66,6 @@ export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAf
       then floor(extract(epoch from expires_by - created_at) / 3600)::int end as "droppedAfterHours"
     from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at, id limit ${LATE_AT_ONCE}::int`,
   )
-}
-
-const isUnderWay = eq(files.status, 'uploading')
-
-/** The ids of a Pipe's unfinished uploads, up to the limit. */
-export async function uploadsOfPipe(db: Db, pipeId: string, limit: number): Promise<string[]> {
-  const found = await db
-    .select({ id: files.id })
-    .from(files)
-    .where(and(eq(files.pipeId, pipeId), isUnderWay))
-    .limit(limit)
-  return found.map(({ id }) => id)
-}
-
-/** The query goes from Pipe to Pipe, instead of through all unfinished uploads. */
-export async function uploadsOfDeletedPipes(db: Db, limit: number): Promise<string[]> {
-  const left = db
-    .select({ id: files.id })
-    .from(files)
-    .where(and(eq(files.pipeId, pipes.id), isUnderWay))
-    .limit(limit)
-    .as('left_behind')
-  const found = await db
-    .select({ id: left.id })
-    .from(pipes)
-    .crossJoinLateral(left)
-    .where(isNotNull(pipes.deletedAt))
-    .limit(limit)
-  return found.map(({ id }) => id)
-}
-
-/** The query goes from Data Store to Data Store, because few are turned off. */
-export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promise<string[]> {
-  const left = db
-    .select({ id: files.id })
-    .from(files)
-    .innerJoin(fileDestinations, eq(fileDestinations.fileId, files.id))
-    .where(
-      and(
-        eq(files.workspaceId, dataStores.workspaceId),
-        eq(fileDestinations.dataStoreId, dataStores.id),
-        fileDestinations.required,
-        isUnderWay,
-      ),
-    )
-    .limit(limit)
-    .as('left_behind')
-  const found = await db
-    .select({ id: left.id })
-    .from(dataStores)
-    .crossJoinLateral(left)
-    .where(isNotNull(dataStores.turnedOffAt))
-    .limit(limit)
-  return found.map(({ id }) => id)
 }
 
 /**

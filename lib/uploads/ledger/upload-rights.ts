@@ -11,7 +11,6 @@ import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { PIPE_DESTINATIONS } from '../../workspace/pipes/destinations.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
-import { DECISION } from './decisions.ts'
 import {
   ASKED_COLUMNS,
   askedOf,
@@ -208,6 +207,11 @@ const TARGETS_OF_FILE = sql`(select json_agg(json_build_object('required', fd.re
       'key', fd.key, 'status', fd.status, 'multipartId', fd.multipart_id,
       'dataStore', ${sealedDataStoreColumn()}) order by fd.position)
     from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = f.id)`
+
+/** For a row `f` of `files`, as a column of type `FileDecision | null`. */
+export const DECISION = sql`case when f.decision is not null then (
+    select json_build_object('state', f.decision, 'reason', d.reason, 'result', d.result)
+    from (select 1) one left join file_decisions d on d.file_id = f.id and d.hook = 'before_complete') end`
 
 function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,

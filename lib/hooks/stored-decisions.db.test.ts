@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { members } from '#drizzle/schema/index.ts'
-import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { testRuntime } from '../../../test/support/runtime.ts'
-import { addFile, addPipe } from '../../../test/support/webhook-rows.ts'
-import { createTestWorkspace } from '../../../test/support/workspace.ts'
-import { claimUndecided } from './decisions.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { addFile, addPipe } from '../../test/support/webhook-rows.ts'
+import { createTestWorkspace } from '../../test/support/workspace.ts'
+import { claimUndecided } from './stored-decisions.ts'
 
 describeWithDatabase('the files whose hooks are asked next', (database) => {
   it("are at most an owner's share, however many Pipes and workspaces the owner has", async () => {

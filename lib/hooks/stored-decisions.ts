@@ -1,21 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileStatus } from '#drizzle/schema/index.ts'
-import { ownerOf } from '../../identity/owner.ts'
-import { type Db, rows } from '../../platform/db/database.ts'
-import type { FileDecision, Verdict } from '../rules/decision.ts'
-import { CLAIMED_COLUMNS, type Claimed, hasAllBytes } from './claim-transferring.ts'
-import { type Fenced, heldBy, isFree, newClaim, taken } from './lease-terms.ts'
-import { insertNote } from './timeline.ts'
+import { ownerOf } from '../identity/owner.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import { CLAIMED_COLUMNS, type Claimed, hasAllBytes } from '../recovery/claim-transferring.ts'
+import { type Fenced, heldBy, isFree, newClaim, taken } from '../uploads/ledger/lease-terms.ts'
+import { insertNote } from '../uploads/ledger/timeline.ts'
+import { DECISION } from '../uploads/ledger/upload-rights.ts'
+import type { FileDecision, Verdict } from '../uploads/rules/decision.ts'
 
 /**
  * The `before_complete` hook's decisions. Each file has one row, and the first decision written to it wins; only a
  * deferral is replaced, once. `files.decision` repeats the state, so that files without a decision require no lookup.
  */
-
-/** For a row `f` of `files`, as a column of type `FileDecision | null`. */
-export const DECISION = sql`case when f.decision is not null then (
-    select json_build_object('state', f.decision, 'reason', d.reason, 'result', d.result)
-    from (select 1) one left join file_decisions d on d.file_id = f.id and d.hook = 'before_complete') end`
 
 const at = (nowMs: number): SQL => sql`${new Date(nowMs).toISOString()}::timestamptz`
 

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Db, rows } from '../../platform/db/database.ts'
-import type { Logger } from '../../platform/log/log.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import type { Logger } from '../platform/log/log.ts'
 
 /** How many files are looked at in one run. */
 const PAGE = 100
