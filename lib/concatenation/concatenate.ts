@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../platform/kernel/crc32.ts'
 import type { Bucket, SentPart } from '../uploads/bucket-port.ts'
-import { type Judged, judge } from '../uploads/finish/judge.ts'
+import { type Judged, judge } from '../uploads/finish/create-object.ts'
 import { type Outcome, settle } from '../uploads/finish/settle.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
 import type { Delivered } from '../uploads/ledger/transferred.ts'
@@ -46,19 +46,15 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
 export async function concatenate(context: UploadContext, joining: Joining): Promise<Outcome> {
   const { fileId, lease, partials, places } = joining
   const { bytes: lengthBytes } = totalOf(partials)
-  const judging = async (place: JoiningPlace, signal: AbortSignal): Promise<Judged> => {
-    if (!partials.every(({ keys }) => place.dataStoreId in keys))
+  // Each attempt starts over, regardless of earlier outcomes.
+  const file = { fileId, lease, lengthBytes, sentBefore: true }
+  const destinations = places.map((place) => ({ ...place, key: place.target.key }))
+  return settle(context, file, destinations, async (attempt): Promise<Judged> => {
+    const { destination } = attempt
+    if (!partials.every(({ keys }) => destination.dataStoreId in keys))
       return { kind: 'failed', end: { reason: PIECE_MISSING }, error: undefined }
-    const destination = { ...place, key: place.target.key }
-    // Each attempt starts over, regardless of earlier outcomes.
-    const attempt = { fileId, lengthBytes, destination, lease: { signal }, sentBefore: true }
-    return judge(context, attempt, 'join', join(context, joining, place, signal))
-  }
-  const tries = places.map((place) => ({
-    destination: place,
-    judging: (signal: AbortSignal) => judging(place, signal),
-  }))
-  return settle(context, { fileId, lease }, tries)
+    return judge(context, attempt, 'join', join(context, joining, destination, attempt.lease.signal))
+  })
 }
 
 const PIECE_MISSING = 'This Data Store is missing a piece that the file was joined from.'

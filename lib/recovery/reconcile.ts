@@ -7,9 +7,16 @@ import { hours } from '../platform/kernel/clock.ts'
 import { within } from '../platform/kernel/waits.ts'
 import type { Bucket } from '../uploads/bucket-port.ts'
 import { CHECKSUM_MISMATCH, mismatch } from '../uploads/finish/content-guard.ts'
-import { assemble, deliveredByPut } from '../uploads/finish/create-object.ts'
-import { type Attempt, type Judged, judge, judgeAtLast, judgeFault } from '../uploads/finish/judge.ts'
-import { type Outcome, settle, type Try } from '../uploads/finish/settle.ts'
+import {
+  type Attempt,
+  assemble,
+  deliveredByPut,
+  type Judged,
+  judge,
+  judgeAtLast,
+  judgeFault,
+} from '../uploads/finish/create-object.ts'
+import { type Outcome, settle } from '../uploads/finish/settle.ts'
 import type { Lease } from '../uploads/lease/held-lease.ts'
 import { recordLastPart } from '../uploads/ledger/parts.ts'
 import { readTail } from '../uploads/ledger/tails.ts'
@@ -109,16 +116,9 @@ function settleEach(
   context: UploadContext,
   { fileId, sentBefore, bytes: lengthBytes }: Claimed,
   { lease, places }: Open,
-  judging: (attempt: Attempt, place: Place) => Promise<Judged>,
+  judging: (attempt: Attempt & { destination: Place }) => Promise<Judged>,
 ): Promise<Outcome> {
-  const tries = places.map(
-    (destination): Try => ({
-      destination,
-      judging: (signal) =>
-        judging({ fileId, lengthBytes, destination, lease: { signal }, sentBefore }, destination),
-    }),
-  )
-  return settle(context, { fileId, lease }, tries)
+  return settle(context, { fileId, lease, lengthBytes, sentBefore }, places, judging)
 }
 
 /** Makes one attempt to create the objects of a file whose lease is held. The lease is always released. */
@@ -141,7 +141,8 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
       ? await withMemory(account, memory, () => sendLastPart(context, file, open.places, lease))
       : new Map<string, unknown>()
   const isMissing = open.places.some((one) => one.required && faults.has(one.dataStoreId))
-  return settleEach(context, file, open, async (attempt, destination): Promise<Judged> => {
+  return settleEach(context, file, open, async (attempt): Promise<Judged> => {
+    const { destination } = attempt
     const { dataStoreId } = destination
     if (faults.has(dataStoreId)) return judgeFault(context, attempt, 'last part', faults.get(dataStoreId))
     if (isMissing) return { kind: 'left', refusal: undefined, isCertain: !file.sentBefore }
@@ -190,7 +191,8 @@ async function putFromTail(context: UploadContext, file: Claimed, open: Open): P
     return deliveredByPut(bucket, target, result)
   }
   const found = await foundInstead(file, chunks)
-  return settleEach(context, file, open, async (attempt, destination): Promise<Judged> => {
+  return settleEach(context, file, open, async (attempt): Promise<Judged> => {
+    const { destination } = attempt
     if (found) return { kind: 'failed', end: mismatch(found), error: undefined }
     if (tailBytes !== bytes && !destination.required)
       return { kind: 'failed', end: { reason: FELL_BEHIND }, error: undefined }

@@ -1,8 +1,13 @@
 import { combineCrc32 } from '../platform/kernel/crc32.ts'
 import { fastCrc32 } from '../platform/kernel/fast-crc32.ts'
 import type { Body, Bucket, Target } from '../uploads/bucket-port.ts'
-import { deliveredByPut } from '../uploads/finish/create-object.ts'
-import { type Attempt, type Judged, judge, judgeFault } from '../uploads/finish/judge.ts'
+import {
+  type Attempt,
+  deliveredByPut,
+  type Judged,
+  judge,
+  judgeFault,
+} from '../uploads/finish/create-object.ts'
 import { lostLease } from '../uploads/ledger/lease-terms.ts'
 import type { Delivered } from '../uploads/ledger/transferred.ts'
 import { withMemory } from '../uploads/memory/memory-budget.ts'

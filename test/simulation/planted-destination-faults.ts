@@ -52,8 +52,8 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'const required = tries.filter(({ destination }) => destination.required)',
-        replace: 'const required = tries',
+        find: 'const required = destinations.filter((one) => one.required)',
+        replace: 'const required = destinations',
       },
     ],
   },

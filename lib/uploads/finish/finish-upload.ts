@@ -9,9 +9,8 @@ import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { assemble, deliveredByPut } from './create-object.ts'
-import { type Attempt, type Judged, judge } from './judge.ts'
-import { type Outcome, settle, type Try } from './settle.ts'
+import { assemble, deliveredByPut, judge } from './create-object.ts'
+import { type Outcome, settle } from './settle.ts'
 
 /** The request was refused, or its bytes could not be stored. The lease is released. */
 export type Refused = { state: 'refused'; error: unknown }
@@ -61,11 +60,11 @@ async function assembleParts(
   context.checkpoint('transferring')
   const { fileId, lease, progress } = upload
   const whole = { bytes: progress.offsetBytes, crc32: progress.crc32 }
-  const tries = triesAt(upload, (attempt, destination) => {
+  const completing = settle(context, fileOf(upload), openOf(upload), (attempt) => {
+    const { destination } = attempt
     const assembly = { fileId, lease, ...whole, sentBefore: false, destination }
     return judge(context, attempt, 'complete', assemble(context, assembly, attempt.lease.signal))
   })
-  const completing = settle(context, upload, tries)
   inBackground(context, completing)
   return answerOf(upload, await within(context.terms.assembleMs, completing))
 }
@@ -76,19 +75,15 @@ function answerOf({ progress }: Upload, outcome: Outcome | 'late'): Finished {
   return { offsetBytes: progress.offsetBytes, state: isThere ? outcome.status : 'transferring' }
 }
 
-function triesAt(
-  { fileId, progress, destinations }: Upload,
-  judging: (attempt: Attempt, destination: Destination) => Promise<Judged>,
-): Try[] {
-  const { lengthBytes } = progress
-  return destinations
-    .filter(({ isOpen }) => isOpen)
-    .map((destination) => ({
-      destination,
-      judging: (signal) =>
-        judging({ fileId, lengthBytes, destination, lease: { signal }, sentBefore: false }, destination),
-    }))
-}
+/** The file as `settle` needs it. Nothing was sent to create its object before this request. */
+const fileOf = ({ fileId, lease, progress: { lengthBytes } }: Upload) => ({
+  fileId,
+  lease,
+  lengthBytes,
+  sentBefore: false,
+})
+
+const openOf = ({ destinations }: Upload) => destinations.filter(({ isOpen }) => isOpen)
 
 type Put = { destination: Destination; storing: Promise<Delivered> }
 
@@ -127,18 +122,13 @@ async function putWhole(
         deliveries: [...required, ...others],
       })
     await recordRequired(context, upload, parts, { toBytes, crc32, deliveries: required })
-    const tries = triesAt(upload, (attempt, destination) => {
+    const lagging = openOf(upload).filter((destination) => !destination.required)
+    const settling = settle(context, fileOf(upload), lagging, (attempt) => {
       attempt.lease.signal.addEventListener('abort', () => over.abort(), { once: true })
-      return judge(context, attempt, 'put', puts.find((one) => one.destination === destination)!.storing)
+      const { storing } = puts.find(({ destination }) => destination === attempt.destination)!
+      return judge(context, attempt, 'put', storing)
     })
-    return answerOf(
-      upload,
-      await settle(
-        context,
-        upload,
-        tries.filter(({ destination }) => !destination.required),
-      ),
-    )
+    return answerOf(upload, await settling)
   } catch (fault) {
     over.abort()
     throw fault
@@ -155,15 +145,13 @@ async function beginPuts(
   last: PartBuffer,
   { crc32, signal }: { crc32: number; signal: AbortSignal },
 ): Promise<Put[]> {
-  const { progress, destinations } = upload
+  const { progress } = upload
   const begun = Promise.withResolvers<Put[]>()
   const toAll = async ({ chunks, bytes }: Body) => {
-    const puts = destinations
-      .filter(({ isOpen }) => isOpen)
-      .map((destination) => ({
-        destination,
-        storing: put(upload, destination, { chunks, bytes, crc32 }, signal),
-      }))
+    const puts = openOf(upload).map((destination) => ({
+      destination,
+      storing: put(upload, destination, { chunks, bytes, crc32 }, signal),
+    }))
     begun.resolve(puts)
     await Promise.allSettled(puts.map(({ storing }) => storing))
   }

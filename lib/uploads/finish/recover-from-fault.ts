@@ -1,10 +1,12 @@
 import { bucketRefusal } from '../bucket-port.ts'
+import { lostLease } from '../ledger/lease-terms.ts'
 import type { Upload } from '../opening/upload.ts'
 import { classify, errorForClient } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { judgeByLookingUp } from './create-object.ts'
 import type { Finished } from './finish-upload.ts'
-import { fail, settleByLookingUp } from './settle.ts'
+import { fail, type Outcome, settleFound } from './settle.ts'
 
 /**
  * Ends a request in which a part could not be made durable. Confirmed bytes are kept, and bytes after the fault are
@@ -19,7 +21,7 @@ export async function recoverFromFault(
   parts: Parts,
   { fault, mayFinish }: { fault: unknown; mayFinish: boolean },
 ): Promise<Finished> {
-  const { fileId, lease, destinations, progress } = upload
+  const { lease, destinations, progress } = upload
   const { lengthBytes } = progress
   // If no part was sent, the failed request was a single PutObject.
   const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
@@ -28,8 +30,7 @@ export async function recoverFromFault(
   try {
     if (lease.signal.aborted) throw lease.signal.reason
     if (verdict === 'look up') {
-      const file = { fileId, lease, lengthBytes, destinations }
-      const looked = await settleByLookingUp(context, file, fault).catch((lookUpFault: unknown) => {
+      const looked = await settleByLookingUp(context, upload, fault).catch((lookUpFault: unknown) => {
         error = lookUpFault
       })
       if (looked?.kind === 'transferred') return { offsetBytes: lengthBytes!, state: looked.status }
@@ -47,4 +48,46 @@ export async function recoverFromFault(
     lease.forget()
   }
   return { state: 'refused', error: errorForClient(error) }
+}
+
+/**
+ * For a file whose multipart upload one of its buckets no longer has: either it was dropped, or the objects were
+ * created without the database knowing. Throws if a required bucket cannot currently tell what happened.
+ */
+async function settleByLookingUp(
+  context: UploadContext,
+  { fileId, lease, destinations, progress }: Upload,
+  fault: unknown,
+): Promise<Outcome> {
+  const file = { fileId, lease }
+  const { lengthBytes } = progress
+  const looked = await Promise.all(
+    destinations.map(async (destination) => {
+      if (!destination.isOpen) return { destination, judged: undefined }
+      const looking = judgeByLookingUp({ fileId, lease, lengthBytes, destination }, fault)
+      // A best-effort destination that does not respond has no influence on the outcome.
+      const judged = await (destination.required ? looking : looking.catch(() => undefined))
+      return { destination, judged }
+    }),
+  )
+  for (const { destination, judged } of looked) {
+    if (!destination.required || judged?.kind !== 'failed') continue
+    await fail(context, file, judged.end)
+    return { kind: 'failed', error: judged.error }
+  }
+  if (looked.some(({ destination, judged }) => destination.required && judged?.kind !== 'stored'))
+    return { kind: 'left' }
+  const found = looked.map(({ destination: { dataStoreId }, judged }) => ({
+    dataStoreId,
+    isThere: judged?.kind === 'stored',
+    etag: judged?.kind === 'stored' ? judged.delivered.etag : null,
+  }))
+  const done = await settleFound(context, file, { lengthBytes, destinations: found })
+  if (done) return done
+  // Either the lease was lost, and this changes nothing, or the file is a piece whose checksum is unknown.
+  await fail(context, file, {
+    reason: 'The bucket has the object, but not all of its bytes were seen.',
+    certainty: 'unknown',
+  })
+  return { kind: 'failed', error: lostLease() }
 }

@@ -4,7 +4,7 @@ import { span } from '../../platform/tracing/span.ts'
 import { bucketRefusal } from '../bucket-port.ts'
 import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { heldBy, lostLease } from '../ledger/lease-terms.ts'
+import { heldBy } from '../ledger/lease-terms.ts'
 import {
   type Delivery,
   type DoneStatus,
@@ -14,11 +14,10 @@ import {
   recordFound,
   recordTransferred,
 } from '../ledger/transferred.ts'
-import type { Destination } from '../opening/upload.ts'
 import { failureOf } from '../rules/faults.ts'
 import type { Failure } from '../rules/file-status.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { type End, type Judged, judgeByLookingUp } from './judge.ts'
+import type { Attempt, End, Judged } from './create-object.ts'
 
 /**
  * What became of a file. `left`: nothing is decided, and there will be another attempt. `lagging`: every required
@@ -35,34 +34,37 @@ type File = { fileId: string; lease: Lease }
 type Finishing = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
   Partial<Pick<UploadContext, 'checkpoint' | 'log'>>
 
-/** An attempt to create the object at one destination that does not have it yet. */
-export type Try = {
-  destination: { dataStoreId: string; required: boolean }
-  /** The signal is aborted once the outcome no longer matters. */
-  judging: (signal: AbortSignal) => Promise<Judged>
-}
+/** What `settle` needs to know of a destination that does not have the object yet. */
+type Open = Attempt['destination'] & { dataStoreId: string; required: boolean }
 
 /**
- * Waits for a file's objects, and records what became of it. The required destinations determine the outcome, and the
- * best-effort destinations get a little more time. The lease is always released.
+ * Attempts to create a file's object at each of these destinations, and records what became of the file. The required
+ * destinations determine the outcome, and the best-effort destinations get a little more time. An attempt's signal is
+ * aborted once its outcome no longer matters. The lease is always released.
  */
-export async function settle(context: UploadContext, file: File, tries: readonly Try[]): Promise<Outcome> {
+export async function settle<At extends Open>(
+  context: UploadContext,
+  { lengthBytes, sentBefore, ...file }: File & Pick<Attempt, 'lengthBytes' | 'sentBefore'>,
+  destinations: readonly At[],
+  judging: (attempt: Attempt & { destination: At }) => Promise<Judged>,
+): Promise<Outcome> {
+  const { fileId } = file
   const over = new AbortController()
   const signal = AbortSignal.any([file.lease.signal, over.signal])
   const delivered: Delivery[] = []
-  const lagging = new Set(tries.filter(({ destination }) => !destination.required))
-  const attempt = async ({ destination, judging }: Try): Promise<Judged> => {
-    const judged = await judging(signal)
+  const attempt = async (destination: At): Promise<Judged> => {
+    const judged = await judging({ fileId, lengthBytes, sentBefore, destination, lease: { signal } })
     if (judged.kind === 'stored')
       delivered.push({ dataStoreId: destination.dataStoreId, ...judged.delivered })
     return judged
   }
+  const lagging = new Set(destinations.filter(({ required }) => !required))
   const others = [...lagging].map(async (one) => {
     const judged = await attempt(one)
     if (!signal.aborted) await giveUpIfRefused(context, file, one, judged)
     lagging.delete(one)
   })
-  const required = tries.filter(({ destination }) => destination.required)
+  const required = destinations.filter((one) => one.required)
   const judged = await Promise.all(required.map(attempt))
   // If the file failed first, an object that is still being created would be left behind.
   if (judged.some(({ kind }) => kind === 'failed')) await within(context.terms.trailMs, Promise.all(others))
@@ -70,7 +72,9 @@ export async function settle(context: UploadContext, file: File, tries: readonly
   if (!decided && lagging.size > 0) await within(0, Promise.all(others))
   if (!decided && lagging.size === 0) return conclude(context, file, delivered)
   // Nobody else can record these objects: a later attempt would create them again.
-  await file.lease.whileHeld(recordDeliveries(context.db, file.lease, delivered.splice(0))).catch(() => {})
+  await file.lease
+    .whileHeld(recordDeliveries(context.db, file.lease, delivered.splice(0)))
+    .catch(warnOf(context, file, 'could not record where the object is; will retry'))
   if (decided) {
     over.abort()
     return finishUndelivered(context, file, decided)
@@ -92,13 +96,13 @@ type Undelivered =
   | { kind: 'left'; refusal: ReturnType<typeof bucketRefusal>; completeRefused: boolean }
 
 /** Undefined if every required destination has the object. */
-function outcomeOf(required: readonly Try[], judged: readonly Judged[]): Undelivered | undefined {
+function outcomeOf(required: readonly Open[], judged: readonly Judged[]): Undelivered | undefined {
   const failed = judged.find((one) => one.kind === 'failed')
   if (failed) return failed
   const left = judged.filter((one) => one.kind === 'left')
   if (left.length === 0) return undefined
   const refusals = judged.map((one, n) =>
-    one.kind === 'left' ? bucketRefusal(one.refusal, required[n]!.destination.dataStoreId) : undefined,
+    one.kind === 'left' ? bucketRefusal(one.refusal, required[n]!.dataStoreId) : undefined,
   )
   return {
     kind: 'left',
@@ -117,14 +121,24 @@ async function finishUndelivered(
     return { kind: 'failed', error: undelivered.error }
   }
   const { refusal, completeRefused } = undelivered
-  await leave(file, { refusal, completeRefused })
+  await leave(context, file, { refusal, completeRefused })
   return { kind: 'left' }
 }
 
 /** Leaves the file for another attempt. If the database cannot be reached, the lease expires. */
-async function leave({ lease }: File, end: Omit<Parameters<Lease['release']>[0], 'interrupted'> = {}) {
-  await lease.release({ interrupted: false, ...end }).catch(() => {})
+async function leave(
+  context: UploadContext,
+  file: File,
+  end: Omit<Parameters<Lease['release']>[0], 'interrupted'> = {},
+): Promise<void> {
+  const warn = warnOf(context, file, 'could not release the lease; it will expire')
+  await file.lease.release({ interrupted: false, ...end }).catch(warn)
 }
+
+const warnOf =
+  ({ log }: Pick<UploadContext, 'log'>, { fileId }: Pick<File, 'fileId'>, message: string) =>
+  (err: unknown) =>
+    log.warn({ err, fileId }, message)
 
 async function conclude(
   context: UploadContext,
@@ -133,49 +147,8 @@ async function conclude(
 ): Promise<Outcome> {
   const { clock } = context
   const done = await record(context, file, (tx) => recordTransferred(tx, file.lease, delivered, clock.now()))
-  if (!done) await leave(file)
+  if (!done) await leave(context, file)
   return done ?? { kind: 'left' }
-}
-
-/**
- * For a file whose multipart upload one of its buckets no longer has: either it was dropped, or the objects were
- * created without the database knowing. Throws if a required bucket cannot currently tell what happened.
- */
-export async function settleByLookingUp(
-  context: UploadContext,
-  file: File & { lengthBytes: number | null; destinations: readonly Destination[] },
-  fault: unknown,
-): Promise<Outcome> {
-  const { fileId, lease, lengthBytes } = file
-  const looked = await Promise.all(
-    file.destinations.map(async (destination) => {
-      if (!destination.isOpen) return { destination, judged: undefined }
-      const looking = judgeByLookingUp({ fileId, lease, lengthBytes, destination }, fault)
-      // A best-effort destination that does not respond has no influence on the outcome.
-      const judged = await (destination.required ? looking : looking.catch(() => undefined))
-      return { destination, judged }
-    }),
-  )
-  for (const { destination, judged } of looked) {
-    if (!destination.required || judged?.kind !== 'failed') continue
-    await fail(context, file, judged.end)
-    return { kind: 'failed', error: judged.error }
-  }
-  if (looked.some(({ destination, judged }) => destination.required && judged?.kind !== 'stored'))
-    return { kind: 'left' }
-  const destinations = looked.map(({ destination: { dataStoreId }, judged }) => ({
-    dataStoreId,
-    isThere: judged?.kind === 'stored',
-    etag: judged?.kind === 'stored' ? judged.delivered.etag : null,
-  }))
-  const done = await settleFound(context, file, { lengthBytes, destinations })
-  if (done) return done
-  // Either the lease was lost, and this changes nothing, or the file is a piece whose checksum is unknown.
-  await fail(context, file, {
-    reason: 'The bucket has the object, but not all of its bytes were seen.',
-    certainty: 'unknown',
-  })
-  return { kind: 'failed', error: lostLease() }
 }
 
 /** Finishes an unfinished file whose object was found at each required destination. Undefined if that is not possible. */
@@ -227,7 +200,7 @@ export async function fail(context: Finishing, { fileId, lease }: File, end: End
   }
 }
 
-async function giveUpIfRefused(context: UploadContext, file: File, one: Try, judged: Judged): Promise<void> {
+async function giveUpIfRefused(context: UploadContext, file: File, one: Open, judged: Judged): Promise<void> {
   if (judged.kind === 'stored' || (judged.kind === 'left' && judged.refusal === undefined)) return
   const failure =
     judged.kind === 'left'
@@ -238,13 +211,15 @@ async function giveUpIfRefused(context: UploadContext, file: File, one: Try, jud
 
 /** Abandons a destination. If the database cannot record that, the destination stays open for a later attempt. */
 async function giveUp(
-  { db, clock, log, metrics }: UploadContext,
-  { fileId }: File,
-  { destination: { dataStoreId } }: Try,
+  context: UploadContext,
+  file: File,
+  { dataStoreId }: Open,
   failure: Failure,
 ): Promise<void> {
+  const { db, clock, metrics } = context
   metrics.destinationsFailed.inc({ reason: failure.reason })
-  await recordDestinationFailure(db, { fileId, dataStoreId }, failure, clock.now()).catch((error: unknown) =>
-    log.warn({ err: error, fileId, dataStoreId }, 'could not abandon a destination; will retry'),
+  const at = { fileId: file.fileId, dataStoreId }
+  await recordDestinationFailure(db, at, failure, clock.now()).catch(
+    warnOf(context, file, 'could not abandon a destination; will retry'),
   )
 }
