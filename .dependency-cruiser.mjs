@@ -54,7 +54,7 @@ const UPLOAD_LAYERS = [
   ['finish'],
   ['append.ts'],
 ]
-const MAX_UPLOAD_ENTRIES = 15
+const MAX_UPLOAD_ENTRIES = 12
 if (UPLOAD_LAYERS.flat().length > MAX_UPLOAD_ENTRIES)
   throw new Error(`lib/uploads may have at most ${MAX_UPLOAD_ENTRIES} top-level folders and files.`)
 const uploadEntries = (layers) => `^lib/uploads/(${layers.flat().join('|').replaceAll('.', '\\.')})(/|$)`

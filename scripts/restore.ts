@@ -3,7 +3,7 @@ import { restoreBackup } from '../lib/platform/db/backup.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { createLogger } from '../lib/platform/log/log.ts'
 import { dropLapsedLeases } from '../lib/recovery/restored.ts'
-import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
+import { lapseLeases } from '../lib/uploads/ledger/lease-rows.ts'
 import { loadSettings } from './load-settings.ts'
 import { commandLine, misused, readOptions } from './read-options.ts'
 

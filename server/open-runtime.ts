@@ -8,7 +8,7 @@ import { createMetrics } from '../lib/platform/metrics.ts'
 import { openQueue } from '../lib/platform/queue.ts'
 import { type Runtime, setRuntime } from '../lib/platform/runtime.ts'
 import type { Config } from '../lib/platform/settings/config.ts'
-import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
+import { lapseLeases } from '../lib/uploads/ledger/lease-rows.ts'
 import { openVault } from './open-vault.ts'
 
 /** `share`: true if an embedded database belongs to the supervisor. */

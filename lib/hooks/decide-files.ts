@@ -62,7 +62,7 @@ export async function decideFiles(context: UploadContext): Promise<number> {
     nowMs,
   })
   for (const file of claimed)
-    void inBackground(context, decide(context, file, nowMs), { kind: 'decide', of: file.pipeId })
+    void inBackground(context, askAndStore(context, file, nowMs), { kind: 'decide', of: file.pipeId })
   return claimed.length
 }
 
@@ -91,7 +91,7 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
   let isAllowed = false
   const nowMs = clock.now()
   const claimed = await claimOneUndecided(db, terms.leaseMs, { fileId, nowMs })
-  if (claimed) await within(terms.decideMs, inBackground(context, decide(context, claimed, nowMs)))
+  if (claimed) await within(terms.decideMs, inBackground(context, askAndStore(context, claimed, nowMs)))
   for (;;) {
     const standing = await readDecision(db, fileId)
     if (!standing || !isOpen(standing)) return standing
@@ -111,7 +111,7 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
 const isOpen = ({ status, state }: Standing): boolean =>
   status === 'transferring' || (status === 'uploading' && state === 'due')
 
-async function decide(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
+async function askAndStore(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
   const { fileId } = file
   const lease = context.leases.adopt(file, sinceMs)
   try {

@@ -174,3 +174,10 @@ export async function postponeImport(
     select ${uuidv7(nowMs)}::uuid, file_id, 'import_interrupted', ${JSON.stringify(detail)}::jsonb, ${instant(nowMs)}::timestamptz
     from postponed where ${isNoted}::boolean`)
 }
+
+/** Records the type of the file, which its source reports just before the first bytes arrive. */
+export async function recordType(db: Db, fileId: string, filetype: string | null): Promise<void> {
+  await db.execute(
+    sql`update files set filetype = ${filetype} where id = ${fileId}::uuid and status = 'uploading' and offset_bytes = 0`,
+  )
+}

@@ -6,7 +6,6 @@ import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
 import type { Vault } from '../platform/vault.ts'
 import { accepted, appendBytes } from '../uploads/append.ts'
 import { endUpload } from '../uploads/endings/end-upload.ts'
-import { recordType } from '../uploads/ledger/open-uploads.ts'
 import { assertNotOff, assertTypeAllowed } from '../uploads/opening/may-create.ts'
 import { openForBytes, releaseUpload } from '../uploads/opening/open-for-bytes.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
@@ -23,7 +22,7 @@ import {
   scheduleRetry,
   sourceChanged,
 } from './import-failure.ts'
-import { type ClaimedImport, endImport, postponeImport, recordSource } from './import-rows.ts'
+import { type ClaimedImport, endImport, postponeImport, recordSource, recordType } from './import-rows.ts'
 import { ImportSource } from './import-source.ts'
 import type { Pace } from './pace.ts'
 import { ResumableHash } from './resumable-hash.ts'

@@ -3,7 +3,7 @@ import type { FileObject } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { isFree, newClaim, taken } from '../uploads/ledger/lease-terms.ts'
 import { COMPLETED_BY_CLIENT } from '../uploads/ledger/open-uploads.ts'
-import { tailBytes } from '../uploads/ledger/tails.ts'
+import { tailBytes } from '../uploads/ledger/tail-rows.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../workspace/data-stores/sealed-data-store.ts'
 
 /** A file whose bytes are all durable, but whose writer was lost before the object was created. */

@@ -1,10 +1,14 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { retirePartials } from '../concatenation/partials.ts'
+import { type Db, rows } from '../platform/db/database.ts'
 import { type Kept, keepMonths } from '../platform/db/months.ts'
 import { days, minutes, seconds } from '../platform/kernel/clock.ts'
 import type { Sweep } from '../platform/sweeps.ts'
 import { repairDestinations } from '../repairs/repair-destinations.ts'
 import { endUpload, failInterrupted } from '../uploads/endings/end-upload.ts'
-import { findInterrupted, findLate, isLate, LATE_AT_ONCE } from '../uploads/ledger/open-uploads.ts'
+import { isFree } from '../uploads/ledger/lease-terms.ts'
+import { COMPLETED_BY_CLIENT, lacksBytes } from '../uploads/ledger/open-uploads.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { countUncountedBytes } from '../workspace/usage/count-bytes.ts'
 import { lapseReservations } from '../workspace/usage/reserve.ts'
@@ -75,4 +79,39 @@ export async function expireUploads(
     if (await endUpload(context, id, end)) ended += 1
   }
   return ended + (await retirePartials(db, clock.now()))
+}
+
+const INTERRUPTED_AT_ONCE = 100
+/** The protocol whose clients send a file in one request and cannot resume it. */
+const NOT_RESUMABLE = 'http' satisfies FileProtocol
+
+/** Unfinished uploads whose only request has ended. */
+async function findInterrupted(db: Db): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`select id from files where status = 'uploading' and protocol = ${NOT_RESUMABLE} and ${lacksBytes} order by id limit ${INTERRUPTED_AT_ONCE}::int`,
+  )
+  return found.map(({ id }) => id)
+}
+
+export const LATE_AT_ONCE = 100
+/** Uploads expire earlier than this if their bucket deletes unfinished ones sooner. */
+const MAX_AGE_DAYS = 30
+
+/**
+ * A condition on an `uploading` row of `files`: it has expired, nobody is writing it, and it is incomplete. An import
+ * may be waiting for its turn or its source, so its worker ends it; here, it only expires at `expires_by`.
+ */
+function isLate(nowMs: number): SQL {
+  return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
+    and (protocol <> 'url' or expires_at = expires_by) and ${isFree} and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
+}
+
+function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAfterHours: number | null }[]> {
+  return rows(
+    db,
+    sql`select id, case when expires_at = expires_by and expires_by < created_at + ${MAX_AGE_DAYS}::int * interval '1 day'
+      then floor(extract(epoch from expires_by - created_at) / 3600)::int end as "droppedAfterHours"
+    from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at, id limit ${LATE_AT_ONCE}::int`,
+  )
 }

@@ -5,7 +5,7 @@ import { describeWithDatabase, openTestDatabase } from '../../test/support/datab
 import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { tailBytes } from './ledger/tails.ts'
+import { tailBytes } from './ledger/tail-rows.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>

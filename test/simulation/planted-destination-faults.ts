@@ -52,8 +52,8 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'const required = destinations.filter((one) => one.required)',
-        replace: 'const required = destinations',
+        find: 'const required = destinations.filter((one) => one.required)\n  const judged',
+        replace: 'const required = destinations\n  const judged',
       },
     ],
   },

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
+import type { Release } from '../ledger/lease-rows.ts'
 import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
-import type { Release } from '../ledger/leases.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 
 /** A lease held by this process: how long it lasts, and when its holder must stop. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import { atMost } from '../../platform/kernel/waits.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { renewLeases } from '../ledger/leases.ts'
+import { renewLeases } from '../ledger/lease-rows.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 import type { HeldLease } from './held-lease.ts'
 

@@ -5,11 +5,11 @@ import { blocked, describeWithDatabase } from '../../../test/support/databases.t
 import { fileIdOf, openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
+import { releaseLease, renewLeases, takeLease } from '../ledger/lease-rows.ts'
 import { type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
-import { releaseLease, renewLeases, takeLease } from '../ledger/leases.ts'
 import { advance } from '../ledger/offsets.ts'
-import { bindParts, recordMultipart } from '../ledger/parts.ts'
-import { stageTail } from '../ledger/tails.ts'
+import { bindParts, recordMultipart } from '../ledger/part-rows.ts'
+import { stageTail } from '../ledger/tail-rows.ts'
 
 describeWithDatabase('a lease', (database) => {
   it('stages no bytes once it has expired, because the next holder might not see them', async () => {

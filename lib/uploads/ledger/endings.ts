@@ -3,7 +3,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { countBytes, deltas } from '../../workspace/usage/count-bytes.ts'
 import { revoked } from './lease-terms.ts'
-import { deleteBytes } from './parts.ts'
+import { deleteBytes } from './part-rows.ts'
 import { insertNote } from './timeline.ts'
 
 /** How an upload ends without an object. */

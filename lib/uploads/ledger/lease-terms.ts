@@ -13,7 +13,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  * A lease is taken by `takeLease`, `firstLeases`, `insertsUploads`, `insertOne`, `claimTransferring` or
  * `claimUndecided`. Its holder ends it with `releaseLease`, with `advance` for the last piece, or with one of the three
  * functions in `transferred.ts`. Others end it with `recordEnd`, for an upload that fails, expires or is canceled; with
- * `lapseReservations`, for a writer that has stalled for an hour; or with `dropLeases` and `dropLapsedLeases`, for a
+ * `lapseReservations`, for a writer that has stalled for an hour; or with `lapseLeases` and `dropLapsedLeases`, for a
  * database that was promoted or restored. A lease that is not renewed expires.
  */
 export type Claim = { claim: string; leaseMs: number }

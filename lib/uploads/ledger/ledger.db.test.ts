@@ -12,10 +12,10 @@ import { expireUploads } from '../../recovery/upload-sweeps.ts'
 import { countUncountedBytes } from '../../workspace/usage/count-bytes.ts'
 import { endingContext, endUpload } from '../endings/end-upload.ts'
 import { createTailCipher } from '../rules/tail-cipher.ts'
+import { releaseLease, takeLease } from './lease-rows.ts'
 import { type Fenced, heldBy, newClaim } from './lease-terms.ts'
-import { releaseLease, takeLease } from './leases.ts'
 import { advance } from './offsets.ts'
-import { tailBytes } from './tails.ts'
+import { tailBytes } from './tail-rows.ts'
 import { recordTransferred } from './transferred.ts'
 
 const LENGTH = 12

@@ -6,7 +6,7 @@ import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Created, createUpload } from '../opening/create-upload.ts'
 import type { Incoming } from '../opening/open-upload.ts'
-import { renewLeases } from './leases.ts'
+import { renewLeases } from './lease-rows.ts'
 
 describe('locks are taken in the same order, so that no two statements wait for each other', () => {
   let database: DatabaseHandle

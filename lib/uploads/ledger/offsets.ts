@@ -8,7 +8,7 @@ import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 import type { SealedTail } from '../rules/tail-cipher.ts'
 import { type Fenced, heldBy, lostLease, released } from './lease-terms.ts'
-import { boundColumns, insertPart, type RecordedPart } from './parts.ts'
+import { boundColumns, insertPart, type RecordedPart } from './part-rows.ts'
 import { insertNote, type TimelineNote } from './timeline.ts'
 
 /**

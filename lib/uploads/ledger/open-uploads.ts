@@ -5,8 +5,6 @@ import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
 import { type Fenced, heldBy, isFree, lostLease } from './lease-terms.ts'
 
-/** Queries for unfinished uploads, used by the sweeps and by the code that ends uploads. */
-
 /** The protocol whose clients declare an upload complete, regardless of its length. */
 export const COMPLETED_BY_CLIENT = 'resumable-http' satisfies FileProtocol
 
@@ -22,51 +20,9 @@ export async function readStatus(
   return file?.status
 }
 
-/** Records the type of an import, which its source reports just before the first bytes arrive. */
-export async function recordType(db: Db, fileId: string, filetype: string | null): Promise<void> {
-  await db.execute(
-    sql`update files set filetype = ${filetype} where id = ${fileId}::uuid and status = 'uploading' and offset_bytes = 0`,
-  )
-}
-
-const INTERRUPTED_AT_ONCE = 100
-/** The protocol whose clients send a file in one request and cannot resume it. */
-const NOT_RESUMABLE = 'http' satisfies FileProtocol
-
 /** A condition on a row of `files`: nobody is writing it, and some of its bytes are missing. */
 export const lacksBytes: SQL = sql`${isFree}
   and offset_bytes is distinct from length_bytes`
-
-/** Unfinished uploads whose only request has ended. */
-export async function findInterrupted(db: Db): Promise<string[]> {
-  const found = await rows<{ id: string }>(
-    db,
-    sql`select id from files where status = 'uploading' and protocol = ${NOT_RESUMABLE} and ${lacksBytes} order by id limit ${INTERRUPTED_AT_ONCE}::int`,
-  )
-  return found.map(({ id }) => id)
-}
-
-export const LATE_AT_ONCE = 100
-/** Uploads expire earlier than this if their bucket deletes unfinished ones sooner. */
-const MAX_AGE_DAYS = 30
-
-/**
- * A condition on an `uploading` row of `files`: it has expired, nobody is writing it, and it is incomplete. An import
- * may be waiting for its turn or its source, so its worker ends it; here, it only expires at `expires_by`.
- */
-export function isLate(nowMs: number): SQL {
-  return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
-    and (protocol <> 'url' or expires_at = expires_by) and ${isFree} and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
-}
-
-export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAfterHours: number | null }[]> {
-  return rows(
-    db,
-    sql`select id, case when expires_at = expires_by and expires_by < created_at + ${MAX_AGE_DAYS}::int * interval '1 day'
-      then floor(extract(epoch from expires_by - created_at) / 3600)::int end as "droppedAfterHours"
-    from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at, id limit ${LATE_AT_ONCE}::int`,
-  )
-}
 
 /**
  * Quota is reserved when an upload of known length is created. The functions with a parameter of this type reserve it

@@ -6,7 +6,7 @@ import { type DestinationState, type Failure, statusOf } from '../rules/file-sta
 import { afterLateRequests } from './endings.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
 import { type Advance, advance } from './offsets.ts'
-import { deleteBytes } from './parts.ts'
+import { deleteBytes } from './part-rows.ts'
 import { insertNote } from './timeline.ts'
 
 /**

@@ -20,7 +20,7 @@ import {
   type WholeRequest,
 } from './first-lease.ts'
 import { isLeased, wasInterrupted } from './lease-terms.ts'
-import { boundOf } from './parts.ts'
+import { boundOf } from './part-rows.ts'
 import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
 
 type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }

@@ -1,7 +1,7 @@
 import { contentTypeOf } from '../../media-types/content-type.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { type FirstLease, isWhole, type WholeRequest } from '../ledger/first-lease.ts'
-import type { Taken } from '../ledger/leases.ts'
+import type { Taken } from '../ledger/lease-rows.ts'
 import type { FileTarget, UploadRight } from '../ledger/upload-rights.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts'

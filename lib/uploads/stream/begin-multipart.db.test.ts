@@ -5,7 +5,7 @@ import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
-import { recordMultipart } from '../ledger/parts.ts'
+import { recordMultipart } from '../ledger/part-rows.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle

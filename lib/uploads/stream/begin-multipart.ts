@@ -2,7 +2,7 @@ import { seconds } from '../../platform/kernel/clock.ts'
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { recordMultipart } from '../ledger/parts.ts'
+import { recordMultipart } from '../ledger/part-rows.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /** How long to wait for the response, and then for the abort, once the caller has given up. */

@@ -6,7 +6,7 @@ import { openHoldingProxy } from '../../../test/support/holding-proxy.ts'
 import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { releaseLease } from '../ledger/leases.ts'
+import { releaseLease } from '../ledger/lease-rows.ts'
 import { advance } from '../ledger/offsets.ts'
 import { openUpload } from '../opening/open-upload.ts'
 

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { type Advance, advance } from '../ledger/offsets.ts'
-import { bindParts } from '../ledger/parts.ts'
+import { bindParts } from '../ledger/part-rows.ts'
 import type { Confirmed, Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 

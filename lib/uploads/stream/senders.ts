@@ -1,5 +1,5 @@
 import { type Body, bucketFault } from '../bucket-port.ts'
-import { recordLateEtags } from '../ledger/parts.ts'
+import { recordLateEtags } from '../ledger/part-rows.ts'
 import { recordDestinationFailure } from '../ledger/transferred.ts'
 import type { Destination, Upload } from '../opening/upload.ts'
 import { failureOf } from '../rules/faults.ts'

@@ -19,7 +19,7 @@ import {
   until,
   wasInterrupted,
 } from './lease-terms.ts'
-import { bigints, boundColumns, boundOf } from './parts.ts'
+import { bigints, boundColumns, boundOf } from './part-rows.ts'
 import { noteRefusal } from './timeline.ts'
 
 /**
