@@ -36,6 +36,10 @@ export function createMetrics() {
     ),
     resumes: counter('sluice_upload_resumes_total', 'Uploads that continued after an interruption'),
     contentVerified: counter('sluice_upload_content_total', 'Files whose content was verified', ['outcome']),
+    memoryLeaked: counter(
+      'sluice_upload_memory_leaked_bytes_total',
+      'Upload memory that a request did not return, which is a bug',
+    ),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resumed uploads did not send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from other holders', ['how']),
     renewalsLate: counter('sluice_lease_renewals_late_total', 'Late renewals, which put a lease at risk'),

@@ -9,7 +9,7 @@ import type { Upload } from './opening/upload.ts'
 import type { ByteSource, Piece, Rest } from './stream/body.ts'
 import { Parts } from './stream/parts.ts'
 import { Reader } from './stream/reader.ts'
-import type { UploadContext } from './upload-context.ts'
+import { inBackground, type UploadContext } from './upload-context.ts'
 
 type End = { why: Exclude<Rest['why'], 'overrun'> }
 
@@ -84,7 +84,21 @@ export async function appendBytes(
   } finally {
     parts.dispose()
     reader.dispose()
+    if (upload.memory.heldBytes > 0) inBackground(context, closeMemory(context, upload, parts))
   }
+}
+
+/** Returns and reports memory that nobody uses any longer, so that a forgotten buffer does not block other uploads. */
+async function closeMemory(
+  { metrics, log }: Pick<UploadContext, 'metrics' | 'log'>,
+  { fileId, memory }: Upload,
+  parts: Parts,
+): Promise<void> {
+  await parts.trailed()
+  const leakedBytes = memory.close()
+  if (leakedBytes === 0) return
+  metrics.memoryLeaked.inc(leakedBytes)
+  log.error({ fileId, leakedBytes }, 'a request did not return its upload memory')
 }
 
 /** Drops a piece that the guard does not admit. Nothing else would free its memory. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import 'file-type'
 import type { DestinationStatus, FileStatus } from '#drizzle/schema/index.ts'
 import { decideByCall, decisionSweeps } from '#lib/hooks/decide-files.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
@@ -74,6 +75,9 @@ export async function openNode(
   const config = { ...runtime.config, uploadMemoryBytes: memoryBytes, freeTierBytes: quotaBytes }
   const context = await openUploads({ ...runtime, config, clock, database, db: database.db })
   context.hooks = { ...context.hooks, beforeComplete: (fileId) => ask(host, fileId) }
+  const inc = (bytes: number) =>
+    violated(new Failure('a request returns its memory', `${host.name} forgot ${bytes} bytes`))
+  context.metrics = { ...context.metrics, memoryLeaked: { inc } as typeof context.metrics.memoryLeaked }
   const held = new Set<string>()
   const adopt = context.leases.adopt.bind(context.leases)
   context.leases.adopt = (fenced, sinceMs) => {

@@ -60,6 +60,7 @@ const LATE_MS = seconds(17)
 const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
   webhook: true,
   gated: true,
+  verifies: false,
   destinations: Array.from({ length: destinations }, () => ({
     required: true,
     provider: 'aws',
@@ -72,6 +73,7 @@ const habitsOf = ({ bytes, destinations = 1 }: Plot): Habits => ({
     {
       protocol: 'tus',
       bytes,
+      isWhatItSays: true,
       deferred: false,
       declarePercent: 0,
       checksums: false,

@@ -54,6 +54,7 @@ export function drawHabits(choices: Choices): Habits {
   return {
     webhook: choices.percent(50),
     gated: choices.percent(20),
+    verifies: !joins && choices.percent(20),
     destinations,
     plans: drawPlans(choices, { competes, joins, idles }),
     swarm,
@@ -182,6 +183,7 @@ function drawPlan(
   return {
     protocol: protocols[choices.weighted([60, 8, 15, joins ? 80 : 0])]!,
     bytes,
+    isWhatItSays: choices.percent(60),
     deferred: choices.percent(often.deferred),
     declarePercent: choices.pick([30, 5]),
     checksums: choices.percent(often.checksums),

@@ -1,7 +1,10 @@
 import type { Reply } from './exchange.ts'
-import { furthest, SimulatedClient } from './simulated-client.ts'
+import { DECLARED, furthest, SimulatedClient } from './simulated-client.ts'
 
-export const named = (name: string) => ({ 'content-disposition': `attachment; filename="${name}"` })
+export const named = (name: string) => ({
+  'content-disposition': `attachment; filename="${name}"`,
+  'content-type': DECLARED.type,
+})
 
 /** Sends the entire file in one request, and again if there is no response. */
 export class PlainClient extends SimulatedClient {

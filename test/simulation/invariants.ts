@@ -12,7 +12,7 @@ import { checkChange, checkEnd, checkFile, checkUsage, isEnded, isStored } from 
 import type { Host } from './scheduler.ts'
 import { endOf, SentParts, startOf } from './sent-parts.ts'
 import type { BucketRequest } from './simulated-bucket.ts'
-import type { SimulatedClient } from './simulated-client.ts'
+import { DECLARED, type SimulatedClient } from './simulated-client.ts'
 import type { World } from './world.ts'
 
 /** What must hold after every step. */
@@ -80,6 +80,11 @@ export class Invariants {
   /** Checks a bucket request that is about to leave its node. */
   sending(host: Host, operation: string, { bucket, key, query, body }: BucketRequest): void {
     const file = this.ledger.files.find((one) => one.destinations.some((at) => at.key === key))
+    assertHolds(
+      'no bytes of another type are sent',
+      !file || body.length === 0 || this.#isWhatItSays(file),
+      () => `${host.name} sends ${operation} with ${file!.filename} to ${bucket}`,
+    )
     if (!file || operation !== 'UploadPart' || file.concat === 'final' || isEnded(file)) return
     const number = Number(query.get('partNumber'))
     const multipartId = query.get('uploadId')!
@@ -230,6 +235,7 @@ export class Invariants {
       isStored(file) ||
       file.status === 'canceled' ||
       file.decision === 'rejected' ||
+      !this.#isWhatItSays(file) ||
       this.#sent.isCutShort(file)
     )
   }
@@ -241,6 +247,12 @@ export class Invariants {
   #clientOf({ filename }: LedgerFile): SimulatedClient {
     const all = this.#world.clients.flatMap((client) => [client, ...client.pieces])
     return all.find(({ name }) => name === filename)!
+  }
+
+  /** Always true for a Pipe that does not verify it. */
+  #isWhatItSays(file: LedgerFile): boolean {
+    const isVerified = this.#world.habits.verifies
+    return !isVerified || this.#sourceOf(file).subarray(0, 3).equals(DECLARED.signature)
   }
 
   #sourceOf(file: LedgerFile): Buffer {

@@ -240,6 +240,16 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     ],
   },
   {
+    name: 'a piece of another type than declared keeps its memory',
+    withinSeeds: 500,
+    edits: [{ find: '      piece.buffer.free()\n', replace: '' }],
+  },
+  {
+    name: 'a request that fails keeps its buffers',
+    withinSeeds: 200,
+    edits: [{ find: 'for (const { buffer } of [...this.#waiting]) this.#free(buffer)', replace: '' }],
+  },
+  {
     name: 'an upload that ends leaves the lease to its writer',
     withinSeeds: 200,
     edits: [{ find: 'reserved_bytes = 0, ${revoked}', replace: 'reserved_bytes = 0' }],

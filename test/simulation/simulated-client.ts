@@ -7,6 +7,8 @@ export type UploadPlan = {
   /** `join`: TUS partial uploads, which a final request joins into one file. */
   protocol: 'tus' | 'http' | 'resumable-http' | 'join'
   bytes: number
+  /** Whether the first bytes match the declared type. Nobody notices unless the Pipe verifies the content. */
+  isWhatItSays: boolean
   /** A later request declares the length. */
   deferred: boolean
   /** The percentage of requests, other than the last one, that declare the length. */
@@ -32,6 +34,9 @@ export type UploadPlan = {
   /** Where a joined file is cut into pieces. */
   cuts: number[]
 }
+
+/** The type that every client declares, and the first bytes that such a file has. */
+export const DECLARED = { type: 'image/jpeg', signature: Buffer.from('ffd8ff', 'hex') }
 
 /** Returns the reply with the largest offset. */
 export function furthest<Told extends Pick<CoreReply, 'headers'>>(replies: readonly Told[]): Told {
@@ -171,6 +176,7 @@ export abstract class SimulatedClient {
     const manner = { what, chunks, patienceMs, onInterim }
     const reply = await new Exchange(world, this.name, node).send(full, body, manner)
     if (reply !== 'nothing' && reply.code === 'quota_exceeded') this.end = 'refused'
+    if (reply !== 'nothing' && reply.code === 'type_mismatch') this.end = 'gone'
     if (reply !== 'nothing' && reply.code === 'upload_rejected') this.end = 'rejected'
     if (this.fileId !== undefined && world.receiver.forgotten.has(this.fileId)) this.end ??= 'left'
     return reply

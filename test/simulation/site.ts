@@ -34,6 +34,8 @@ export type SiteOptions = {
   webhook: boolean
   /** The customer's backend decides about each file. */
   gated: boolean
+  /** The Pipe compares the content of files with their declared types. */
+  verifies: boolean
   /** The Pipe's destinations, in order, each with its own bucket: see `BUCKETS`. */
   destinations: (BucketRules & { provider: string; required: boolean })[]
 }
@@ -65,7 +67,7 @@ export async function openSite(url: string): Promise<Site> {
     sessions,
     pipeId: pipe.id,
     token,
-    async configure({ destinations, webhook, gated }) {
+    async configure({ destinations, webhook, gated, verifies }) {
       const store = `update data_stores set provider = $1, may_read = $2, may_abort = $2, may_delete = $2,
         rejecting_since = null, rejection = null, rejected_at = null, recheck_at = null where id = $3`
       for (const [n, { provider, mayRead }] of destinations.entries())
@@ -74,6 +76,7 @@ export async function openSite(url: string): Promise<Site> {
       await change(SET_DESTINATIONS, [pipe.id, JSON.stringify(places)])
       await change('update webhook_outputs set enabled = $1', [webhook])
       await change('update pipe_hooks set enabled = $1', [gated])
+      await change('update pipes set verify_content = $1', [verifies])
     },
     clean: async () => void (await change('vacuum analyze', [])),
     close: () => sessions.close(),

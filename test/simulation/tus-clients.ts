@@ -1,5 +1,5 @@
 import type { Reply } from './exchange.ts'
-import { furthest, SimulatedClient } from './simulated-client.ts'
+import { DECLARED, furthest, SimulatedClient } from './simulated-client.ts'
 
 /** TUS 1.0.0. */
 export class TusClient extends SimulatedClient {
@@ -31,7 +31,8 @@ export class TusClient extends SimulatedClient {
   }
 
   protected get metadata(): Record<string, string> {
-    return { 'upload-metadata': `filename ${Buffer.from(this.name).toString('base64')}` }
+    const [filename, filetype] = [this.name, DECLARED.type].map((text) => Buffer.from(text).toString('base64'))
+    return { 'upload-metadata': `filename ${filename},filetype ${filetype}` }
   }
 
   async #resume(): Promise<void> {

@@ -13,7 +13,7 @@ import { Node } from './node.ts'
 import { Receiver } from './receiver.ts'
 import { type Host, Scheduler, type Step } from './scheduler.ts'
 import { type BucketAnswer, type BucketRequest, SimulatedBucket } from './simulated-bucket.ts'
-import type { SimulatedClient, UploadPlan } from './simulated-client.ts'
+import { DECLARED, type SimulatedClient, type UploadPlan } from './simulated-client.ts'
 import { idle, simulateTime } from './simulated-time.ts'
 import { BUCKETS, type Site } from './site.ts'
 import { Swarm } from './swarm.ts'
@@ -92,7 +92,7 @@ export class World {
     })
     this.nodes = this.habits.skewsMs.map((skewMs, n) => new Node(this, 'ABC'[n]!, skewMs))
     this.clients = this.habits.plans.map((plan, n) =>
-      this.#clientOf(plan, `file-${n + 1}`, sourceOf(seed, n, plan.bytes)),
+      this.#clientOf(plan, `file-${n + 1}`, sourceOf(seed, n, plan)),
     )
   }
 
@@ -283,6 +283,8 @@ function highest(ready: readonly Step[], ranks: Swarm): Step {
   return best
 }
 
-function sourceOf(seed: string, n: number, bytes: number): Buffer {
-  return randomOf(`${seed}/source ${n}`).bytes(bytes)
+function sourceOf(seed: string, n: number, { bytes, isWhatItSays }: UploadPlan): Buffer {
+  const source = randomOf(`${seed}/source ${n}`).bytes(bytes)
+  if (isWhatItSays) DECLARED.signature.copy(source)
+  return source
 }

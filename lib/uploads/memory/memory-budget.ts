@@ -15,9 +15,12 @@ import { type Spillable, Spiller } from './spill-slow-parts.ts'
 
 type OwnedBucket = { readonly workspaceId: string }
 
+/** The memory of one request or task, which counts against the account of its bucket. */
 export type MemoryAccount = {
   readonly pages: PagePool
   readonly full: boolean
+  /** What was taken and not given back. */
+  readonly heldBytes: number
   /** Takes up to a page at a time, and only while the account is not full. */
   take(bytes: number): void
   give(bytes: number): void
@@ -39,6 +42,8 @@ export type MemoryAccount = {
    */
   offer(spillable: Spillable): void
   withdraw(spillable: Spillable): void
+  /** Gives back what is still held, and returns how much that was: 0 unless the caller forgot it. */
+  close(): number
 }
 
 export type Workspace = {
@@ -83,7 +88,7 @@ export class MemoryBudget {
   readonly #offers = new Set<Spillable>()
   readonly #shares: Shares
   readonly #workspaces: Workspaces
-  readonly #accounts = new WeakMap<OwnedBucket, MemoryAccount>()
+  readonly #accounts = new WeakMap<OwnedBucket, Account>()
   readonly #onChange: Options['onChange']
   #usedBytes = 0
 
@@ -106,18 +111,12 @@ export class MemoryBudget {
   }
 
   account(bucket: OwnedBucket): MemoryAccount {
-    const opened = this.#accounts.get(bucket)
-    if (opened) return opened
+    const known = this.#accounts.get(bucket)
+    if (known) return this.#open(known)
     const workspace = this.#workspaces.of(bucket.workspaceId)
-    const account = this.#open({
-      workspace,
-      usedBytes: 0,
-      leavingBytes: 0,
-      waiting: [],
-      offers: new Set(),
-    })
+    const account = { workspace, usedBytes: 0, leavingBytes: 0, waiting: [], offers: new Set<Spillable>() }
     this.#accounts.set(bucket, account)
-    return account
+    return this.#open(account)
   }
 
   /** For the responses of a workspace's buckets. */
@@ -140,16 +139,27 @@ export class MemoryBudget {
   #open(account: Account): MemoryAccount {
     const isFull = () => this.#isFull(account)
     const allOffers = [account.offers, this.#offers]
+    let heldBytes = 0
+    let isClosed = false
+    const give = (bytes: number) => {
+      if (isClosed) return
+      heldBytes -= bytes
+      this.#add(account, -bytes)
+    }
     return {
       pages: this.#pages,
       get full() {
         return isFull()
       },
+      get heldBytes() {
+        return heldBytes
+      },
       take: (bytes) => {
+        heldBytes += bytes
         this.#add(account, bytes)
         this.#spiller.look(account)
       },
-      give: (bytes) => this.#add(account, -bytes),
+      give,
       reserve: (bytes, signal) => this.#reservations.reserve(account, bytes, signal),
       leaving(bytes) {
         account.leavingBytes += bytes
@@ -167,6 +177,12 @@ export class MemoryBudget {
       },
       withdraw(spillable) {
         for (const offers of allOffers) offers.delete(spillable)
+      },
+      close() {
+        const leftBytes = heldBytes
+        give(leftBytes)
+        isClosed = true
+        return leftBytes
       },
     }
   }
