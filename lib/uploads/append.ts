@@ -84,7 +84,7 @@ export async function appendBytes(
   } finally {
     parts.dispose()
     reader.dispose()
-    if (upload.memory.heldBytes > 0) inBackground(context, closeMemory(context, upload, parts))
+    if (upload.memory.heldBytes > 0) inBackground(context, closeMemory(context, upload))
   }
 }
 
@@ -92,10 +92,8 @@ export async function appendBytes(
 async function closeMemory(
   { metrics, log }: Pick<UploadContext, 'metrics' | 'log'>,
   { fileId, memory }: Upload,
-  parts: Parts,
 ): Promise<void> {
-  await parts.trailed()
-  const leakedBytes = memory.close()
+  const leakedBytes = await memory.close()
   if (leakedBytes === 0) return
   metrics.memoryLeaked.inc(leakedBytes)
   log.error({ fileId, leakedBytes }, 'a request did not return its upload memory')

@@ -166,7 +166,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'the next writer keeps what was staged',
     withinSeeds: 10_000,
-    edits: [{ find: 'and t.offset_bytes >= writer.offset_bytes', replace: 'and false' }],
+    edits: [{ find: 'and tail.offset_bytes >= f.offset_bytes', replace: 'and false' }],
   },
   {
     name: 'a file is transferred before the bucket has responded',

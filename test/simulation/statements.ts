@@ -57,7 +57,7 @@ const STATEMENTS: Record<string, string> = {
   claimLeftovers: 'claims what ended uploads have left in the bucket',
   markCleared: 'notes that nothing is left in the bucket',
   erase: 'erases an upload whose creation was refused',
-  takeUploads: 'takes back what the token may create',
+  takeUploads: 'looks up the token and takes the first lease',
   takeFromLimit: 'counts a refused creation',
 }
 

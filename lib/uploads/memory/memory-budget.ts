@@ -7,6 +7,8 @@ import {
   isFull,
   mostBytesOf,
   Reservations,
+  type ResponseMemory,
+  responseMemory,
   type Shares,
   TrailingMemory,
 } from './memory-shares.ts'
@@ -42,8 +44,10 @@ export type MemoryAccount = {
    */
   offer(spillable: Spillable): void
   withdraw(spillable: Spillable): void
-  /** Gives back what is still held, and returns how much that was: 0 unless the caller forgot it. */
-  close(): number
+  /** Announces that bytes are being read until the promise resolves, and given back then at the latest. */
+  reading(done: Promise<void>): void
+  /** Once nobody reads, gives back what is still held. Resolves to how much that was: 0 unless it was forgotten. */
+  close(): Promise<number>
 }
 
 export type Workspace = {
@@ -141,6 +145,7 @@ export class MemoryBudget {
     const allOffers = [account.offers, this.#offers]
     let heldBytes = 0
     let isClosed = false
+    const readers = new Set<Promise<void>>()
     const give = (bytes: number) => {
       if (isClosed) return
       heldBytes -= bytes
@@ -178,7 +183,12 @@ export class MemoryBudget {
       withdraw(spillable) {
         for (const offers of allOffers) offers.delete(spillable)
       },
-      close() {
+      reading(done) {
+        readers.add(done)
+        void done.then(() => readers.delete(done))
+      },
+      async close() {
+        await Promise.all(readers)
         const leftBytes = heldBytes
         give(leftBytes)
         isClosed = true
@@ -256,39 +266,5 @@ export async function withMemory<Result>(
     return await work()
   } finally {
     giveBack()
-  }
-}
-
-/** Memory for bucket responses. A response that does not fit is refused. It does not wait for memory. */
-export type ResponseMemory = {
-  /** Returns false if there is not enough memory. */
-  take(bytes: number): boolean
-  give(bytes: number): void
-}
-
-/** While memory is short, one workspace may use this share of the memory for responses. */
-const WORKSPACE_FRACTION = 1 / 4
-
-export function responseMemory(
-  { limitBytes, partBytes, responseBytes }: Shares,
-  workspace: Workspace,
-  memory: { usedBytes(): number; change(workspace: Workspace, bytes: number): void },
-): ResponseMemory {
-  const fits = (bytes: number) => {
-    const usedBytes = memory.usedBytes() + bytes
-    if (usedBytes <= partBytes) return true
-    return usedBytes <= limitBytes && workspace.responseBytes + bytes <= responseBytes * WORKSPACE_FRACTION
-  }
-  const change = (bytes: number) => {
-    workspace.responseBytes += bytes
-    memory.change(workspace, bytes)
-  }
-  return {
-    take(bytes) {
-      if (!fits(bytes)) return false
-      change(bytes)
-      return true
-    },
-    give: (bytes) => change(-bytes),
   }
 }

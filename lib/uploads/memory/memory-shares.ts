@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { MIN_PART_BYTES, USUAL_PART_BYTES } from '../rules/part-plan.ts'
-import type { Account } from './memory-budget.ts'
+import type { Account, Workspace } from './memory-budget.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
 
 /**
@@ -198,5 +198,39 @@ export class TrailingMemory {
     const ofWorkspace = (this.#byWorkspace.get(workspaceId) ?? 0) + bytes
     if (ofWorkspace > 0) this.#byWorkspace.set(workspaceId, ofWorkspace)
     else this.#byWorkspace.delete(workspaceId)
+  }
+}
+
+/** Memory for bucket responses. A response that does not fit is refused. It does not wait for memory. */
+export type ResponseMemory = {
+  /** Returns false if there is not enough memory. */
+  take(bytes: number): boolean
+  give(bytes: number): void
+}
+
+/** While memory is short, one workspace may use this share of the memory for responses. */
+const WORKSPACE_FRACTION = 1 / 4
+
+export function responseMemory(
+  { limitBytes, partBytes, responseBytes }: Shares,
+  workspace: Workspace,
+  memory: { usedBytes(): number; change(workspace: Workspace, bytes: number): void },
+): ResponseMemory {
+  const fits = (bytes: number) => {
+    const usedBytes = memory.usedBytes() + bytes
+    if (usedBytes <= partBytes) return true
+    return usedBytes <= limitBytes && workspace.responseBytes + bytes <= responseBytes * WORKSPACE_FRACTION
+  }
+  const change = (bytes: number) => {
+    workspace.responseBytes += bytes
+    memory.change(workspace, bytes)
+  }
+  return {
+    take(bytes) {
+      if (!fits(bytes)) return false
+      change(bytes)
+      return true
+    },
+    give: (bytes) => change(-bytes),
   }
 }

@@ -49,3 +49,19 @@ it('holds little memory for a client that has sent little', () => {
   new PartBuffer(budget.account({ workspaceId: 'a' })).push(Buffer.from('x'), 0)
   expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES)
 })
+
+it('counts as forgotten if it is neither freed nor read by anyone when its account is closed', async () => {
+  const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  const account = budget.account({ workspaceId: 'a' })
+  const [read, forgotten] = [new PartBuffer(account), new PartBuffer(account)]
+  for (const buffer of [read, forgotten]) buffer.push(Buffer.from('x'), 0)
+  const sent = Promise.withResolvers<void>()
+  read.keepUntil(sent.promise)
+  read.free()
+  const closed = account.close()
+  expect(budget.usedBytes).toBe(2 * FIRST_PAGE_BYTES)
+  sent.resolve()
+  expect(await closed).toBe(FIRST_PAGE_BYTES)
+  forgotten.free()
+  expect(budget.usedBytes).toBe(0)
+})

@@ -3,7 +3,7 @@ import type { MemoryAccount } from './memory-budget.ts'
 
 /** A part's bytes as they arrive, on pages that count against the budget, with their running CRC32. */
 export class PartBuffer {
-  readonly #memory: Pick<MemoryAccount, 'pages' | 'take' | 'give'>
+  readonly #memory: Pick<MemoryAccount, 'pages' | 'take' | 'give' | 'reading'>
   #pages: Buffer[] = []
   #bytes = 0
   #heldBytes = 0
@@ -14,7 +14,7 @@ export class PartBuffer {
   #readers = 0
   #isDone = false
 
-  constructor(memory: Pick<MemoryAccount, 'pages' | 'take' | 'give'>) {
+  constructor(memory: Pick<MemoryAccount, 'pages' | 'take' | 'give' | 'reading'>) {
     this.#memory = memory
   }
 
@@ -77,7 +77,7 @@ export class PartBuffer {
       this.#readers -= 1
       if (this.#isDone) this.free()
     }
-    done.then(end, end)
+    this.#memory.reading(done.then(end, end))
   }
 
   /** Returns the pages for reuse once nobody is sending them. */

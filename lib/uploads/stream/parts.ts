@@ -229,11 +229,6 @@ export class Parts {
     await within(this.#context.terms.lateResponseMs, this.#senders.responded())
   }
 
-  /** Resolves when no best-effort destination needs the bytes of recorded parts any longer. */
-  trailed(): Promise<void> {
-    return this.#senders.trailed()
-  }
-
   /** Aborts requests in flight and frees all buffers. The numbers stay bound in the ledger. */
   dispose(): void {
     this.#senders.abort()

@@ -60,11 +60,6 @@ export class Senders {
     await Promise.all([...this.#required, ...this.#bestEffort].map((one) => one.responded()))
   }
 
-  /** Resolves when no best-effort destination needs the bytes of recorded parts any longer. */
-  async trailed(): Promise<void> {
-    await Promise.all([...this.#trailing].map(({ trailing }) => trailing))
-  }
-
   /** Parts that are still waiting will not be sent, because their numbers may have been bound to other ranges. */
   close(): void {
     for (const one of [...this.#required, ...this.#bestEffort]) one.close()
