@@ -31,7 +31,9 @@ export class TusClient extends SimulatedClient {
   }
 
   protected get metadata(): Record<string, string> {
-    const [filename, filetype] = [this.name, DECLARED.type].map((text) => Buffer.from(text).toString('base64'))
+    const [filename, filetype] = [this.name, DECLARED.type].map((text) =>
+      Buffer.from(text).toString('base64'),
+    )
     return { 'upload-metadata': `filename ${filename},filetype ${filetype}` }
   }
 
