@@ -125,7 +125,7 @@ async function askAndStore(context: UploadContext, file: Claimed, sinceMs: numbe
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'could not decide on a file; will retry')
   } finally {
-    await lease.release({ interrupted: false }).catch(() => {})
+    await lease.release({ interrupted: false })
   }
 }
 

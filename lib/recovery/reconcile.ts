@@ -71,7 +71,7 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'could not create the object; will retry')
   } finally {
-    await lease.release({ interrupted: false }).catch(() => {})
+    await lease.release({ interrupted: false })
   }
 }
 

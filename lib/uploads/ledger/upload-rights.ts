@@ -62,8 +62,16 @@ const MAX_AT_ONCE = 100
 /** Simultaneous requests share one statement. */
 export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
   const assertNotRevoked = <Row extends Validity>(row: Row | undefined): Row => {
-    if (!row) throw noToken()
-    if (row.tokenRevoked || row.senderRevoked) throw revoked()
+    if (!row)
+      throw new SluiceError(
+        'token_invalid',
+        'There is no such upload token. Request a new one from your backend.',
+      )
+    if (row.tokenRevoked || row.senderRevoked)
+      throw new SluiceError(
+        'token_revoked',
+        'This upload token was revoked. Request a new one from your backend.',
+      )
     return row
   }
   const findCreation = inGroups((hashes: string[]) => findCreations(db, hashes, clock.now()), {
@@ -220,20 +228,6 @@ function upload(): SQL {
       'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'declaredCrc32', f.declared_crc32, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
       'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
-}
-
-function noToken(): SluiceError {
-  return new SluiceError(
-    'token_invalid',
-    'There is no such upload token. Request a new one from your backend.',
-  )
-}
-
-function revoked(): SluiceError {
-  return new SluiceError(
-    'token_revoked',
-    'This upload token was revoked. Request a new one from your backend.',
-  )
 }
 
 function assertPipe({ pipe }: Common, pipeId: string): void {
